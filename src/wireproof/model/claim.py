@@ -1,0 +1,62 @@
+"""Claims: what the user says about the path, against which the evidence is held."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Claim", "Criteria", "HostClaim", "Limits", "LinkClaim"]
+
+Protocol = Literal["tcp", "rocev2", "infiniband", "omnipath", "truescale", "shm", "loopback"]
+
+
+class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """The link that is claimed. ``rate_bits_per_s`` is the line rate after encoding; ``source`` says who stated it."""
+
+    kind: str
+    protocol: Protocol
+    rate_bits_per_s: float | None = None
+    mtu: int | None = None
+    pcie: str = ""
+    source: str = ""
+    preamble_counted: bool = True
+
+
+class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
+    rank: int
+    host: str
+    nic: str = ""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is claimed about a wire."""
+
+    hosts: list[HostClaim]
+    link: LinkClaim | None = None
+    wire: bool = True
+    virtual: bool = False
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What physics allows. ``derivation`` are the lines of arithmetic that a person can follow."""
+
+    attainable_bytes_per_s: float | None
+    floor_ns: float | None
+    derivation: list[str] = msgspec.field(default_factory=list)
+    sources: list[str] = msgspec.field(default_factory=list)
+
+
+class Criteria(msgspec.Struct, frozen=True, kw_only=True):
+    """Practical thresholds; every one is printed with the verdict that used it."""
+
+    min_efficiency: float = 0.90
+    ceiling_tolerance: float = 0.02
+    floor_tolerance: float = 0.02
+    direction_ratio: float = 0.85
+    peer_ratio: float = 0.85
+    on_wire_min: float = 0.98
+    on_wire_max: float = 1.35
+    stray_share: float = 0.05
+    min_payload_bytes: int = 65536
+    max_half_width: float = 0.10

@@ -1,0 +1,63 @@
+"""Findings: what is concluded, with its evidence and the next action."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Finding", "Judgement", "PairVerdict", "Proof", "Severity", "Verdict"]
+
+Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
+Verdict = Literal["pass", "fail", "inconclusive"]
+Severity = Literal["fail", "inconclusive", "warning", "note"]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One coded conclusion. ``code`` is in the closed catalogue that ``wireproof explain`` prints."""
+
+    code: str
+    severity: Severity
+    message: str
+    evidence: dict[str, str | float | int | bool | None | list[str]] = msgspec.field(default_factory=dict)
+    advice: str = ""
+    subject: str = ""
+
+
+class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One point of one pair, judged.
+
+    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``), with its 95 % interval.
+    ``efficiency`` is goodput / attainable, never / nominal.
+    """
+
+    point: int
+    pattern: str
+    message_bytes: int
+    origin: int
+    target: int
+    origin_host: str
+    target_host: str
+    unit: Literal["ns", "bytes_per_s"]
+    value: float
+    low: float
+    high: float
+    half_width: float
+    label: str
+    proof: Proof
+    verdict: Verdict
+    limit: float | None = None
+    efficiency: float | None = None
+    codes: list[str] = msgspec.field(default_factory=list)
+    expected_bytes: int | None = None
+    seen_bytes: int | None = None
+    formula: str = "robust"
+    form: str = ""
+    repeat: int = 0
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    verdict: Verdict
+    proof: Proof
+    findings: list[Finding]
+    pairs: list[PairVerdict]

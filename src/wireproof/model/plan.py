@@ -1,0 +1,98 @@
+"""Plans: what the engine is asked to measure. Pure values; see ``instrument`` for the text form."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.record import Form, Pattern
+
+__all__ = ["FactRequest", "ModelWorld", "Plan", "Point", "Policy", "RankPlace", "Transport", "WitnessPolicy"]
+
+TransportKind = Literal["null", "model", "mpi", "tcp"]
+Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p"]
+
+
+class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where rank ``index`` is claimed to run, and through which NIC it is claimed to talk."""
+
+    index: int
+    host: str
+    nic: str = ""
+    address: str = ""
+
+
+class Transport(msgspec.Struct, frozen=True, kw_only=True):
+    kind: TransportKind
+    expect: str = ""
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 % latency)."""
+
+    latency_half_width: float = 0.02
+    bandwidth_half_width: float = 0.01
+    point_budget_ms: int = 1000
+    point_deadline_ms: int = 30_000
+    run_deadline_ms: int = 600_000
+    in_flight_bytes: int = 4 << 20
+    block_us: int = 1500
+    min_blocks: int = 10
+    max_batches: int = 2000
+    warmup_min_us: int = 2000
+    warmup_min_operations: int = 1000
+    yield_: int = msgspec.field(default=0, name="yield")
+
+
+class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    idle_ms: int = 200
+    root: str = "/"
+
+
+class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
+    """The known truth of the model transport (LogGP with one protocol switch)."""
+
+    latency_ns: float
+    gap_ns_per_byte: float
+    overhead_ns: float = 0.0
+    eager_limit_bytes: int = 0
+    rendezvous_ns: float = 0.0
+    noise: float = 0.0
+    stall: float = 0.0
+
+
+class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
+    kind: Literal["file", "glob", "command"]
+    path: str = ""
+    argv: tuple[str, ...] = ()
+    limit_bytes: int = 65536
+    timeout_ms: int = 2000
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target)."""
+
+    id: int
+    pattern: Pattern
+    message_bytes: int
+    pairs: tuple[tuple[int, int], ...]
+    form: Form = "latency"
+    window: int = 64
+    formula: Formula = "robust"
+    window_kind: Literal["allocate", "create"] = "allocate"
+    repeat: int = 0
+    budget_ms: int | None = None
+    iterations: int = 0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    seed: int
+    transport: Transport
+    ranks: tuple[RankPlace, ...]
+    points: tuple[Point, ...]
+    policy: Policy = Policy()
+    witness: WitnessPolicy = WitnessPolicy()
+    model: ModelWorld | None = None
+    facts: tuple[FactRequest, ...] = ()

@@ -1,0 +1,225 @@
+"""Records: the frames that the engine writes, one JSON object per line.
+
+Times are nanoseconds, sizes bytes. ``None`` means unknown, never zero.
+The border is described in docs/reference/engine-interface.md.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "Clock",
+    "Close",
+    "EngineError",
+    "Estimate",
+    "FactFrame",
+    "Floor",
+    "Frame",
+    "Host",
+    "Idle",
+    "Nic",
+    "Open",
+    "PairResult",
+    "PointRecord",
+    "Rdma",
+    "Sentinel",
+    "Start",
+    "Warmup",
+    "WitnessReading",
+]
+
+Pattern = Literal["pingpong", "stream", "exchange", "put", "get"]
+Form = Literal["latency", "stream"]
+Label = Literal["stable", "multimodal", "unstable"]
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    source: Literal["tsc", "cntvct", "monotonic", "virtual"]
+    ns_per_tick: float
+    quantum_ns: float
+    read_cost_ns: float
+
+
+class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="open"):
+    schema: int
+    engine: str
+    abi: str
+    transport: str
+    run_id: str
+    seed: int
+    ranks: int
+    clock: Clock
+
+
+class Rdma(msgspec.Struct, frozen=True, kw_only=True):
+    device: str
+    port: int
+    rate: str = ""
+    link_layer: str = ""
+    state: str = ""
+
+
+class Nic(msgspec.Struct, frozen=True, kw_only=True):
+    """One network interface as the engine found it on its host."""
+
+    name: str
+    address: list[str] = msgspec.field(default_factory=list)
+    driver: str = ""
+    mtu: int | None = None
+    speed_mbps: int | None = None
+    carrier: bool | None = None
+    operstate: str = ""
+    numa_node: int | None = None
+    pci: str = ""
+    kind: Literal["ethernet", "infiniband", "loopback", "virtual"] = "ethernet"
+    rdma: Rdma | None = None
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="host"):
+    """Where a rank really ran, and which MPI library answered there."""
+
+    rank: int
+    host: str
+    hostname: str
+    boot_id: str = ""
+    machine_id: str = ""
+    netns: int = 0
+    ipcns: int = 0
+    pidns: int = 0
+    pid: int = 0
+    cpus_allowed: str = ""
+    cpu_count: int = 0
+    core: int | None = None
+    library: str = ""
+    library_path: str = ""
+    mpi_standard: str = ""
+    shared_ranks: int | None = None
+    nics: list[Nic] = msgspec.field(default_factory=list)
+
+
+class FactFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="fact"):
+    rank: int
+    kind: Literal["file", "glob", "command"]
+    status: Literal["ok", "missing", "denied", "timeout", "failed"]
+    path: str = ""
+    argv: list[str] = msgspec.field(default_factory=list)
+    text: str = ""
+    exit_status: int | None = None
+    truncated: bool = False
+
+
+class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="floor"):
+    """Harness floor: the same loop on the null transport, per operation."""
+
+    pattern: Pattern
+    form: Form
+    floor_ns: float
+
+
+class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
+    """Counter changes on one host while wireproof sent nothing."""
+
+    rank: int
+    interval_ns: float
+    counters: dict[str, int] = msgspec.field(default_factory=dict)
+    shared_with: int | None = None
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="start"):
+    id: int
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """Median time per operation with its distribution-free 95 % interval."""
+
+    median_ns: float
+    low_ns: float
+    high_ns: float
+    blocks: int
+    effective_blocks: float
+    autocorrelation: float
+    half_width: float
+    label: Label
+
+
+class Warmup(msgspec.Struct, frozen=True, kw_only=True):
+    operations: int
+    elapsed_ns: float
+    stationary: bool
+
+
+class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
+    """What else happened to the host while one block was timed."""
+
+    clock_read_ns: float
+    involuntary_switches: int
+    steal_ns: float
+    bounce_ns: float | None = None
+
+
+class PairResult(msgspec.Struct, frozen=True, kw_only=True):
+    origin: int
+    target: int
+    status: Literal["ok", "deadline", "error"]
+    stop: Literal["precision", "budget", "deadline", "iterations"]
+    operations_per_batch: int
+    batch_ns: list[float]
+    block_batches: list[int]
+    messages_forward: int
+    messages_backward: int
+    payload_forward_bytes: int
+    payload_backward_bytes: int
+    warmup: Warmup
+    window_used: int
+    estimate: Estimate | None = None
+    target_elapsed_ns: float | None = None
+    formula_value_ns: float | None = None
+    sentinels: list[Sentinel] = msgspec.field(default_factory=list)
+    integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
+    origin_core: int | None = None
+    target_core: int | None = None
+
+
+class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
+    """Counters of one network namespace before and after a point, raw units."""
+
+    rank: int
+    interval_ns: float
+    counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    unreadable: list[str] = msgspec.field(default_factory=list)
+    shared_with: int | None = None
+
+
+class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="point"):
+    id: int
+    pattern: Pattern
+    form: Form
+    message_bytes: int
+    window: int
+    formula: str
+    started_unix_ns: int
+    elapsed_ns: float
+    pairs: list[PairResult]
+    witness: list[WitnessReading] = msgspec.field(default_factory=list)
+    window_kind: str = ""
+    repeat: int = 0
+
+
+class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="error"):
+    code: str
+    message: str
+    id: int | None = None
+    rank: int | None = None
+
+
+class Close(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="close"):
+    points: int
+    failed: int
+    elapsed_ns: float
+    peak_rss_bytes: int
+
+
+Frame = Open | Host | FactFrame | Floor | Idle | Start | PointRecord | EngineError | Close

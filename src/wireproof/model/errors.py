@@ -1,0 +1,26 @@
+"""Errors that a person reads: one sentence that names what was seen and what to do.
+
+``cli`` is the one place that maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BadInput", "CouldNotMeasure", "WireproofError"]
+
+
+class WireproofError(Exception):
+    """Base of all errors that are told to the user as one sentence, without a traceback."""
+
+    exit_status = 4
+
+
+class BadInput(WireproofError):
+    """What the user gave cannot be used: unknown NIC, host, size, link kind, file, option."""
+
+    exit_status = 2
+
+
+class CouldNotMeasure(WireproofError):
+    """The measurement did not happen: no MPI, no start, deadline, full disk."""
+
+    exit_status = 4

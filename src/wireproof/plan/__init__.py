@@ -1,0 +1,1 @@
+"""Planning: which points, between which pairs, in which order. Pure."""

@@ -1,0 +1,77 @@
+"""Points of a sweep and of a screen, shuffled with a recorded seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+import msgspec
+
+from wireproof.model.plan import Formula, Point
+from wireproof.model.record import Form, Pattern
+from wireproof.plan.rounds import rounds
+
+__all__ = ["SIZES", "numbered", "screen", "sweep"]
+
+SIZES: tuple[int, ...] = (0, *(1 << power for power in range(23)))
+"""0 B and the powers of two to 4 MiB: the sizes that OSU and IMB users know."""
+
+SCREEN_BYTES = 1 << 20
+"""One size that fills any link yet fits the bound on bytes in flight."""
+
+
+def sweep(
+    pattern: Pattern,
+    sizes: Iterable[int],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    form: Form | None = None,
+    window: int = 64,
+    formula: Formula = "robust",
+    window_kind: str = "allocate",
+    budget_ms: int | None = None,
+) -> list[Point]:
+    """One point per size, all ``pairs`` at once; ids are given by ``numbered``."""
+    implied: Form = "latency" if pattern == "pingpong" else "stream"
+    return [
+        Point(
+            id=0,
+            pattern=pattern,
+            message_bytes=size,
+            pairs=tuple(pairs),
+            form=form or implied,
+            window=window,
+            formula=formula,
+            window_kind="create" if window_kind == "create" else "allocate",
+            budget_ms=budget_ms,
+        )
+        for size in sizes
+        if size > 0 or pattern == "pingpong"
+    ]
+
+
+def screen(ranks: int, *, message_bytes: int = SCREEN_BYTES, budget_ms: int = 600) -> list[Point]:
+    """Every pair of ranks in disjoint rounds: a stream each way, then the half round trip at 8 B.
+
+    Each direction is streamed alone, because a round trip averages both and hides a one-way fault.
+    """
+    points: list[Point] = []
+    for pairs in rounds(ranks):
+        back = [(target, origin) for origin, target in pairs]
+        points += sweep("stream", [message_bytes], pairs, budget_ms=budget_ms)
+        points += sweep("stream", [message_bytes], back, budget_ms=budget_ms)
+        points += sweep("pingpong", [8], pairs, budget_ms=budget_ms // 2)
+    return points
+
+
+def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[Point, ...]:
+    """Shuffle (so that drift does not look like a dependence on size), repeat, number from 0 in run order."""
+    order = random.Random(seed)
+    ids = count()
+    result: list[Point] = []
+    for repeat in range(repeats):
+        batch = list(points)
+        order.shuffle(batch)
+        result += [msgspec.structs.replace(point, id=next(ids), repeat=repeat) for point in batch]
+    return tuple(result)

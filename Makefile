@@ -1,0 +1,79 @@
+# The front door. Every target does all the set-up that it needs, by itself; a second run starts its work at once.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/sh
+
+VENV := .venv/bin
+CMAKE := $(VENV)/cmake
+PYTEST := $(VENV)/python -m pytest
+CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
+             -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: engine ## a virtual cluster with two planted faults, found and reported (under a minute)
+	$(VENV)/wireproof demo
+
+.PHONY: test
+test: engine-tests ## engine, unit, contract, lab and MPI tests (under 15 minutes on 2 cores)
+	$(VENV)/ctest --test-dir build --output-on-failure --timeout 300
+	$(PYTEST) -m "not slow"
+
+.PHONY: test-all
+test-all: .venv/.all engine-tests ## everything: slow tests, aarch64 under qemu, wheel and sdist
+	$(VENV)/ctest --test-dir build --output-on-failure --timeout 600
+	tools/test-aarch64
+	$(PYTEST)
+
+.PHONY: test-fresh
+test-fresh: ## make test and make demo in a bare Debian 12 (root only)
+	tools/setup fresh
+	tests/packaging/fresh.sh test demo
+
+.PHONY: lint
+lint: .venv/.lint engine-tests ## formatting, types, lint, import law
+	$(VENV)/ruff check
+	$(VENV)/ruff format --check
+	$(VENV)/mypy
+	$(VENV)/python tools/check_import_law.py
+	tools/lint-cpp
+
+.PHONY: bench
+bench: .venv/.test engine ## our numbers beside IMB's (and OSU's with OSU_HOME=), paired in one run
+	$(VENV)/python -m benchmarks
+
+.PHONY: wheel
+wheel: .venv/.run ## sdist and wheel in dist/
+	$(VENV)/python -m pip install -q build
+	$(VENV)/python -m build --outdir dist
+
+.PHONY: clean
+clean: ## remove what was built (not .venv and .deps)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: distclean
+distclean: clean ## remove everything that make has made
+	rm -rf .venv .deps
+
+.PHONY: engine
+engine: build/.configured ## build the engine programs into build/
+	@$(CMAKE) --build build --target engines
+
+.PHONY: engine-tests
+engine-tests: build/.configured-tests
+	@$(CMAKE) --build build
+
+.venv/.run .venv/.test .venv/.lint .venv/.all: .venv/.%: pyproject.toml tools/setup tools/packages
+	@tools/setup $*
+
+build/.configured: .venv/.run CMakeLists.txt
+	@$(CONFIGURE)
+	@touch $@
+
+build/.configured-tests: .venv/.test CMakeLists.txt
+	@$(CONFIGURE) -DBUILD_TESTING=ON
+	@touch $@ build/.configured

@@ -1,0 +1,103 @@
+"""Capabilities: a test says by a marker what it needs; where that is missing it is skipped, and the skip names it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _engine_folder() -> Path:
+    return Path(os.environ.get("WIREPROOF_ENGINE_DIR") or ROOT / "build")
+
+
+def _impi_root() -> Path | None:
+    """Folder whose bin/ has Intel MPI's mpiexec."""
+    given = os.environ.get("WIREPROOF_TEST_IMPI")
+    for folder in [Path(given)] if given else [ROOT / ".deps" / "impi"]:
+        if (folder / "bin" / "mpiexec").exists():
+            return folder
+    return None
+
+
+def _missing_engine() -> str | None:
+    folder = _engine_folder()
+    return None if any(folder.rglob("wireproof-engine.nompi")) else f"no wireproof-engine.nompi under {folder}: run `make engine`"
+
+
+def _missing_mpi() -> str | None:
+    if importlib.util.find_spec("msgspec") is None:  # not the project's environment at all
+        return f"{sys.executable} is not the project's environment: run `make test`"
+    mpiexec = Path(sys.prefix) / "bin" / "mpiexec"
+    return _missing_engine() if mpiexec.exists() else f"the mpich wheel's {mpiexec} is missing"
+
+
+def _missing_program(program: str, package: str) -> str | None:
+    return None if shutil.which(program) else f"{program} is not on PATH (Debian package {package})"
+
+
+def _missing_netns() -> str | None:
+    for program in ("ip", "tc", "unshare", "nsenter"):
+        if not shutil.which(program):
+            return f"{program} is not on PATH"
+    flags = ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
+    made = subprocess.run(["unshare", *flags, "true"], capture_output=True, text=True, timeout=20, check=False)
+    return None if made.returncode == 0 else f"this kernel or user may not make network namespaces: {made.stderr.strip()}"
+
+
+def _missing_root() -> str | None:
+    return None if os.geteuid() == 0 else "not root"
+
+
+def _missing_intelmpi() -> str | None:
+    return None if _impi_root() else "no Intel MPI in .deps/impi and none in $WIREPROOF_TEST_IMPI"
+
+
+def _missing_browser() -> str | None:
+    if importlib.util.find_spec("playwright") is None:
+        return "the Python package playwright is not installed"
+    return None if shutil.which("chromium") or shutil.which("chromium-browser") else "no chromium on PATH"
+
+
+_MISSING: dict[str, Callable[[], str | None]] = {
+    "engine": functools.cache(_missing_engine),
+    "mpi": functools.cache(_missing_mpi),
+    "netns": functools.cache(_missing_netns),
+    "root": functools.cache(_missing_root),
+    "intelmpi": functools.cache(_missing_intelmpi),
+    "openmpi": functools.cache(lambda: _missing_program("mpirun.openmpi", "openmpi-bin")),
+    "debian_mpich": functools.cache(lambda: _missing_program("mpiexec.mpich", "mpich")),
+    "browser": functools.cache(_missing_browser),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers():
+        probe = _MISSING.get(marker.name)
+        reason = probe() if probe else None
+        if reason:
+            pytest.skip(f"{marker.name}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def impi_root() -> Path:
+    """Where Intel MPI was installed for the tests (its bin/mpiexec, bin/IMB-*)."""
+    found = _impi_root()
+    if found is None:
+        pytest.skip("intelmpi: no Intel MPI in .deps/impi and none in $WIREPROOF_TEST_IMPI")
+    return found
+
+
+@pytest.fixture(scope="session")
+def engine_folder() -> Path:
+    """Folder that holds the wireproof-engine.* programs under test."""
+    return _engine_folder()

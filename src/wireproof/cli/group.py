@@ -1,0 +1,63 @@
+"""The verbs, by name. A verb's module is imported only when that verb is used: ``--help`` must be instant."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from wireproof import __version__
+
+__all__ = ["VERBS", "verbs"]
+
+VERBS: dict[str, str] = {
+    "check": "Measure, prove, judge and report: is this interconnect what it should be?",
+    "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
+    "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
+    "explain": "Say what a finding's code means and what to do next.",
+    "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
+    "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
+}
+
+
+class LazyVerbs(click.Group):
+    """A group whose members are imported on use; their one-line helps are in ``VERBS``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"wireproof.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in VERBS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, VERBS, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(VERBS))}."
+            raise click.UsageError(f"no verb '{click.unstyle(name)}'{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(sorted(VERBS.items()))
+
+
+@click.group(
+    cls=LazyVerbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="wireproof", message="%(prog)s %(version)s")
+def verbs() -> None:
+    """wireproof proves what an HPC interconnect does.
+
+    Every number comes with the proof of its path, its confidence interval and the physical limit that it is judged by.
+    Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
+    """

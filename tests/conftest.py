@@ -31,7 +31,8 @@ def _impi_root() -> Path | None:
 
 def _missing_engine() -> str | None:
     folder = _engine_folder()
-    return None if any(folder.rglob("wireproof-engine.nompi")) else f"no wireproof-engine.nompi under {folder}: run `make engine`"
+    found = any(folder.rglob("wireproof-engine.nompi"))
+    return None if found else f"no wireproof-engine.nompi under {folder}: run `make engine`"
 
 
 def _missing_mpi() -> str | None:
@@ -51,7 +52,7 @@ def _missing_netns() -> str | None:
             return f"{program} is not on PATH"
     flags = ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
     made = subprocess.run(["unshare", *flags, "true"], capture_output=True, text=True, timeout=20, check=False)
-    return None if made.returncode == 0 else f"this kernel or user may not make network namespaces: {made.stderr.strip()}"
+    return None if made.returncode == 0 else f"network namespaces cannot be made here: {made.stderr.strip()}"
 
 
 def _missing_root() -> str | None:

@@ -1,0 +1,141 @@
+"""The law's checker: each breach is seen with its line, and what the law allows is left alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("check_import_law", ROOT / "tools" / "check_import_law.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+law = _load()
+
+
+def _sentences(root: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return [f"{breach.file.relative_to(root)}:{breach.line}: {breach.sentence}" for breach in law.check(root)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("verdict/judge.py", "\nfrom wireproof.launch import mpi", ":2: verdict imports launch"),
+        ("verdict/judge.py", "def f():\n    import wireproof.store.seal", ":2: verdict imports store"),
+        ("verdict/judge.py", "from ..launch import mpi", ":1: verdict imports launch"),
+        ("verdict/__init__.py", "from ..launch import mpi", ":1: verdict imports launch"),
+        ("verdict/judge.py", "from wireproof import store", ":1: verdict imports store"),
+        ("lab/up.py", "from wireproof import cli", ":1: lab imports cli"),
+        ("__init__.py", "from wireproof import cli", ":1: model imports cli"),
+        ("physics/link.py", "import subprocess", ":1: physics is pure and imports subprocess"),
+        ("physics/link.py", "from os import environ", ":1: physics is pure and imports os"),
+        ("physics/link.py", "import duckdb", ":1: physics may use msgspec, numpy, not duckdb"),
+        ("model/run.py", "import numpy", ":1: model may use msgspec, not numpy"),
+        ("analysis/fit.py", "x = open('/etc/hosts')", ":1: analysis is pure and calls open()"),
+        ("analysis/fit.py", "import datetime\nx = datetime.datetime.now()", ":2: analysis is pure and calls .now()"),
+        ("new/thing.py", "", ":1: package 'new' has no layer"),
+        ("lab/utils.py", "", ":1: no file or folder is called 'utils'"),
+        ("lab/up.py", "def f(:", ":1: does not parse"),
+    ],
+)
+def test_python_breach_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (sentence,) = _sentences(tmp_path, {f"src/wireproof/{name}": text})
+    assert sentence.startswith(f"src/wireproof/{name}{said}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("verdict/judge.py", "import math, numpy\nfrom wireproof.physics import link\nfrom . import codes"),
+        ("verdict/judge.py", "from wireproof import __version__"),
+        ("cli/demo.py", "import subprocess, rich\nfrom wireproof.lab import up\nfrom wireproof.verdict import judge"),
+        ("__main__.py", "from wireproof.cli import main"),
+        ("launch/start.py", "import os, subprocess\nfrom wireproof.settings import mpi"),
+    ],
+)
+def test_python_that_obeys_is_left_alone(tmp_path: Path, name: str, text: str) -> None:
+    assert _sentences(tmp_path, {f"src/wireproof/{name}": text}) == []
+
+
+def test_sizes_warn_above_the_aim_and_fail_above_the_hard_stop(tmp_path: Path) -> None:
+    body = {lines: "def f():\n" + "    x = 1\n" * (lines - 1) for lines in (40, 41, 80, 81)}
+    for lines, text in body.items():
+        (tmp_path / "src" / "wireproof" / "lab").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / "wireproof" / "lab" / f"f{lines}.py").write_text(text)
+    assert [(breach.file.stem, breach.warning) for breach in law.check(tmp_path)] == [
+        ("f41", True),
+        ("f80", True),
+        ("f81", False),
+    ]
+
+
+def test_docstring_does_not_count_as_function_length(tmp_path: Path) -> None:
+    text = 'def f():\n    """Long.\n' + "    more\n" * 60 + '    """\n    return 1\n'
+    assert _sentences(tmp_path, {"src/wireproof/lab/f.py": text}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("pattern/stream.hpp", '\n#include "measure/sweep.hpp"', ":2: pattern includes measure"),
+        ("base/clock.hpp", '#include "plan/plan.hpp"', ":1: base includes plan"),
+        ("transport/tcp/tcp.hpp", '#include "transport/mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
+        ("transport/tcp/tcp.hpp", '#include "../mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
+        ("measure/sweep2.hpp", "#include <mpi.h>", ":1: measure includes mpi.h"),
+        ("measure/sweep2.hpp", '#include "zlib.h"', ':1: "zlib.h" is no file of engine/'),
+        ("odd/a.hpp", '#include "plan/plan.hpp"', ":1: folder 'odd' has no layer"),
+    ],
+)
+def test_cpp_breach_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+    files = {"measure/sweep.hpp": "", "plan/plan.hpp": "", "transport/mpi/mpi.hpp": "#include <mpi.h>", name: text}
+    (sentence,) = _sentences(tmp_path, {f"engine/{file}": content for file, content in files.items()})
+    assert sentence.startswith(f"engine/{name}{said}")
+
+
+def test_cpp_that_obeys_is_left_alone(tmp_path: Path) -> None:
+    files = {
+        "engine/main.cpp": '#include "measure/sweep.hpp"\n#include <vector>',
+        "engine/measure/sweep.hpp": '#include "pattern/stream.hpp"\n#include "plan/plan.hpp"',
+        "engine/pattern/stream.hpp": '#include "transport/tcp/tcp.hpp"\n#include "transport/concept.hpp"',
+        "engine/transport/tcp/tcp.hpp": '#include "transport/concept.hpp"\n#include "socket.hpp"',
+        "engine/transport/tcp/socket.hpp": '#include "base/clock.hpp"',
+        "engine/transport/concept.hpp": "",
+        "engine/base/clock.hpp": "",
+        "engine/plan/plan.hpp": "",
+        "engine/tests/test_all.cpp": '#include "measure/sweep.hpp"',
+    }
+    assert _sentences(tmp_path, files) == []
+
+
+def test_cpp_functions_are_outermost_and_text_is_no_code() -> None:
+    source = """namespace a {
+// } in a comment {
+struct S {
+  int f() const { return 1; }
+  int value{0};
+};
+constexpr int kTable[] = {1, 2};
+const char* g(int a,
+              int b) {
+  auto inner = [](int x) { return x; };
+  if (a) { return "}"; }
+  return R"(})";
+}
+}
+"""
+    assert list(law.cpp_functions(source)) == [(4, 1), (8, 6)]

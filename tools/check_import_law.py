@@ -1,0 +1,298 @@
+"""Checks the layers of ARCHITECTURE.md, the forbidden names and the sizes. Run by `make lint`; standard library only.
+
+Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one. A size between the aim
+and the hard stop is a warning. Usage: ``python tools/check_import_law.py [ROOT]``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FORBIDDEN_NAMES = {"core", "common", "util", "utils", "helper", "helpers", "misc", "manager"}
+MODULE_AIM, MODULE_STOP = 350, 600
+FUNCTION_AIM, FUNCTION_STOP = 40, 80
+
+# package: the packages that it may import besides itself. "*" is everything; nobody lists cli.
+PYTHON_LAYERS: dict[str, set[str]] = {
+    "model": set(),
+    "physics": {"model"},
+    "analysis": {"model"},
+    "locate": {"model", "physics", "analysis"},
+    "verdict": {"model", "physics", "analysis", "locate"},
+    "audit": {"model", "physics"},
+    "plan": {"model", "physics"},
+    "settings": {"model", "physics"},
+    "adapters": {"model", "physics"},
+    "launch": {"model", "settings"},
+    "probes": {"model", "launch"},
+    "tune": {"model", "launch"},
+    "lab": {"model", "launch"},
+    "instrument": {"model", "launch"},
+    "store": {"model", "analysis"},
+    "report": {"model", "analysis"},
+    "cli": {"*"},
+}
+PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "plan"}
+PURE_THIRD_PARTY = {"model": {"msgspec"}}
+PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
+EFFECTS = {
+    *("asyncio", "ctypes", "fcntl", "glob", "http", "io", "logging", "multiprocessing", "os", "pty", "select"),
+    *("shutil", "signal", "socket", "subprocess", "tempfile", "threading", "time", "urllib"),
+}
+EFFECT_CALLS = {"open", "input", "print"}
+EFFECT_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"}
+
+# engine folder: the folders that it may include besides itself; "transport" is the concept, "transport/*" a technology.
+CPP_LAYERS: dict[str, set[str]] = {
+    "base": set(),
+    "plan": {"base"},
+    "record": {"base"},
+    "witness": {"base"},
+    "facts": {"base"},
+    "host": {"base"},
+    "sentinel": {"base"},
+    "transport": {"base"},
+    "transport/*": {"base", "transport"},
+    "pattern": {"base", "transport", "transport/*"},
+    "measure": {
+        *("base", "plan", "record", "witness", "facts", "host", "sentinel", "transport", "transport/*", "pattern"),
+    },
+    "abi": set(),
+    "main": {"*"},
+    "tests": {"*"},
+}
+MPI_FOLDERS = ("transport/mpi", "abi", "tests")
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One sentence about one place; a warning does not fail the check."""
+
+    file: Path
+    line: int
+    sentence: str
+    warning: bool = False
+
+
+# --- Python ---------------------------------------------------------------------------------------------------------
+
+
+def imported_modules(tree: ast.AST, module: tuple[str, ...], is_package: bool) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(line, dotted name) of every import, lazy and typing-only ones too; ``module`` resolves the relative ones."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            cut = len(module) + is_package - node.level
+            base = module[:cut] if node.level else ()
+            stem = base + tuple((node.module or "").split(".") if node.module else ())
+            for alias in node.names:
+                yield node.lineno, (*stem, alias.name)
+
+
+def check_layers(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breach]:
+    """Imports inside ``wireproof``: each package reaches only what its layer allows."""
+    package = module[1] if len(module) > 1 and module[1] != "__main__" else "cli"
+    if len(module) == 1:
+        package = "model"  # wireproof/__init__.py is loaded by everybody: it may import nothing of its own
+    if package not in PYTHON_LAYERS:
+        return [Breach(file, 1, f"package {package!r} has no layer: add it to ARCHITECTURE.md and to PYTHON_LAYERS")]
+    allowed = PYTHON_LAYERS[package] | {package}
+    breaches = []
+    for line, name in imported_modules(tree, module, file.name == "__init__.py"):
+        if name[0] != "wireproof" or len(name) < 2 or name[1].startswith("__"):
+            continue
+        if "*" not in allowed and name[1] not in allowed:
+            may = ", ".join(sorted(allowed - {package})) or "no other package"
+            breaches.append(Breach(file, line, f"{package} imports {name[1]}; it may import {may}"))
+    return breaches
+
+
+def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breach]:
+    """Pure packages: no process, environment, clock, file, and no library beyond the allowed ones."""
+    package = module[1]
+    libraries = PURE_THIRD_PARTY.get(package, PURE_THIRD_PARTY_DEFAULT)
+    breaches = []
+    for line, name in imported_modules(tree, module, file.name == "__init__.py"):
+        if name[0] in EFFECTS:
+            breaches.append(Breach(file, line, f"{package} is pure and imports {name[0]}"))
+        elif name[0] not in {"wireproof", "__future__", *libraries} and name[0] not in sys.stdlib_module_names:
+            breaches.append(Breach(file, line, f"{package} may use {', '.join(sorted(libraries))}, not {name[0]}"))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id in EFFECT_CALLS:
+            breaches.append(Breach(file, node.lineno, f"{package} is pure and calls {node.func.id}()"))
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in EFFECT_METHODS:
+            breaches.append(Breach(file, node.lineno, f"{package} is pure and calls .{node.func.attr}()"))
+    return breaches
+
+
+def function_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its docstring, which the law asks to be complete rather than short."""
+    lines = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+def check_python(root: Path, file: Path) -> list[Breach]:
+    """All breaches of one Python file."""
+    text = file.read_text(encoding="utf-8")
+    try:
+        tree = ast.parse(text, str(file))
+    except SyntaxError as error:
+        return [Breach(file, error.lineno or 1, f"does not parse: {error.msg}")]
+    breaches = check_size(file, 1, "module", len(text.splitlines()), MODULE_AIM, MODULE_STOP)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = function_lines(node)
+            breaches += check_size(file, node.lineno, f"function {node.name}", lines, FUNCTION_AIM, FUNCTION_STOP)
+    source = root / "src"
+    if source in file.parents:
+        module = file.relative_to(source).with_suffix("").parts
+        module = module[:-1] if module[-1] == "__init__" else module
+        breaches += check_layers(file, tree, module)
+        if len(module) > 1 and module[1] in PURE:
+            breaches += check_pure(file, tree, module)
+    return breaches
+
+
+# --- C++ ------------------------------------------------------------------------------------------------------------
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+NOT_CODE = re.compile(
+    r'R"([^()\s\\]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/|^\s*#[^\n]*',
+    re.MULTILINE,
+)
+NO_FUNCTION = re.compile(r"^\s*(?:inline\s+)?(?:namespace|class|struct|union|enum|extern)\b|[=,(]\s*$")
+
+
+def cpp_folder(engine: Path, file: Path) -> str:
+    """The layer of a file: ``base``, ``transport/tcp`` … and ``main`` for the files directly in engine/."""
+    parts = file.relative_to(engine).parts
+    if len(parts) == 1:
+        return "main"
+    return "/".join(parts[:2]) if parts[0] == "transport" and len(parts) > 2 else parts[0]
+
+
+def without_text(source: str) -> str:
+    """C++ source with comments, strings and preprocessor lines blanked; the line numbers stay."""
+
+    def blank(found: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", found.group())
+
+    # A digit separator (4'096) is no character literal.
+    return NOT_CODE.sub(blank, re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "_", source))
+
+
+def cpp_functions(source: str) -> Iterator[tuple[int, int]]:
+    """(first line, lines) of each function body: an outermost brace block whose head has parameters."""
+    code = without_text(source)
+    head = 0
+    stack: list[int | None] = []  # for each open brace the offset where its function began, None for other blocks
+    for position, sign in enumerate(code):
+        if sign == "{":
+            inside = any(start is not None for start in stack)
+            text = code[head:position]
+            is_function = not inside and ")" in text and not NO_FUNCTION.search(text)
+            stack.append(head + len(text) - len(text.lstrip()) if is_function else None)
+        elif sign == "}" and stack:
+            start = stack.pop()
+            if start is not None:
+                yield code.count("\n", 0, start) + 1, code.count("\n", start, position) + 1
+        if sign in "{};":
+            head = position + 1
+
+
+def check_include(engine: Path, file: Path, line: int, bracket: str, target: str) -> Breach | None:
+    """One include against the layers. Quoted includes are relative to engine/ or to the file."""
+    folder = cpp_folder(engine, file)
+    if Path(target).name == "mpi.h":
+        return None if folder in MPI_FOLDERS else Breach(file, line, f"{folder} includes mpi.h; only transport/mpi may")
+    if bracket == "<":
+        return None
+    found = next((path for path in (engine / target, file.parent / target) if path.is_file()), None)
+    if found is None or engine not in found.resolve().parents:
+        return Breach(file, line, f'"{target}" is no file of engine/: use <> for what is not ours')
+    other = cpp_folder(engine, found.resolve())
+    layer = "transport/*" if folder.startswith("transport/") else folder
+    if layer not in CPP_LAYERS:
+        return Breach(file, line, f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS")
+    allowed = CPP_LAYERS[layer]
+    seen = "transport/*" if other.startswith("transport/") else other
+    if other == folder or "*" in allowed or seen in allowed:
+        return None
+    return Breach(file, line, f"{folder} includes {other}; it may include {', '.join(sorted(allowed)) or 'nothing'}")
+
+
+def check_cpp(root: Path, file: Path) -> list[Breach]:
+    """All breaches of one C++ file."""
+    engine = root / "engine"
+    text = file.read_text(encoding="utf-8")
+    breaches = check_size(file, 1, "file", len(text.splitlines()), MODULE_AIM, MODULE_STOP)
+    for line, content in enumerate(text.splitlines(), start=1):
+        found = INCLUDE.match(content)
+        if found:
+            breach = check_include(engine, file, line, found.group(1), found.group(2))
+            breaches += [breach] if breach else []
+    for line, lines in cpp_functions(text):
+        breaches += check_size(file, line, "function", lines, FUNCTION_AIM, FUNCTION_STOP)
+    return breaches
+
+
+# --- both -----------------------------------------------------------------------------------------------------------
+
+
+def check_size(file: Path, line: int, what: str, lines: int, aim: int, stop: int) -> list[Breach]:
+    """Nothing, a warning above the aim, a breach above the hard stop."""
+    if lines <= aim:
+        return []
+    return [Breach(file, line, f"{what} has {lines} lines (aim {aim}, hard stop {stop})", warning=lines <= stop)]
+
+
+def check_name(root: Path, file: Path) -> list[Breach]:
+    """Names that say nothing about what is inside."""
+    found = {part.split(".")[0] for part in file.relative_to(root).parts} & FORBIDDEN_NAMES
+    return [
+        Breach(file, 1, f"no file or folder is called {name!r}: name it by what it holds") for name in sorted(found)
+    ]
+
+
+def sources(root: Path, folders: tuple[str, ...], suffixes: set[str]) -> list[Path]:
+    """Our files below ``folders``, in a fixed order."""
+    files = (file for folder in folders for file in (root / folder).rglob("*"))
+    return sorted(file for file in files if file.is_file() and file.suffix in suffixes)
+
+
+def check(root: Path) -> list[Breach]:
+    """All breaches of the tree at ``root``."""
+    breaches = []
+    for file in sources(root, ("src", "tests", "tools", "benchmarks"), {".py"}):
+        breaches += check_name(root, file) + check_python(root, file)
+    for file in sources(root, ("engine",), {".cpp", ".hpp", ".c", ".h"}):
+        breaches += check_name(root, file) + check_cpp(root, file)
+    return breaches
+
+
+def main(arguments: list[str]) -> int:
+    """Print the breaches of ROOT (default: this checkout); 0 when there is none."""
+    root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
+    breaches = check(root)
+    for breach in breaches:
+        kind = "warning: " if breach.warning else ""
+        print(f"{breach.file.relative_to(root)}:{breach.line}: {kind}{breach.sentence}")
+    errors = sum(not breach.warning for breach in breaches)
+    print(f"import law: {errors} breaches, {len(breaches) - errors} warnings")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,111 @@
+#include "base/clock.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace wireproof {
+namespace {
+
+#if defined(__x86_64__)
+/// The kernel's own opinion first: it leaves the time-stamp counter when it catches it drifting between sockets.
+bool counter_is_usable() {
+  std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string name;
+  if (current >> name && name != "tsc") return false;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(cpuinfo, line)) {
+    if (line.rfind("flags", 0) != 0) continue;
+    return line.find(" constant_tsc") != std::string::npos &&
+           line.find(" nonstop_tsc") != std::string::npos;
+  }
+  return false;
+}
+constexpr ClockSource kCounter = ClockSource::tsc;
+#elif defined(__aarch64__)
+bool counter_is_usable() { return true; }  // architected: constant rate, never stops
+constexpr ClockSource kCounter = ClockSource::cntvct;
+#else
+bool counter_is_usable() { return false; }
+constexpr ClockSource kCounter = ClockSource::monotonic;
+#endif
+
+ClockSource choose_source() {
+  const char* forced = std::getenv("WIREPROOF_CLOCK");
+  if (forced != nullptr && std::strcmp(forced, "monotonic") == 0) return ClockSource::monotonic;
+  return counter_is_usable() ? kCounter : ClockSource::monotonic;
+}
+
+constexpr std::int64_t kFirstFitNs = 10'000'000;  // 10 ms: anchors are good to ~50 ns, so 5e-6 at the worst
+
+}  // namespace
+
+std::string_view name_of(ClockSource source) noexcept {
+  switch (source) {
+    case ClockSource::tsc:
+      return "tsc";
+    case ClockSource::cntvct:
+      return "cntvct";
+    case ClockSource::monotonic:
+      return "monotonic";
+    case ClockSource::virtual_time:
+      return "virtual";
+  }
+  return "monotonic";
+}
+
+HostClock::HostClock() : anchor_(take_anchor()) {
+  facts_.source = choose_source();
+  while (monotonic_ns() - anchor_.wall_ns < kFirstFitNs) {
+  }
+  refit();
+  measure_cost();
+}
+
+/// The counter read between two equal-looking readings of the wall clock; the tightest of a few tries counts.
+HostClock::Anchor HostClock::take_anchor() noexcept {
+  Anchor best;
+  Ticks tightest = std::numeric_limits<Ticks>::max();
+  for (int i = 0; i < 16; ++i) {
+    const Ticks before = CounterClock::now();
+    const std::int64_t wall_ns = monotonic_ns();
+    const Ticks after = CounterClock::now();
+    if (after - before >= tightest) continue;
+    tightest = after - before;
+    best = {before + (after - before) / 2, wall_ns};
+  }
+  return best;
+}
+
+void HostClock::refit() noexcept {
+  if (!counter()) return;
+  const Anchor end = take_anchor();
+  if (end.counter <= anchor_.counter) return;
+  facts_.ns_per_tick = static_cast<double>(end.wall_ns - anchor_.wall_ns) /
+                       static_cast<double>(end.counter - anchor_.counter);
+}
+
+/// Quantum: the smallest non-zero step seen; read cost: mean of back-to-back reads, best of several rounds.
+void HostClock::measure_cost() noexcept {
+  constexpr int kReads = 2000;
+  Ticks quantum = std::numeric_limits<Ticks>::max();
+  Ticks cheapest = std::numeric_limits<Ticks>::max();
+  for (int round = 0; round < 5; ++round) {
+    const Ticks start = now();
+    Ticks previous = start;
+    for (int i = 0; i < kReads; ++i) {
+      const Ticks current = now();
+      if (current > previous) quantum = std::min(quantum, current - previous);
+      previous = current;
+    }
+    cheapest = std::min(cheapest, previous - start);
+  }
+  facts_.quantum_ns = to_ns(quantum);
+  facts_.read_cost_ns = to_ns(cheapest) / kReads;
+}
+
+}  // namespace wireproof

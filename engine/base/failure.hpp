@@ -1,0 +1,32 @@
+// The one exception type: the first function that knows says it once, with the cause seen. Thrown only outside of timed
+// regions; main maps it to an `error` frame and an exit status.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace wireproof {
+
+/// Exit statuses of the engine (docs/reference/engine-interface.md).
+enum class ExitStatus : int { ok = 0, point_failed = 1, bad_plan = 2, cannot_measure = 4 };
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitStatus status, std::string code, const std::string& message)
+      : std::runtime_error(message), status_(status), code_(std::move(code)) {}
+  ExitStatus status() const noexcept { return status_; }
+  const std::string& code() const noexcept { return code_; }
+
+ private:
+  ExitStatus status_;
+  std::string code_;
+};
+
+inline Failure bad_plan(const std::string& message) {
+  return Failure(ExitStatus::bad_plan, "bad-plan", message);
+}
+inline Failure cannot_measure(const std::string& code, const std::string& message) {
+  return Failure(ExitStatus::cannot_measure, code, message);
+}
+
+}  // namespace wireproof

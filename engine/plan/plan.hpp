@@ -1,0 +1,104 @@
+// The plan as a value. docs/reference/engine-interface.md is its text form; defaults here are the defaults there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace wireproof {
+
+enum class TransportKind { null, model, mpi, tcp };
+enum class Pattern { pingpong, stream, exchange, put, get };
+enum class Form { latency, stream };
+enum class Formula { robust, osu, imb_mpi1, imb_p2p };
+enum class WindowKind { allocate, create };
+
+std::string_view name_of(TransportKind kind);
+std::string_view name_of(Pattern pattern);
+std::string_view name_of(Form form);
+std::string_view name_of(Formula formula);
+std::string_view name_of(WindowKind kind);
+
+/// Where rank `index` is claimed to run, and through which NIC it is claimed to talk.
+struct RankPlace {
+  int index = 0;
+  std::string host;
+  std::string nic;
+  std::string address;
+};
+
+struct Policy {
+  double latency_half_width = 0.02;  // relative to the median
+  double bandwidth_half_width = 0.01;
+  int point_budget_ms = 1000;
+  int point_deadline_ms = 30'000;
+  int run_deadline_ms = 600'000;
+  std::size_t in_flight_bytes = 4 << 20;
+  int block_us = 1500;
+  int min_blocks = 10;
+  int max_batches = 2000;
+  int warmup_min_us = 2000;
+  int warmup_min_operations = 1000;
+  bool yield = false;
+};
+
+struct WitnessPolicy {
+  int idle_ms = 200;
+  std::string root = "/";
+};
+
+/// The known truth of the model transport.
+struct ModelWorld {
+  double latency_ns = 0;
+  double gap_ns_per_byte = 0;
+  double overhead_ns = 0;
+  std::size_t eager_limit_bytes = 0;
+  double rendezvous_ns = 0;
+  double noise = 0;
+  double stall = 0;
+};
+
+struct FactRequest {
+  enum class Kind { file, glob, command };
+  Kind kind = Kind::file;
+  std::string path;
+  std::vector<std::string> argv;
+  std::size_t limit_bytes = 65536;
+  int timeout_ms = 2000;
+};
+
+struct Point {
+  std::int64_t id = 0;
+  Pattern pattern = Pattern::pingpong;
+  Form form = Form::latency;
+  std::size_t message_bytes = 0;
+  int window = 64;
+  Formula formula = Formula::robust;
+  WindowKind window_kind = WindowKind::allocate;
+  int repeat = 0;
+  std::vector<std::pair<int, int>> pairs;  // origin, target
+  std::optional<int> budget_ms;
+  std::int64_t iterations = 0;
+};
+
+struct Plan {
+  std::string run_id;
+  std::uint64_t seed = 0;
+  TransportKind transport = TransportKind::null;
+  std::string expect;
+  std::vector<RankPlace> ranks;
+  Policy policy;
+  WitnessPolicy witness;
+  std::optional<ModelWorld> model;
+  std::vector<FactRequest> facts;
+  std::vector<Point> points;
+};
+
+/// Parses the plan's text. Throws Failure (bad_plan) naming the line and the key.
+Plan parse_plan(std::string_view text);
+
+}  // namespace wireproof

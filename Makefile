@@ -8,7 +8,7 @@ VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
-             -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+             -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
 .PHONY: help
 help: ## list the targets
@@ -61,7 +61,7 @@ distclean: clean ## remove everything that make has made
 
 .PHONY: engine
 engine: build/.configured ## build the engine programs into build/
-	@$(CMAKE) --build build --target engines
+	@$(CMAKE) --build build
 
 .PHONY: engine-tests
 engine-tests: build/.configured-tests
@@ -75,5 +75,5 @@ build/.configured: .venv/.run CMakeLists.txt
 	@touch $@
 
 build/.configured-tests: .venv/.test CMakeLists.txt
-	@$(CONFIGURE) -DBUILD_TESTING=ON
+	@$(CONFIGURE) -DWIREPROOF_TESTS=ON
 	@touch $@ build/.configured

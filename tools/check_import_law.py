@@ -56,9 +56,10 @@ CPP_LAYERS: dict[str, set[str]] = {
     "facts": {"base"},
     "host": {"base"},
     "sentinel": {"base"},
-    "transport": {"base"},
-    "transport/*": {"base", "transport"},
-    "pattern": {"base", "transport", "transport/*"},
+    "node": {"base"},
+    "transport": {"base", "plan"},
+    "transport/*": {"base", "plan", "transport"},
+    "pattern": {"base", "plan", "transport", "transport/*"},
     "measure": {
         *("base", "plan", "record", "witness", "facts", "host", "sentinel", "transport", "transport/*", "pattern"),
     },

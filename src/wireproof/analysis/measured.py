@@ -1,0 +1,92 @@
+"""From the batches of one pair to one number with its interval: times are averaged, rates derived last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wireproof.analysis.interval import Floats, estimate, quantiles
+from wireproof.model.record import Estimate, Label, PairResult, PointRecord
+
+__all__ = ["Measured", "block_times", "measure", "operation_times", "tail", "times_per_operation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One pair at one point. ``time`` is ns per operation (half round trip for ``pingpong``).
+
+    ``value``, ``low``, ``high`` are ns (unit ``ns``) or bytes/s (unit ``bytes_per_s``, one direction).
+    """
+
+    unit: Literal["ns", "bytes_per_s"]
+    value: float
+    low: float
+    high: float
+    half_width: float
+    label: Label
+    time: Estimate
+    goodput_bytes_per_s: float
+    messages_per_s: float
+
+
+def _halving(pattern: str) -> float:
+    return 2.0 if pattern == "pingpong" else 1.0
+
+
+def operation_times(point: PointRecord, pair: PairResult) -> Floats:
+    """ns per operation of every timed batch, in order; a round trip counts as two operations (half round trips)."""
+    batches = np.asarray(pair.batch_ns, dtype=np.float64)
+    return batches / (max(1, pair.operations_per_batch) * _halving(point.pattern))
+
+
+def times_per_operation(times: Floats, block_batches: Sequence[int]) -> Floats:
+    """Median of each block; all batches as they are when the blocks do not add up."""
+    if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
+        return times
+    edges = np.cumsum(np.asarray(block_batches))[:-1]
+    return np.asarray([float(np.median(part)) for part in np.split(times, edges)], dtype=np.float64)
+
+
+def block_times(point: PointRecord, pair: PairResult) -> Floats:
+    """ns per operation of every block: the samples that intervals are made of."""
+    return times_per_operation(operation_times(point, pair), pair.block_batches)
+
+
+def measure(point: PointRecord, pair: PairResult) -> Measured | None:
+    """The pair's number, or None when nothing was timed.
+
+    The engine's own estimate is used when it is there; else the blocks' (or, with fewer than 6 blocks, the batches').
+    """
+    found = pair.estimate or _own_estimate(point, pair)
+    if found is None or not found.median_ns > 0.0:
+        return None
+    size = point.message_bytes
+    seconds = found.median_ns * 1e-9
+    rate = size / seconds
+    if _is_rate(point) and size > 0:
+        low, high = size / (found.high_ns * 1e-9), size / (max(found.low_ns, 1e-9) * 1e-9)
+        return Measured("bytes_per_s", rate, low, high, found.half_width, found.label, found, rate, 1.0 / seconds)
+    return Measured(
+        "ns", found.median_ns, found.low_ns, found.high_ns, found.half_width, found.label, found, rate, 1.0 / seconds
+    )
+
+
+def _is_rate(point: PointRecord) -> bool:
+    return point.pattern in ("stream", "exchange") or (point.pattern in ("put", "get") and point.form == "stream")
+
+
+def _own_estimate(point: PointRecord, pair: PairResult) -> Estimate | None:
+    times = operation_times(point, pair)
+    if times.size == 0 or not bool(np.all(np.isfinite(times))) or bool(np.any(times <= 0.0)):
+        return None
+    blocks = block_times(point, pair)
+    return estimate(blocks if blocks.size >= 6 else times)
+
+
+def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
+    """Quantiles (ns per operation) over all batches; empty when nothing was timed."""
+    times = operation_times(point, pair)
+    return quantiles(times) if times.size else {}

@@ -1,0 +1,31 @@
+"""What physics allows: attainable goodput and latency floor of a claimed link, with the arithmetic. Pure."""
+
+from __future__ import annotations
+
+from wireproof.physics.errors import PhysicsError
+from wireproof.physics.limits import limits
+from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.pcie import pcie_goodput
+from wireproof.physics.shaper import (
+    bandwidth_threshold_bytes,
+    is_shaped,
+    shaper_credit_bytes,
+    unslowed_bytes,
+)
+from wireproof.physics.table import Constant, Table, default_table, override
+
+__all__ = [
+    "Constant",
+    "PhysicsError",
+    "Table",
+    "bandwidth_threshold_bytes",
+    "default_table",
+    "is_shaped",
+    "limits",
+    "link_from_name",
+    "link_names",
+    "override",
+    "pcie_goodput",
+    "shaper_credit_bytes",
+    "unslowed_bytes",
+]

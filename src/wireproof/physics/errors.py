@@ -1,0 +1,9 @@
+"""The one error of this package: a claim or a table that cannot be understood."""
+
+from __future__ import annotations
+
+__all__ = ["PhysicsError"]
+
+
+class PhysicsError(ValueError):
+    """One sentence that names what was seen and what to write instead."""

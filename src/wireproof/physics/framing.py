@@ -1,0 +1,57 @@
+"""Share of the line rate that is left for payload, by protocol and MTU."""
+
+from __future__ import annotations
+
+from wireproof.model.claim import LinkClaim
+from wireproof.physics.errors import PhysicsError
+from wireproof.physics.table import Table
+
+__all__ = ["goodput", "path_mtu"]
+
+_ROCE_MTUS = (256, 512, 1024, 2048, 4096)
+# A netdev's MTU must also hold IP, UDP, BTH, RETH and ICRC (about 60 B) around the RDMA payload.
+_ROCE_ROOM = 60
+_IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
+_SMALLEST_MTU, _LARGEST_MTU = 256, 65536
+
+
+def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
+    """The MTU to compute with, and a remark when it was not given."""
+    if link.mtu is not None and not _SMALLEST_MTU <= link.mtu <= _LARGEST_MTU:
+        raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
+    if link.protocol == "rocev2" and link.mtu is not None:
+        fitting = [mtu for mtu in _ROCE_MTUS if mtu == link.mtu or mtu + _ROCE_ROOM <= link.mtu]
+        return max(fitting), ""
+    if link.mtu is not None:
+        return link.mtu, ""
+    key = f"{link.protocol}.mtu"
+    if link.protocol == "infiniband" and link.kind in _IB_GENERATIONS_2K:
+        key = "infiniband.mtu_qdr"
+    return int(table[key].value), f" (MTU unknown: {table[key].value:g} assumed)"
+
+
+def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
+    """Payload bytes/s in one direction at the line rate, and the line of arithmetic; None when there is no line."""
+    rate = link.rate_bits_per_s
+    if rate is None or link.protocol in ("shm", "loopback"):
+        return None, f"{link.kind}: no line rate, so no ceiling"
+    if not rate > 0:
+        raise PhysicsError(f"line rate {rate!r} bit/s of {link.kind!r} is not positive")
+    if link.protocol == "truescale":
+        value = min(rate / 8, table["truescale.goodput"].value)
+        return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
+    mtu, remark = path_mtu(link, table)
+    payload, wire = _packet(link, mtu, table)
+    value = rate / 8 * payload / wire
+    return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
+
+
+def _packet(link: LinkClaim, mtu: int, table: Table) -> tuple[float, float]:
+    """Payload bytes and line bytes of one full packet."""
+    if link.protocol != "tcp":
+        return float(mtu), mtu + table[f"{link.protocol}.header"].value
+    headers = table["tcp.ip_header"].value + table["tcp.header"].value + table["tcp.timestamp_option"].value
+    frame = mtu + table["ethernet.header"].value
+    if link.preamble_counted:
+        frame += table["ethernet.fcs"].value + table["ethernet.gap"].value
+    return mtu - headers, frame

@@ -1,0 +1,79 @@
+"""Names of links: what ``--link`` accepts, with the line rate after encoding."""
+
+from __future__ import annotations
+
+import difflib
+
+from wireproof.model.claim import LinkClaim, Protocol
+from wireproof.physics.errors import PhysicsError
+
+__all__ = ["link_from_name", "link_names"]
+
+_ETHERNET = ("1", "2.5", "5", "10", "25", "40", "50", "100", "200", "400", "800")
+
+# 4 lanes; Gb/s of data after 8b/10b (to QDR), 64b/66b (FDR10 to EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
+_INFINIBAND = {
+    "sdr": 8.0,
+    "ddr": 16.0,
+    "qdr": 32.0,
+    "fdr10": 40.0,
+    "fdr": 56.25 * 64 / 66,
+    "edr": 100.0,
+    "hdr100": 100.0,
+    "hdr200": 200.0,
+    "ndr200": 200.0,
+    "ndr400": 400.0,
+    "xdr800": 800.0,
+}
+
+_ALIASES = {
+    "gbe": "1gbe",
+    "gige": "1gbe",
+    "hdr": "hdr200",
+    "ndr": "ndr400",
+    "xdr": "xdr800",
+    "opa": "opa100",
+    "omnipath": "opa100",
+    "omni-path": "opa100",
+    "opa400": "cn5000",
+    "true-scale": "truescale",
+    "shared-memory": "shm",
+    "lo": "loopback",
+}
+
+
+def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
+    rows: dict[str, tuple[Protocol, float | None, str]] = {}
+    for speed in _ETHERNET:
+        rows[f"{speed}gbe"] = ("tcp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
+        rows[f"roce{speed}"] = ("rocev2", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
+    for name, rate in _INFINIBAND.items():
+        rows[name] = ("infiniband", rate * 1e9, "IBTA volume 2, 4 lanes, after encoding")
+    rows["opa100"] = ("omnipath", 100e9, "4 x 25.78125 Gb/s x 1024/1056")
+    rows["cn5000"] = ("omnipath", 400e9, "CN5000, 4 lanes, after FEC")
+    rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")
+    rows["shm"] = ("shm", None, "one machine: no line")
+    rows["loopback"] = ("loopback", None, "one machine: no line")
+    return rows
+
+
+_LINKS = _rows()
+
+
+def link_names() -> tuple[str, ...]:
+    """Every canonical name, in the order of families and rates."""
+    return tuple(_LINKS)
+
+
+def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source: str = "") -> LinkClaim:
+    """The claim that a name stands for: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``, ``truescale``, ``shm``.
+
+    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that is not known.
+    """
+    key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
+    key = _ALIASES.get(key, key)
+    if key not in _LINKS:
+        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or ["1gbe", "10gbe", "edr", "opa100"]
+        raise PhysicsError(f"unknown link {name!r}; did you mean {', '.join(near)}? Known: {', '.join(_LINKS)}")
+    protocol, rate, why = _LINKS[key]
+    return LinkClaim(kind=key, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=pcie, source=source or why)

@@ -1,0 +1,125 @@
+"""The constants that limits are computed from, each with its source; a user may override any of them.
+
+Keys are dotted (``floor.tcp``). ``literature`` marks a value taken from papers, data sheets and practice rather than from a
+standard's arithmetic: a number that contradicts such a constant only a little is a doubt, not a disproof.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from wireproof.physics.errors import PhysicsError
+
+__all__ = ["Constant", "Table", "default_table", "override"]
+
+
+class Constant(msgspec.Struct, frozen=True, kw_only=True):
+    """A number with its unit and where it comes from."""
+
+    value: float
+    unit: str
+    source: str
+    literature: bool = False
+
+
+Table = Mapping[str, Constant]
+
+_IEEE = "IEEE 802.3"
+_L = "fabric practice and data sheets (L)"
+
+# key, value, unit, source, literature
+_ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
+    ("ethernet.header", 14, "B", f"{_IEEE} clause 3: addresses and type", False),
+    ("ethernet.fcs", 4, "B", f"{_IEEE} clause 3: frame check sequence", False),
+    ("ethernet.gap", 20, "B", f"{_IEEE} clause 4: 8 preamble and start, 12 inter-packet gap", False),
+    ("tcp.ip_header", 20, "B", "RFC 791, no options", False),
+    ("tcp.header", 20, "B", "RFC 9293, no options", False),
+    ("tcp.timestamp_option", 12, "B", "RFC 7323 with padding; 0 when net.ipv4.tcp_timestamps=0", False),
+    ("tcp.mtu", 9000, "B", "assumed when the MTU is unknown: the most that the link could carry", True),
+    ("rocev2.header", 82, "B", "14 Ethernet + 20 IP + 8 UDP + 12 BTH + 4 ICRC + 4 FCS + 20 gap (IBTA annex A17)", False),
+    ("rocev2.mtu", 4096, "B", "assumed when the path MTU is unknown: the largest there is", True),
+    ("infiniband.header", 30, "B", "8 LRH + 12 BTH + 4 ICRC + 2 VCRC + 4 (IBTA volume 1)", False),
+    ("infiniband.mtu", 4096, "B", "IBTA volume 1; 2048 up to QDR", True),
+    ("infiniband.mtu_qdr", 2048, "B", "usual up to QDR", True),
+    ("omnipath.header", 72, "B", "9 flits of header and trailer per packet", True),
+    ("omnipath.mtu", 8192, "B", "default MTU of verbs and PSM2 on Omni-Path", True),
+    ("truescale.goodput", 3.4e9, "B/s", f"PCIe 2.0 x8 bound of True Scale QDR, {_L}", True),
+    ("pcie.tlp_overhead", 24, "B", "transaction, data-link and physical framing per packet, 64-bit address", False),
+    ("pcie.dllp_share", 0.985, "1", f"flow control and acknowledgements, {_L}", True),
+    ("pcie.mps", 512, "B", "assumed when the payload size is unknown: the largest in common use", True),
+    ("floor.shm", 150, "ns", f"same socket, {_L}", True),
+    ("floor.loopback", 1500, "ns", f"two passes through the kernel's sockets without a device, {_L}", True),
+    ("floor.tcp", 8000, "ns", f"kernel TCP, 10 to 100 GbE, {_L}", True),
+    ("floor.tcp_virtual", 2500, "ns", "kernel TCP over virtual Ethernet: no device, no wire; 6.4 us measured", True),
+    ("floor.tcp_ipoib", 7000, "ns", f"IPoIB, IPoFabric, {_L}", True),
+    ("floor.rocev2", 1300, "ns", f"E810, ConnectX, {_L}", True),
+    ("floor.infiniband", 750, "ns", f"EDR, HDR back to back, {_L}", True),
+    ("floor.omnipath", 750, "ns", f"Omni-Path 100 back to back, {_L}", True),
+    ("floor.omnipath_switched", 850, "ns", f"Omni-Path 100 over one switch of 100 to 110 ns, {_L}", True),
+    ("floor.truescale", 1000, "ns", _L, True),
+    ("floor.iwarp", 5000, "ns", f"X722, {_L}", True),
+    ("floor.any_nic", 600, "ns", f"no discrete PCIe NIC is below 0.6 to 0.7 us half round trip, {_L}", True),
+    ("floor.literature_margin", 0.6, "1", "below this share of a literature floor is a contradiction, not a doubt", True),
+    ("shaper.burst_time", 64e-6, "s", "token bucket of the lab: burst = 64 us x rate; measured honest", False),
+    ("shaper.slow_rate", 2e9, "bit/s", "below this the lab uses the small bucket and the small segment", False),
+    ("shaper.slow_burst", 2000, "B", "token bucket of the lab below 2 Gb/s", False),
+    ("shaper.slow_segment", 16384, "B", "gso_max_size of the lab below 2 Gb/s: one such packet always passes", False),
+    ("shaper.segment", 65536, "B", "largest segment of the kernel: one such packet always passes", False),
+)
+
+_DEFAULT: Table = MappingProxyType(
+    {key: Constant(value=value, unit=unit, source=source, literature=lit) for key, value, unit, source, lit in _ROWS}
+)
+
+
+def default_table() -> Table:
+    """The built-in constants, read-only."""
+    return _DEFAULT
+
+
+def override(table: Table, toml_text: str) -> Table:
+    """A copy of ``table`` with the constants that a TOML text sets.
+
+    ``[floor]`` then ``tcp = 6000`` or ``tcp = {value = 6000, source = "measured here"}``. Units stay those of the table.
+    Raises PhysicsError for text that is not TOML, an unknown constant, or a value that is not a finite number >= 0.
+    """
+    try:
+        tree = tomllib.loads(toml_text)
+    except tomllib.TOMLDecodeError as error:
+        raise PhysicsError(f"limits file is not TOML: {error}") from error
+    changed = dict(table)
+    for key, value in _leaves(tree, ""):
+        changed[key] = _replaced(table, key, value)
+    return MappingProxyType(changed)
+
+
+def _leaves(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict) and "value" not in value:
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _replaced(table: Table, key: str, value: object) -> Constant:
+    if key not in table:
+        near = difflib.get_close_matches(key, table, n=3, cutoff=0.5)
+        hint = f"; nearest: {', '.join(near)}" if near else ""
+        raise PhysicsError(f"limits file sets unknown constant {key!r}{hint}")
+    source = "user's limits file"
+    if isinstance(value, dict):
+        extra = sorted(set(value) - {"value", "source"})
+        if extra:
+            raise PhysicsError(f"limits file: {key!r} has unknown field {extra[0]!r}; use value and source")
+        source, value = str(value.get("source", source)), value["value"]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise PhysicsError(f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}")
+    # A value that the user vouches for is no longer literature: it is held as firmly as the arithmetic.
+    return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)

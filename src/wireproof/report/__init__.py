@@ -1,0 +1,1 @@
+"""Telling: the same values as text for a terminal, one HTML page, one JSON object, and progress while a run lasts."""

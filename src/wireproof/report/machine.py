@@ -1,0 +1,200 @@
+"""The result for machines: one stable, documented JSON object (``--json``), and its JSON Schema.
+
+A number that is not finite is written as ``null`` (unknown): JSON has no NaN. Raw batches stay in the run folder; here
+each measured point is summarised by quantiles per operation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+
+from wireproof.model.claim import Claim, Criteria, Limits
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.record import Close, EngineError, Estimate, Floor, Host, Open, PairResult, PointRecord
+from wireproof.model.run import Provenance, Run
+from wireproof.report.traffic import flows
+
+__all__ = ["SCHEMA", "VERSION", "Document", "Sample", "Traffic", "document", "json_schema", "to_json"]
+
+SCHEMA = "wireproof.result"
+VERSION = 1
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: a round trip)."""
+
+    point: int
+    pattern: str
+    form: str
+    formula: str
+    message_bytes: int
+    origin: int
+    target: int
+    repeat: int
+    status: str
+    stop: str
+    window_used: int
+    batches: int
+    operations: int
+    p1_ns: float | None
+    p50_ns: float | None
+    p95_ns: float | None
+    p99_ns: float | None
+    max_ns: float | None
+    payload_forward_bytes: int
+    payload_backward_bytes: int
+    integrity: str
+    involuntary_switches: int
+    steal_ns: float
+    estimate: Estimate | None = None
+    target_elapsed_ns: float | None = None
+    formula_value_ns: float | None = None
+
+
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not readable)."""
+
+    host: str
+    nic: str
+    direction: Literal["out", "in"]
+    claimed: bool
+    expected_bytes: float
+    seen_bytes: float | None
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole result of one run. Fields are only ever added within one version; unknown is null, never 0."""
+
+    schema: Literal["wireproof.result"]
+    version: Literal[1]
+    verdict: Verdict
+    proof: Proof
+    findings: list[Finding]
+    results: list[PairVerdict]
+    limits: Limits | None
+    criteria: Criteria | None
+    claim: Claim
+    provenance: Provenance
+    engine: Open | None
+    hosts: list[Host]
+    traffic: list[Traffic]
+    samples: list[Sample]
+    floors: list[Floor]
+    errors: list[EngineError]
+    missing: dict[str, str]
+    close: Close | None
+
+
+def document(run: Run, judgement: Judgement, limits: Limits | None, criteria: Criteria | None = None) -> Document:
+    """Everything that was claimed, measured and concluded, without the raw batches."""
+    return Document(
+        schema="wireproof.result",
+        version=1,
+        verdict=judgement.verdict,
+        proof=judgement.proof,
+        findings=judgement.findings,
+        results=judgement.pairs,
+        limits=limits,
+        criteria=criteria,
+        claim=run.claim,
+        provenance=run.provenance,
+        engine=run.open,
+        hosts=run.hosts,
+        traffic=[
+            Traffic(
+                host=flow.host,
+                nic=flow.nic,
+                direction="out" if flow.direction == "out" else "in",
+                claimed=flow.claimed,
+                expected_bytes=flow.expected_bytes,
+                seen_bytes=flow.seen_bytes,
+            )
+            for flow in flows(run)
+        ],
+        samples=[_sample(point, pair) for point in run.points for pair in point.pairs],
+        floors=run.floors,
+        errors=run.errors,
+        missing={str(point): reason for point, reason in sorted(run.missing.items())},
+        close=run.close,
+    )
+
+
+def to_json(run: Run, judgement: Judgement, limits: Limits | None, criteria: Criteria | None = None) -> str:
+    """The document as indented JSON text with a final line break; ASCII only, so that no terminal can be fooled."""
+    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria)))
+    import json
+
+    return json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of :class:`Document`; every number may also be null, which means unknown."""
+    schema = msgspec.json.schema(Document)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = f"{SCHEMA} version {VERSION}"
+    return {key: _nullable(value) for key, value in schema.items()}
+
+
+def _sample(point: PointRecord, pair: PairResult) -> Sample:
+    each = sorted(time / pair.operations_per_batch for time in pair.batch_ns) if pair.operations_per_batch > 0 else []
+    return Sample(
+        point=point.id,
+        pattern=point.pattern,
+        form=point.form,
+        formula=point.formula,
+        message_bytes=point.message_bytes,
+        origin=pair.origin,
+        target=pair.target,
+        repeat=point.repeat,
+        status=pair.status,
+        stop=pair.stop,
+        window_used=pair.window_used,
+        batches=len(pair.batch_ns),
+        operations=len(pair.batch_ns) * pair.operations_per_batch,
+        p1_ns=_quantile(each, 0.01),
+        p50_ns=_quantile(each, 0.50),
+        p95_ns=_quantile(each, 0.95),
+        p99_ns=_quantile(each, 0.99),
+        max_ns=each[-1] if each else None,
+        payload_forward_bytes=pair.payload_forward_bytes,
+        payload_backward_bytes=pair.payload_backward_bytes,
+        integrity=pair.integrity,
+        involuntary_switches=sum(sentinel.involuntary_switches for sentinel in pair.sentinels),
+        steal_ns=sum(sentinel.steal_ns for sentinel in pair.sentinels),
+        estimate=pair.estimate,
+        target_elapsed_ns=pair.target_elapsed_ns,
+        formula_value_ns=pair.formula_value_ns,
+    )
+
+
+def _quantile(ordered: list[float], share: float) -> float | None:
+    """Nearest rank: always a value that was measured."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+
+def _finite(value: Any) -> Any:
+    """The same tree with None for every NaN and infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _nullable(node: Any) -> Any:
+    """The same schema, where ``number`` stands for ``number or null``."""
+    if isinstance(node, dict):
+        out = {key: _nullable(item) for key, item in node.items()}
+        if out.get("type") == "number":
+            out["type"] = ["number", "null"]
+            if out.get("default", 0) is None:
+                del out["default"]
+        return out
+    if isinstance(node, list):
+        return [_nullable(item) for item in node]
+    return node

@@ -1,0 +1,62 @@
+"""Names from outside (hosts, NICs, libraries, counters, messages) made safe to show.
+
+Whatever a node, a file or a counter tells us may hold terminal escapes, line breaks or right-to-left overrides.
+Every renderer passes each foreign string through :func:`clean` before a person sees it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["clean", "fold"]
+
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MARKS = frozenset({"Mn", "Me"})
+
+
+def clean(text: object, limit: int = 400) -> str:
+    """``text`` as one harmless line of at most ``limit`` characters.
+
+    Control, format, surrogate and unassigned characters become visible escapes (``\\x1b``, ``\\u202e``); any white
+    space becomes one blank; more than two combining marks in a row are dropped; what is cut off ends in ``…``.
+    """
+    out: list[str] = []
+    marks = 0
+    for char in str(text)[: 4 * limit]:
+        kind = unicodedata.category(char)
+        marks = marks + 1 if kind in _MARKS else 0
+        if marks > 2:
+            continue
+        if char in "\t\n\r\v\f" or kind == "Zs":
+            out.append(" ")
+        elif kind in _UNSAFE:
+            out.append(char.encode("unicode_escape", "backslashreplace").decode("ascii"))
+        else:
+            out.append(char)
+    line = " ".join("".join(out).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def fold(names: Iterable[str], limit: int = 400) -> str:
+    """Host names folded into a node set (``n[1-4]``); names that ClusterShell cannot take are listed as they are.
+
+    >>> fold(["n1", "n2", "n4"])
+    'n[1-2,4]'
+    """
+    shown = sorted({clean(name, 80) for name in names if name})
+    if not shown:
+        return ""
+    if len(shown) == 1 or not all(_plain(name) for name in shown):
+        return clean(", ".join(shown), limit)
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    try:
+        return clean(str(NodeSet.fromlist(shown, resolver=None)), limit)
+    except NodeSetException:
+        return clean(", ".join(shown), limit)
+
+
+def _plain(name: str) -> bool:
+    """Only letters, digits, dot, dash, underscore: anything else has a meaning in the node-set grammar."""
+    return name.isascii() and all(char.isalnum() or char in ".-_" for char in name)

@@ -1,0 +1,152 @@
+"""Progress while a run lasts, fed by the engine's frames: a bar on a terminal, a plain line now and then elsewhere.
+
+The time left comes from budgets: each point may spend its budget, and the share that points really spent so far scales
+what is left. Nothing here touches standard output, which belongs to data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+from wireproof.model.plan import Plan, Point
+from wireproof.model.record import Close, EngineError, Frame, PointRecord, Start
+from wireproof.report import quantity
+from wireproof.report.names import clean
+from wireproof.report.text import Look
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+__all__ = ["Forecast", "Progress"]
+
+PLAIN_EVERY_S = 5.0
+
+
+class Forecast:
+    """How many points are done and how long the others will take. Pure but for the clock that is given."""
+
+    def __init__(self, plan: Plan, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._budget_ms = {point.id: point.budget_ms or plan.policy.point_budget_ms for point in plan.points}
+        self._points = {point.id: point for point in plan.points}
+        self._done: set[int] = set()
+        self._started = clock()
+        self.current: Point | None = None
+        self.failed = 0
+
+    @property
+    def done(self) -> int:
+        return len(self._done)
+
+    @property
+    def total(self) -> int:
+        return len(self._points)
+
+    def take(self, frame: Frame) -> None:
+        """Learn from one frame; frames of no interest are ignored."""
+        if isinstance(frame, Start):
+            self.current = self._points.get(frame.id)
+        elif isinstance(frame, PointRecord) and frame.id in self._points:
+            self._done.add(frame.id)
+            self.failed += any(pair.status != "ok" for pair in frame.pairs)
+        elif isinstance(frame, EngineError) and frame.id in self._points and frame.id is not None:
+            self._done.add(frame.id)
+            self.failed += 1
+        elif isinstance(frame, Close):
+            self.current = None
+
+    def elapsed_s(self) -> float:
+        return self._clock() - self._started
+
+    def left_s(self) -> float:
+        """Seconds until the last point: budgets left, scaled by what was spent of the budgets so far (0.05 to 3)."""
+        spent_ms = sum(self._budget_ms[point] for point in self._done)
+        left_ms = sum(self._budget_ms.values()) - spent_ms
+        pace = min(3.0, max(0.05, self.elapsed_s() * 1000 / spent_ms)) if spent_ms else 1.0
+        return left_ms * pace / 1000
+
+    def line(self) -> str:
+        """``12 of 84 points, stream 1 MiB; 14 s gone, about 52 s left``."""
+        text = f"{self.done} of {self.total} points"
+        if self.current is not None:
+            text += f", {describe(self.current)}"
+        if self.failed:
+            text += f", {self.failed} failed"
+        text += f"; {quantity.duration(self.elapsed_s())} gone"
+        if self.done < self.total:
+            text += f", about {quantity.duration(self.left_s())} left"
+        return text
+
+
+def describe(point: Point) -> str:
+    """``stream 1 MiB, 2 pairs``."""
+    pairs = f", {len(point.pairs)} pairs" if len(point.pairs) > 1 else ""
+    return f"{point.pattern} {quantity.size(point.message_bytes)}{pairs}"
+
+
+class Progress:
+    """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every frame of the run.
+
+    Leaving it restores the terminal, also after an exception or Ctrl-C. ``look.color`` False means plain lines.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        stream: TextIO,
+        look: Look,
+        title: str = "measuring",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._forecast = Forecast(plan, clock)
+        self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._last = clock()
+
+    def __enter__(self) -> Self:
+        if self._look.color and self._stream.isatty():
+            self._bar = _bar(self._stream, self._look)
+            self._task = self._bar.add_task(self._title, total=self._forecast.total, detail="starting")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, frame: Frame) -> None:
+        """Take one frame and show what changed. Never raises for a frame that it does not know."""
+        self._forecast.take(frame)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._forecast.done, detail=self._look.say(self._forecast.line()))
+        elif isinstance(frame, Close) or self._clock() - self._last >= PLAIN_EVERY_S:
+            self.tick()
+
+    def tick(self) -> None:
+        """Write one plain line now (also useful while no frame comes); does nothing while a bar is shown."""
+        if self._bar is None:
+            self._last = self._clock()
+            self._stream.write(self._look.say(f"wireproof: {self._title}: {self._forecast.line()}") + "\n")
+            self._stream.flush()
+
+
+def _bar(stream: TextIO, look: Look) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+
+    console = Console(file=stream, width=look.width, markup=False, emoji=False, highlight=False)
+    return RichProgress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=18),
+        TextColumn("{task.fields[detail]}", markup=False),
+        console=console,
+        transient=True,
+    )

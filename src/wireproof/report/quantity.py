@@ -1,0 +1,113 @@
+"""Quantities as words: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for rates of a line."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = [
+    "duration",
+    "gigabits",
+    "line_rate",
+    "megabytes",
+    "microseconds",
+    "percent",
+    "plus_minus",
+    "significant",
+    "size",
+    "volume",
+]
+
+_BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_DECIMAL = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+UNKNOWN = "-"
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """``value`` with ``digits`` significant digits and never an exponent; numbers >= 1000 keep all their digits.
+
+    >>> significant(117.44), significant(9.401), significant(0.28571), significant(4986.2)
+    ('117', '9.40', '0.286', '4986')
+    """
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    rounded = round(value, places)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else places
+    return f"{rounded:.{min(places, 9)}f}"
+
+
+def size(message_bytes: int) -> str:
+    """A message size in binary units when it divides evenly: ``8 B``, ``64 KiB``, ``4 MiB``, ``1500 B``."""
+    for unit, word in _BINARY:
+        if message_bytes >= unit and message_bytes % unit == 0:
+            return f"{message_bytes // unit} {word}"
+    return f"{message_bytes} B"
+
+
+def microseconds(ns: float | None) -> str:
+    """Nanoseconds shown in us, four digits from 10 us on so that a 1 % interval stays visible."""
+    return significant(None if ns is None else ns / 1e3, 4 if ns and ns >= 1e4 else 3)
+
+
+def megabytes(bytes_per_s: float | None) -> str:
+    """Bytes per second shown in MB/s (10^6), four digits from 10 MB/s on."""
+    if bytes_per_s is None:
+        return UNKNOWN
+    return significant(bytes_per_s / 1e6, 4 if bytes_per_s >= 1e7 else 3)
+
+
+def gigabits(bytes_per_s: float | None) -> str:
+    """Bytes per second shown in Gb/s (10^9 bits)."""
+    return significant(None if bytes_per_s is None else bytes_per_s * 8 / 1e9, 3)
+
+
+def line_rate(bits_per_s: float | None) -> str:
+    """Bits per second with the unit that a person would say: ``297 Mb/s``, ``10 Gb/s``, ``94.1 Gb/s``."""
+    if bits_per_s is None or not math.isfinite(bits_per_s):
+        return UNKNOWN
+    scale, unit = (1e9, "Gb/s") if bits_per_s >= 0.9995e9 else (1e6, "Mb/s")
+    shown = bits_per_s / scale
+    return f"{shown:.0f} {unit}" if shown == int(shown) else f"{significant(shown)} {unit}"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share (1.0 = all) in per cent; a small share that is not zero is never shown as 0."""
+    if share is None or not math.isfinite(share):
+        return UNKNOWN
+    least = 10.0**-digits
+    return f"<{least:g} %" if 0 < 100 * share < least / 2 else f"{100 * share:.{digits}f} %"
+
+
+def plus_minus(share: float | None, sign: str = "±") -> str:
+    """A relative half-width as ``±0.4 %``; below 0.05 % it says ``±<0.1 %``; infinite or unknown is ``±?``."""
+    if share is None or not math.isfinite(share):
+        return f"{sign}?"
+    shown = 100 * share
+    if shown < 0.05:
+        return f"{sign}<0.1 %"
+    return f"{sign}{shown:.1f} %" if shown < 10 else f"{sign}{shown:.0f} %"
+
+
+def volume(count: float | None) -> str:
+    """An amount of bytes in decimal units: ``412 MB``, ``176 B``."""
+    if count is None or not math.isfinite(count):
+        return UNKNOWN
+    for unit, word in _DECIMAL:
+        if abs(count) >= unit * 0.9995:
+            return f"{significant(count / unit)} {word}"
+    return f"{count:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """``0.8 s``, ``42 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    seconds = max(0.0, seconds)
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,139 @@
+"""Judged results arranged for reading: one row per result, one table per pattern. Derives units, concludes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from wireproof.model.finding import PairVerdict
+from wireproof.report.section import Section
+
+__all__ = ["Cell", "Row", "Table", "heat_cells", "heat_size", "tables"]
+
+_TITLES = {
+    ("pingpong", "latency"): "Ping-pong (half round trip)",
+    ("stream", "stream"): "Stream, one way, acknowledged at the receiver",
+    ("exchange", "stream"): "Exchange, both ways at once",
+    ("put", "latency"): "Put, each one flushed",
+    ("put", "stream"): "Put, a window then one flush",
+    ("get", "latency"): "Get, each one flushed",
+    ("get", "stream"): "Get, a window then one flush",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One result. ``time_ns`` is half round trip for ping-pong, otherwise time per operation."""
+
+    pair: PairVerdict
+    time_ns: float | None
+    goodput: float | None
+    efficiency: float | None
+    nominal: float | None
+
+    @property
+    def between(self) -> tuple[str, str]:
+        pair = self.pair
+        return (pair.origin_host or f"rank {pair.origin}", pair.target_host or f"rank {pair.target}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """All results of one pattern in one form by one formula."""
+
+    pattern: str
+    form: str
+    formula: str
+    title: str
+    unit: str
+    rows: tuple[Row, ...]
+
+    @property
+    def pairs(self) -> int:
+        return len({(row.pair.origin, row.pair.target) for row in self.rows})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Goodput from one host to another: median over repetitions, the gravest verdict of them."""
+
+    origin: str
+    target: str
+    goodput: float
+    efficiency: float | None
+    verdict: str
+    proof: str
+
+
+def row_of(pair: PairVerdict, section: Section) -> Row:
+    """Both views of one result (time and goodput); shares of attainable and of nominal where those are known."""
+    value = pair.value if pair.value > 0 else None
+    if pair.unit == "ns":
+        time_ns, goodput = value, pair.message_bytes / value * 1e9 if value and pair.message_bytes else None
+    else:
+        time_ns, goodput = pair.message_bytes / value * 1e9 if value else None, value
+    limits, link = section.limits, section.run.claim.link
+    attainable = limits.attainable_bytes_per_s if limits else None
+    efficiency = pair.efficiency
+    if efficiency is None and goodput and attainable:
+        efficiency = goodput / attainable
+    rate = link.rate_bits_per_s if link else None
+    nominal = goodput * 8 / rate if goodput and rate else None
+    return Row(pair, time_ns, goodput, efficiency, nominal)
+
+
+def tables(section: Section) -> list[Table]:
+    """One table per pattern, form, formula and unit; rows by size, then origin, target, repetition."""
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    for pair in section.judgement.pairs:
+        form = pair.form or ("latency" if pair.unit == "ns" else "stream")
+        groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(row_of(pair, section))
+    return [_table(key, rows) for key, rows in sorted(groups.items(), key=_rank)]
+
+
+def _rank(item: tuple[tuple[str, str, str, str], list[Row]]) -> tuple[int, tuple[str, str, str, str]]:
+    order = list(_TITLES)
+    key = item[0]
+    return (order.index(key[:2]) if key[:2] in order else len(order), key)
+
+
+def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
+    pattern, form, formula, unit = key
+    title = _TITLES.get((pattern, form), f"{pattern}, {form}")
+    if formula != "robust":
+        title += f", by the formula of {formula}"
+    rows.sort(key=lambda row: (row.pair.message_bytes, row.pair.origin, row.pair.target, row.pair.repeat))
+    return Table(pattern, form, formula, title, unit, tuple(rows))
+
+
+def heat_size(rows: Iterable[Row]) -> int | None:
+    """The message size of the pair picture: most directions covered, then the largest."""
+    covered: dict[int, set[tuple[int, int]]] = {}
+    for row in rows:
+        covered.setdefault(row.pair.message_bytes, set()).add((row.pair.origin, row.pair.target))
+    return max(covered, key=lambda size: (len(covered[size]), size)) if covered else None
+
+
+def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
+    """One cell per direction at one size. Several ranks or repetitions of one direction give their median."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in table.rows:
+        if row.pair.message_bytes == message_bytes and row.goodput:
+            found.setdefault(row.between, []).append(row)
+    cells = []
+    for (origin, target), rows in sorted(found.items()):
+        shares = [row.efficiency for row in rows if row.efficiency is not None]
+        verdicts = [row.pair.verdict for row in rows]
+        proofs = sorted({row.pair.proof for row in rows})
+        cells.append(
+            Cell(
+                origin,
+                target,
+                median(row.goodput for row in rows if row.goodput),
+                median(shares) if shares else None,
+                "fail" if "fail" in verdicts else "pass" if set(verdicts) == {"pass"} else "inconclusive",
+                proofs[0] if len(proofs) == 1 else "mixed",
+            )
+        )
+    return cells

@@ -1,0 +1,236 @@
+"""Text for a terminal or a file: a one-screen summary and one table per pattern, safe at 80 columns.
+
+Every function returns a string; nothing here prints. :class:`Look` decides colour, width and alphabet once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from wireproof.model.finding import Finding
+from wireproof.report import quantity
+from wireproof.report.names import clean
+from wireproof.report.rows import Row, Table, tables
+from wireproof.report.section import Section, headline, label, ranked
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Look", "result_tables", "summary", "whole"]
+
+_ASCII = {"µ": "u", "±": "+-", "→": "->", "…": "...", "×": "x", "≥": ">=", "≤": "<=", "–": "-", "—": "-", "↔": "<->"}
+_STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow", "warning": "yellow", "note": "dim"}
+_WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "warning": "WARNING", "note": "note"}
+_LEGEND = "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = 10^6 bytes, MiB = 2^20"
+MOST_ROWS = 24
+
+
+@dataclass(frozen=True)
+class Look:
+    """How text may look where it goes."""
+
+    width: int = 80
+    color: bool = False
+    ascii: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO, environment: Mapping[str, str], columns: int | None = None) -> Look:
+        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the encoding is not UTF-8."""
+        terminal = stream.isatty()
+        color = terminal and not environment.get("NO_COLOR") and environment.get("TERM", "") not in ("", "dumb")
+        encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
+        asked = environment.get("COLUMNS", "")
+        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else 80)
+        return cls(width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf"))
+
+    def say(self, text: object, limit: int = 400) -> str:
+        """Foreign or own text made safe, in the alphabet of this place."""
+        line = clean(text, limit)
+        if self.ascii:
+            for char, stand_in in _ASCII.items():
+                line = line.replace(char, stand_in)
+            line = line.encode("ascii", "backslashreplace").decode("ascii")
+        return line
+
+
+def summary(section: Section, look: Look = Look()) -> str:
+    """One screen: what was measured, verdict, proof, each finding with its next action, the limits."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    judgement = section.judgement
+    parts: list[RenderableType] = [Text(look.say(f"{section.title}: {label(section)}"), style="bold")]
+    verdict = Text.assemble(
+        (_WORDS[judgement.verdict], _STYLES[judgement.verdict]),
+        "  ",
+        look.say(f"path: {judgement.proof}; {_counts(section)}"),
+    )
+    parts.append(verdict)
+    findings = ranked(judgement.findings)
+    if not findings:
+        parts.append(Padding(Text(look.say(headline(section))), (0, 0, 0, 2)))
+    for finding in findings[:8]:
+        parts.append(Padding(_finding(finding, look), (0, 0, 0, 2)))
+    if len(findings) > 8:
+        parts.append(Padding(Text(f"and {len(findings) - 8} more findings"), (0, 0, 0, 2)))
+    parts.extend(Text(look.say(line)) for line in _limit_lines(section))
+    return _paint(parts, look)
+
+
+def result_tables(section: Section, look: Look = Look()) -> str:
+    """One table per pattern. Long tables show the gravest and the typical rows and say how many they leave out."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for table in tables(section):
+        parts.extend(_render(table, look))
+    if parts:
+        parts += [Text(""), Text(look.say(_LEGEND), style="dim")]
+    return _paint(parts, look)
+
+
+def whole(section: Section, look: Look = Look()) -> str:
+    """Summary, then tables."""
+    shown = result_tables(section, look)
+    return summary(section, look) + ("\n" + shown if shown else "")
+
+
+def _counts(section: Section) -> str:
+    pairs, run = section.judgement.pairs, section.run
+    good = sum(pair.verdict == "pass" for pair in pairs)
+    text = f"{good} of {len(pairs)} results pass"
+    return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")
+
+
+def _finding(finding: Finding, look: Look) -> RenderableType:
+    from rich.text import Text
+
+    text = Text.assemble((_WORDS[finding.severity], _STYLES[finding.severity]), " ", look.say(finding.message), " ")
+    text.append(look.say(f"[{finding.code}]"), style="dim")
+    if finding.advice:
+        text.append("\n" + look.say(f"→ next: {finding.advice}"), style="italic")
+    return text
+
+
+def _limit_lines(section: Section) -> list[str]:
+    limits, link = section.limits, section.run.claim.link
+    lines = []
+    if link is not None:
+        source = f" ({link.source})" if link.source else ""
+        lines.append(f"link: {link.kind}, line rate {quantity.line_rate(link.rate_bits_per_s)}{source}")
+    if limits is not None and (limits.attainable_bytes_per_s or limits.floor_ns):
+        parts = []
+        if limits.attainable_bytes_per_s:
+            rate = limits.attainable_bytes_per_s
+            parts.append(f"attainable {quantity.megabytes(rate)} MB/s ({quantity.line_rate(rate * 8)})")
+        if limits.floor_ns:
+            parts.append(f"latency floor {quantity.microseconds(limits.floor_ns)} µs")
+        lines.append("limits: " + ", ".join(parts))
+    return lines
+
+
+@dataclass(frozen=True)
+class _Column:
+    """``keep``: the higher, the longer it stays when the width is short."""
+
+    title: str
+    keep: int
+    value: Callable[[Row], str]
+    left: bool = False
+
+
+def _columns(table: Table) -> list[_Column]:
+    timed = table.unit == "ns"
+    columns = [_Column("size", 10, lambda row: quantity.size(row.pair.message_bytes))]
+    if table.pairs > 1:
+        columns.append(_Column("from → to", 9, lambda row: " → ".join(clean(name, 40) for name in row.between), True))
+    interval = _Column("±%", 8, lambda row: quantity.plus_minus(row.pair.half_width, "").removesuffix(" %"))
+    time = _Column("µs", 9 if timed else 1, lambda row: quantity.microseconds(row.time_ns))
+    rate = _Column("MB/s", 4 if timed else 9, lambda row: quantity.megabytes(row.goodput))
+    line = _Column("Gb/s", 2 if timed else 6, lambda row: quantity.gigabits(row.goodput))
+    columns += [time, interval, rate, line] if timed else [rate, line, interval, time]
+    columns += [
+        _Column("%att", 3 if timed else 7, lambda row: quantity.percent(row.efficiency).removesuffix(" %")),
+        _Column("%nom", 1 if timed else 2, lambda row: quantity.percent(row.nominal).removesuffix(" %")),
+        _Column("proof", 8, lambda row: row.pair.proof, True),
+        _Column("label", 5, lambda row: row.pair.label, True),
+        _Column("verdict", 9, lambda row: _WORDS[row.pair.verdict].lower(), True),
+    ]
+    return columns
+
+
+def _fitting(columns: list[_Column], cells: list[list[str]], width: int) -> tuple[list[int], int, list[str]]:
+    """Indices of the columns that fit in ``width``, the gap between them, and the titles of those left out."""
+    from rich.cells import cell_len
+
+    need = [max([cell_len(row[i]) for row in cells] + [cell_len(column.title)]) for i, column in enumerate(columns)]
+    kept = list(range(len(columns)))
+    dropped: list[str] = []
+    while True:
+        for gap in (2, 1):
+            if sum(need[i] for i in kept) + gap * (len(kept) - 1) <= width or len(kept) <= 3:
+                return kept, gap, dropped
+        least = min(kept, key=lambda i: columns[i].keep)
+        kept.remove(least)
+        dropped.append(columns[least].title)
+
+
+def _render(table: Table, look: Look) -> list[RenderableType]:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    rows, left_out = _chosen(table)
+    columns = _columns(table)
+    cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
+    kept, gap, dropped = _fitting(columns, cells, look.width)
+    grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+    for i in kept:
+        grid.add_column(Text(look.say(columns[i].title)), justify="left" if columns[i].left else "right")
+    for row, texts in zip(rows, cells, strict=True):
+        style = _STYLES[row.pair.verdict] if row.pair.verdict != "pass" else ""
+        grid.add_row(*(Text(texts[i], style=style) for i in kept))
+    title = table.title
+    if table.pairs == 1 and table.rows:
+        title += ": " + " → ".join(table.rows[0].between)
+    parts: list[RenderableType] = [Text(""), Text(look.say(title), style="bold"), grid]
+    if left_out:
+        parts.append(Text(f"{left_out} more rows are in the report and in --json", style="dim"))
+    if dropped:
+        parts.append(Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim"))
+    return parts
+
+
+def _chosen(table: Table) -> tuple[list[Row], int]:
+    """All rows if few; otherwise every row that does not pass, then passing rows up to the bound, in table order."""
+    if len(table.rows) <= MOST_ROWS:
+        return list(table.rows), 0
+    bad = [row for row in table.rows if row.pair.verdict != "pass"][:MOST_ROWS]
+    fill = [row for row in table.rows if row.pair.verdict == "pass"]
+    room = MOST_ROWS - len(bad)
+    step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
+    some = {id(row) for row in [*bad, *fill[::step][:room]]}
+    return [row for row in table.rows if id(row) in some], len(table.rows) - len(some)
+
+
+def _paint(parts: list[RenderableType], look: Look) -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=look.width,
+        color_system="standard" if look.color else None,
+        force_terminal=look.color,
+        no_color=not look.color,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for part in parts:
+        console.print(part)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n" if parts else ""

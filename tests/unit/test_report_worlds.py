@@ -1,0 +1,299 @@
+"""Synthetic runs and judgements for the report's tests. Invented numbers: never results, never shipped."""
+
+from __future__ import annotations
+
+import random
+
+from wireproof.model.claim import Claim, HostClaim, Limits, LinkClaim
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.record import (
+    Clock,
+    Close,
+    Estimate,
+    Floor,
+    Host,
+    Idle,
+    Nic,
+    Open,
+    PairResult,
+    PointRecord,
+    Sentinel,
+    Warmup,
+    WitnessReading,
+)
+from wireproof.model.run import Provenance, Run
+from wireproof.report.section import Section
+
+ATTAINABLE = 119.5e6
+FLOOR_NS = 4_000.0
+SWEEP = [0, 1, 8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20]
+LIMITS = Limits(
+    attainable_bytes_per_s=ATTAINABLE,
+    floor_ns=FLOOR_NS,
+    derivation=[
+        "line rate 1 000 000 000 b/s = 125.0 MB/s",
+        "TCP/IPv4 with timestamps at MTU 1500: 1448 payload of 1514 counted bytes = 95.64 %",
+        "attainable = 119.5 MB/s",
+    ],
+    sources=["synthetic, for tests only"],
+)
+
+
+def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -> Section:
+    """``hosts`` nodes at 1 Gb/s; node ``slow`` (index) sends at ``bad_factor`` of attainable. None: a good world."""
+    dice = random.Random(7)
+    points: list[PointRecord] = []
+    pairs: list[PairVerdict] = []
+    for size in SWEEP:
+        value = _half_round_trip(size) * dice.uniform(0.995, 1.005)
+        _add(points, pairs, "pingpong", size, 0, 1, value, dice)
+        if size:
+            rate = _stream_rate(size) * dice.uniform(0.997, 1.003)
+            _add(points, pairs, "stream", size, 0, 1, rate, dice)
+    for origin in range(hosts):
+        for target in range(hosts):
+            if origin == target or (origin, target) == (0, 1):
+                continue
+            share = bad_factor if origin == slow else 0.995
+            _add(points, pairs, "stream", 1 << 20, origin, target, ATTAINABLE * share * dice.uniform(0.99, 1.005), dice)
+    findings = [_slow_finding(f"n{slow + 1}", bad_factor)] if slow is not None else []
+    verdict: Verdict = "fail" if slow is not None else "pass"
+    return Section(
+        title=f"Screen of {hosts} nodes",
+        lead="Every direction of every pair was streamed in rounds of disjoint pairs; one pair was swept over sizes.",
+        run=_run(points, hosts),
+        judgement=Judgement(verdict=verdict, proof="on-wire", findings=findings, pairs=pairs),
+        limits=LIMITS,
+    )
+
+
+def off_wire() -> Section:
+    """Two ranks that claim two hosts and use shared memory: plausible numbers, nothing on the NIC."""
+    dice = random.Random(11)
+    points: list[PointRecord] = []
+    pairs: list[PairVerdict] = []
+    for size in (8, 4096, 65536, 1 << 20):
+        _add(points, pairs, "pingpong", size, 0, 1, 420.0 + size / 12.0, dice, proof="off-wire")
+    _add(points, pairs, "stream", 1 << 20, 0, 1, 9.4e9, dice, proof="off-wire")
+    finding = Finding(
+        code="WIRE-002",
+        severity="fail",
+        message="n1 and n2 exchanged 412 MB and 0 bytes of it crossed hsn0: the path was shared memory",
+        advice="start one rank per node and see that the nodes do not share an IPC namespace",
+        subject="n1 ↔ n2",
+        evidence={"expected_bytes": 412_000_000, "seen_bytes": 0, "nic": "hsn0"},
+    )
+    return Section(
+        title="A lie that was caught",
+        lead="Planted on purpose: both ranks were put into one shared-memory domain while two hosts were claimed.",
+        run=_run(points, 2),
+        judgement=Judgement(verdict="fail", proof="off-wire", findings=[finding], pairs=pairs),
+        limits=LIMITS,
+    )
+
+
+def empty() -> Section:
+    """A run that never opened: nothing measured."""
+    run = Run(claim=Claim(hosts=[]), provenance=_provenance(), open=None, hosts=[], points=[])
+    return Section("Nothing", run, Judgement(verdict="inconclusive", proof="unproven", findings=[], pairs=[]))
+
+
+def _slow_finding(host: str, share: float) -> Finding:
+    return Finding(
+        code="RATE-001",
+        severity="fail",
+        message=f"{host} sends at 297 Mb/s of 956 attainable ({100 * share:.0f} %)",
+        advice=f"look at what limits {host}'s transmit side: queue discipline, cable, switch port; receiving is normal",
+        subject=f"{host} → all",
+        evidence={"median_bytes_per_s": 37.1e6, "attainable_bytes_per_s": ATTAINABLE, "peers": ["n1", "n2", "n4"]},
+    )
+
+
+def _half_round_trip(size: int) -> float:
+    return 11_200.0 + size / ATTAINABLE * 1e9
+
+
+def _stream_rate(size: int) -> float:
+    return size / (1_300.0 / 1e9 + size / (ATTAINABLE * 0.994))
+
+
+def _add(
+    points: list[PointRecord],
+    pairs: list[PairVerdict],
+    pattern: str,
+    size: int,
+    origin: int,
+    target: int,
+    value: float,
+    dice: random.Random,
+    proof: Proof = "on-wire",
+) -> None:
+    latency = pattern == "pingpong"
+    messages = max(200, int(34e6 / max(size, 1)) if size >= 65536 else 2000)
+    record = _point(len(points), pattern, size, origin, target, value, messages, proof)
+    points.append(record)
+    payload = messages * size
+    share = None if latency else value / ATTAINABLE
+    bad = proof != "on-wire" or (share is not None and size >= 65536 and share < 0.9)
+    spread = dice.uniform(0.002, 0.011)
+    pairs.append(
+        PairVerdict(
+            point=record.id,
+            pattern=pattern,
+            message_bytes=size,
+            origin=origin,
+            target=target,
+            origin_host=f"n{origin + 1}",
+            target_host=f"n{target + 1}",
+            unit="ns" if latency else "bytes_per_s",
+            value=value,
+            low=value * (1 - spread),
+            high=value * (1 + spread),
+            half_width=spread,
+            label="stable",
+            proof=proof,
+            verdict="fail" if bad else "pass",
+            limit=FLOOR_NS if latency else ATTAINABLE,
+            efficiency=share,
+            codes=["WIRE-002"] if proof != "on-wire" else ["RATE-001"] if bad else [],
+            expected_bytes=payload,
+            seen_bytes=0 if proof == "off-wire" else int(payload * 1.045),
+            form="latency" if latency else "stream",
+        )
+    )
+
+
+def _point(
+    index: int, pattern: str, size: int, origin: int, target: int, value: float, messages: int, proof: Proof
+) -> PointRecord:
+    latency = pattern == "pingpong"
+    per_operation = value if latency else size / value * 1e9
+    forward, backward = messages * size, messages * size if latency else 0
+    result = PairResult(
+        origin=origin,
+        target=target,
+        status="ok",
+        stop="precision",
+        operations_per_batch=16,
+        batch_ns=[per_operation * 16 * (2 if latency else 1) * (1 + 0.001 * (i % 5)) for i in range(40)],
+        block_batches=[4] * 10,
+        messages_forward=messages,
+        messages_backward=messages if latency else 0,
+        payload_forward_bytes=forward,
+        payload_backward_bytes=backward,
+        warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
+        window_used=1 if latency else 4,
+        estimate=Estimate(
+            median_ns=per_operation,
+            low_ns=per_operation * 0.995,
+            high_ns=per_operation * 1.005,
+            blocks=10,
+            effective_blocks=9.1,
+            autocorrelation=0.05,
+            half_width=0.005,
+            label="stable",
+        ),
+        sentinels=[Sentinel(clock_read_ns=18.0, involuntary_switches=0, steal_ns=0.0)],
+        integrity="ok",
+    )
+    return PointRecord(
+        id=index,
+        pattern=pattern,  # type: ignore[arg-type]
+        form="latency" if latency else "stream",
+        message_bytes=size,
+        window=64,
+        formula="robust",
+        started_unix_ns=1_700_000_000_000_000_000 + index,
+        elapsed_ns=3e8,
+        pairs=[result],
+        witness=_witness(origin, target, forward, backward, proof),
+    )
+
+
+def _witness(origin: int, target: int, forward: int, backward: int, proof: Proof) -> list[WitnessReading]:
+    factor = 0.0 if proof == "off-wire" else 1.045
+    readings = []
+    for rank, out, into in ((origin, forward, backward), (target, backward, forward)):
+        counters = {
+            "net/hsn0/tx_bytes": (1000, 1000 + int(out * factor)),
+            "net/hsn0/rx_bytes": (5000, 5000 + int(into * factor)),
+            "net/eth0/rx_bytes": (0, 180),
+        }
+        changed = {name: pair for name, pair in counters.items() if pair[0] != pair[1]}
+        readings.append(WitnessReading(rank=rank, interval_ns=3e8, counters=changed))
+    return readings
+
+
+def _run(points: list[PointRecord], hosts: int) -> Run:
+    link = LinkClaim(
+        kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500, source="stated by the test", preamble_counted=False
+    )
+    claim = Claim(
+        hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic="hsn0") for rank in range(hosts)], link=link, virtual=True
+    )
+    return Run(
+        claim=claim,
+        provenance=_provenance(),
+        open=Open(
+            schema=1,
+            engine="wireproof-engine 0.1 (synthetic)",
+            abi="mpiabi",
+            transport="mpi",
+            run_id="synthetic",
+            seed=42,
+            ranks=hosts,
+            clock=Clock(source="tsc", ns_per_tick=0.34, quantum_ns=0.34, read_cost_ns=18.0),
+        ),
+        hosts=[_host(rank) for rank in range(hosts)],
+        points=points,
+        idle=[Idle(rank=rank, interval_ns=2e8, counters={"net/eth0/rx_bytes": 90}) for rank in range(hosts)],
+        floors=[
+            Floor(pattern="pingpong", form="latency", floor_ns=9.2),
+            Floor(pattern="stream", form="stream", floor_ns=4.1),
+        ],
+        close=Close(points=len(points), failed=0, elapsed_ns=2.1e10, peak_rss_bytes=31 << 20),
+    )
+
+
+def _host(rank: int) -> Host:
+    return Host(
+        rank=rank,
+        host=f"n{rank + 1}",
+        hostname=f"n{rank + 1}",
+        boot_id="b" * 32,
+        machine_id=f"{rank:032x}",
+        netns=4026532000 + rank,
+        ipcns=4026533000 + rank,
+        pid=100 + rank,
+        cpus_allowed="0-1",
+        cpu_count=2,
+        core=rank % 2,
+        library="MPICH Version: 5.0.1 (synthetic)",
+        library_path="/opt/example/lib/libmpi_abi.so.1",
+        mpi_standard="5.0",
+        shared_ranks=1,
+        nics=[
+            Nic(name="hsn0", address=[f"10.7.1.{rank + 1}"], driver="veth", mtu=1500, speed_mbps=10000, carrier=True),
+            Nic(name="eth0", address=[f"10.7.0.{rank + 1}"], driver="veth", mtu=1500, speed_mbps=10000, carrier=True),
+        ],
+    )
+
+
+def _provenance() -> Provenance:
+    return Provenance(
+        wireproof="0.1.0",
+        mpi="MPICH 5.0.1 (synthetic)",
+        engine="wireproof-engine.mpiabi",
+        argv=["mpiexec", "-hosts", "n1,n2,n3,n4", "-n", "4", "wireproof-engine.mpiabi", "run"],
+        environment={"UCX_NET_DEVICES": "hsn0", "UCX_TLS": "tcp,self"},
+        launcher="hydra, lab agent",
+        started="2026-01-01T00:00:00Z",
+        notes=["synthetic data of a test"],
+    )
+
+
+def test_worlds_are_flagged_as_synthetic() -> None:
+    for section in (four_nodes(), off_wire()):
+        assert "synthetic" in section.run.provenance.mpi
+        assert section.judgement.pairs
+        assert {pair.point for pair in section.judgement.pairs} == {point.id for point in section.run.points}

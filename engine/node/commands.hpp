@@ -1,0 +1,23 @@
+// The subcommands. Each takes the arguments behind its own name and returns the program's exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace wireproof {
+
+using Arguments = std::vector<std::string>;
+
+// The program's own failure, as env(1) and nohup(1) have it; 126 and 127 are the command's.
+inline constexpr int kOwnFailure = 125;
+// ssh's own failure: what MPI launchers expect of a remote-shell agent.
+inline constexpr int kAgentFailure = 255;
+// The deadline has passed, as timeout(1) has it.
+inline constexpr int kDeadlinePassed = 124;
+
+int hold(const Arguments& arguments);
+int enter(const Arguments& arguments);
+int agent(const Arguments& arguments);
+int guard(const Arguments& arguments);
+
+}  // namespace wireproof

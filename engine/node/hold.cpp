@@ -1,0 +1,208 @@
+// `hold`: the lab's supervisor, and each node's pid 1.
+//
+// One process owns the whole lab. It is pid 1 of a pid namespace that all nodes are nested in, so its end, by whatever
+// signal, makes the kernel end every process, mount, link and network namespace of the lab.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "commands.hpp"
+#include "namespaces.hpp"
+#include "session.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr const char* kSwitch = "@switch";
+constexpr char kRelease = 'K';  // the creator's byte: keep the lab when I go
+
+struct Options {
+  std::string state;
+  bool user_namespace = false;
+  Fd report;
+  Fd control;
+  std::vector<NodeSpec> nodes;
+
+  std::string hosts_file() const { return state + "/hosts"; }
+};
+
+// --lab and --cookie are not read here: they are on the command line so that /proc/PID/cmdline says whose process it is.
+Options parse(const Arguments& arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i];
+    if (name == "--user-namespace") {
+      options.user_namespace = true;
+      continue;
+    }
+    if (i + 1 == arguments.size()) throw Failure("hold: " + name + " has no value");
+    const std::string& value = arguments[++i];
+    if (name == "--state") {
+      options.state = value;
+    } else if (name == "--report-fd") {
+      options.report = Fd(static_cast<int>(parse_number(name, value)));
+    } else if (name == "--control-fd") {
+      options.control = Fd(static_cast<int>(parse_number(name, value)));
+    } else if (name == "--node") {
+      options.nodes.push_back(parse_node(value));
+    } else if (name != "--lab" && name != "--cookie") {
+      throw Failure("hold: unknown option " + name);
+    }
+  }
+  if (options.state.empty() || !options.report.is_open() || !options.control.is_open()) {
+    throw Failure("hold: --state, --report-fd and --control-fd are needed");
+  }
+  for (const Fd* descriptor : {&options.report, &options.control}) {
+    fcntl(descriptor->get(), F_SETFD, FD_CLOEXEC);
+  }
+  return options;
+}
+
+// One datagram; the kernel attaches the sender's pid as the creator sees it, which the sender itself cannot know.
+void report(const Options& options, const std::string& text) {
+  send(options.report.get(), text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+[[noreturn]] void be_node(Options& options, const NodeSpec& node) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NAME, ("lab-" + node.name).c_str());
+  options.control.reset();
+  const Fd signals = signal_descriptor({SIGCHLD, SIGTERM, SIGINT, SIGHUP});
+  try {
+    furnish(node, options.hosts_file());
+  } catch (const Failure& failure) {
+    report(options, "error node " + node.name + ": " + failure.what());
+    _exit(kOwnFailure);
+  }
+  report(options, "ready " + node.name);
+  options.report.reset();
+  for (;;) {
+    pollfd wanted{signals.get(), POLLIN, 0};
+    poll(&wanted, 1, -1);
+    const int number = next_signal(signals).number;
+    if (number != 0 && number != SIGCHLD) _exit(0);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+}
+
+Fd listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) throw Failure("the path " + path + " is too long for a socket");
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  Fd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!listener.is_open() ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(listener.get(), 128) != 0) {
+    fail_errno("listen at " + path);
+  }
+  return listener;
+}
+
+class Supervisor {
+ public:
+  explicit Supervisor(Options& options) : options_(options) {}
+
+  [[noreturn]] void run() {
+    try {
+      prctl(PR_SET_NAME, "lab-supervisor");
+      signals_ = signal_descriptor({SIGCHLD, SIGTERM, SIGINT, SIGHUP});
+      furnish({"switch", {"net", "uts", "ipc", "mount", "pid", "shm"}}, options_.hosts_file());
+      listener_ = listen_at(options_.state + "/socket");
+      report(options_, std::string("ready ") + kSwitch);
+      pids_[kSwitch] = 0;
+      for (const NodeSpec& node : options_.nodes) start(node);
+      options_.report.reset();
+      for (;;) attend();
+    } catch (const Failure& failure) {
+      report(options_, std::string("error ") + failure.what());
+      _exit(kOwnFailure);
+    }
+  }
+
+ private:
+  void start(const NodeSpec& node) {
+    const pid_t pid = clone_into(node);
+    if (pid == 0) {
+      listener_.reset();
+      signals_.reset();
+      be_node(options_, node);
+    }
+    pids_[node.name] = pid;
+    report(options_, "node " + node.name + " " + std::to_string(pid));
+  }
+
+  void attend() {
+    pollfd wanted[3] = {{signals_.get(), POLLIN, 0},
+                        {listener_.get(), POLLIN, 0},
+                        {options_.control.get(), POLLIN, 0}};
+    if (poll(wanted, 3, -1) < 0) return;
+    if (wanted[0].revents != 0) take_signal();
+    if (wanted[1].revents != 0) take_caller();
+    if (wanted[2].revents != 0) take_control();
+  }
+
+  void take_signal() {
+    const int number = next_signal(signals_).number;
+    if (number != 0 && number != SIGCHLD) _exit(0);
+    for (pid_t pid = 0; (pid = waitpid(-1, nullptr, WNOHANG)) > 0;) {
+      std::erase_if(pids_, [pid](const auto& entry) { return entry.second == pid; });
+    }
+  }
+
+  void take_caller() {
+    Fd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer.is_open() || fork() != 0) return;
+    prctl(PR_SET_NAME, "lab-session");
+    listener_.reset();
+    signals_.reset();
+    options_.control.reset();
+    serve_session(std::move(peer), pids_, options_.hosts_file());
+  }
+
+  // End of file: the creator has gone, or died half-way. What it left in the state folder goes with the lab.
+  void take_control() {
+    char byte = 0;
+    if (read(options_.control.get(), &byte, 1) == 1 && byte == kRelease) {
+      options_.control.reset();
+      return;
+    }
+    for (const char* name : {"/hosts", "/socket", "/lab.json", "/lab.json.new", "/wireproof-agent", "/lock"}) {
+      unlink((options_.state + name).c_str());
+    }
+    rmdir((options_.state + "/etc").c_str());
+    rmdir(options_.state.c_str());
+    _exit(0);
+  }
+
+  Options& options_;
+  Fd signals_;
+  Fd listener_;
+  NodePids pids_;
+};
+
+}  // namespace
+
+// The process that was started is gone when this returns; the supervisor is its orphan and needs nobody.
+int hold(const Arguments& arguments) {
+  Options options = parse(arguments);
+  try {
+    if (options.user_namespace) become_namespace_root();
+    if (clone_into({kSwitch, {"net", "uts", "ipc", "mount", "pid"}}) == 0) Supervisor(options).run();
+  } catch (const Failure& failure) {
+    report(options, std::string("error ") + failure.what());
+    return kOwnFailure;
+  }
+  return 0;
+}
+
+}  // namespace wireproof

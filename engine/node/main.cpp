@@ -1,0 +1,55 @@
+// wireproof-node: holds lab nodes, runs commands in them, and guards jobs.
+#include <cstdio>
+#include <string_view>
+
+#include "commands.hpp"
+#include "system.hpp"
+
+namespace {
+
+using wireproof::Arguments;
+
+constexpr const char* kUsage =
+    "wireproof-node hold  --lab NAME --cookie HEX --state FOLDER --report-fd N --control-fd N "
+    "[--user-namespace] --node NAME=net,uts,ipc,mount,pid,shm ...\n"
+    "wireproof-node enter [--state FOLDER] NODE [--] COMMAND...\n"
+    "wireproof-node agent [ssh options] HOST COMMAND...   (also when called wireproof-agent)\n"
+    "wireproof-node guard [--deadline-ms N] [--control-fd N] -- COMMAND...\n";
+
+struct Subcommand {
+  std::string_view name;
+  int (*run)(const Arguments&);
+  int failure;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"hold", wireproof::hold, wireproof::kOwnFailure},
+    {"enter", wireproof::enter, wireproof::kOwnFailure},
+    {"agent", wireproof::agent, wireproof::kAgentFailure},
+    {"guard", wireproof::guard, wireproof::kOwnFailure},
+};
+
+int run(std::string_view name, const Arguments& arguments) {
+  for (const Subcommand& subcommand : kSubcommands) {
+    if (subcommand.name != name) continue;
+    try {
+      return subcommand.run(arguments);
+    } catch (const wireproof::Failure& failure) {
+      std::fprintf(stderr, "wireproof-node: %s\n", failure.what());
+      return subcommand.failure;
+    }
+  }
+  std::fputs(kUsage, stderr);
+  return wireproof::kOwnFailure;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view path(argc > 0 ? argv[0] : "");
+  // mpiexec -launcher-exec takes one path and no argument: a link with this name is the agent.
+  if (path.substr(path.rfind('/') + 1) == "wireproof-agent") return run("agent", {argv + 1, argv + argc});
+  if (argc < 2) return run("", {});
+  if (std::string_view(argv[1]) == "--help") return std::fputs(kUsage, stdout) < 0;
+  return run(argv[1], {argv + 2, argv + argc});
+}

@@ -1,0 +1,91 @@
+"""sdist and wheel: complete, rightly tagged, and working in a fresh environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = {
+    "wireproof-engine.nompi",
+    "wireproof-engine.mpiabi",
+    "wireproof-engine.mpich",
+    "wireproof-engine.openmpi",
+    "wireproof-node",
+}
+MAX_PROGRAM_BYTES = 2_000_000
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def _run(*command: str, **more: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WIREPROOF_")} | more
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=800, check=False)
+    assert ended.returncode == 0, f"{command}: {ended.stdout[-3000:]}{ended.stderr[-3000:]}"
+    return ended.stdout
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sdist of the committed files: what a release would hold."""
+    folder = tmp_path_factory.mktemp("sdist")
+    _run("git", "clone", "-q", str(ROOT), str(folder / "tree"))
+    backend = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
+    environment = folder / "environment"
+    _run(sys.executable, "-m", "venv", str(environment))
+    python = str(environment / "bin" / "python")
+    _run(python, "-m", "pip", "install", "-q", "scikit-build-core>=1.1")
+    code = f"import os; os.chdir({str(folder / 'tree')!r}); {backend}"
+    name = _run(python, "-c", code, str(folder)).strip().splitlines()[-1]
+    return folder / name
+
+
+@pytest.fixture(scope="session")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from the sdist and nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
+    _run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(sdist))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_sdist_holds_sources_tests_and_licence(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = set(_run("git", "-C", str(ROOT), "ls-tree", "-r", "--name-only", "HEAD").splitlines())
+    assert {name for name in tracked - names if not name.startswith(".")} == set()
+    assert {name for name in names - tracked if name} <= {"PKG-INFO"}
+
+
+def test_wheel_is_for_any_python_3_and_holds_the_programs(wheel: Path) -> None:
+    assert wheel.name.split("-")[2:4] == ["py3", "none"]
+    assert wheel.name.split("-")[4].startswith("linux_")
+    with zipfile.ZipFile(wheel) as archive:
+        programs = {Path(info.filename).name: info for info in archive.infolist() if "wireproof/bin/" in info.filename}
+        assert set(programs) == PROGRAMS
+        for info in programs.values():
+            assert info.file_size <= MAX_PROGRAM_BYTES, info.filename
+            assert info.external_attr >> 16 & 0o111, f"{info.filename} is not executable"
+        names = set(archive.namelist())
+    assert "wireproof/cli/__init__.py" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not any("/tests/" in name or name.startswith("tests/") for name in names)
+
+
+def test_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    _run(sys.executable, "-m", "venv", str(environment))
+    _run(str(environment / "bin" / "python"), "-m", "pip", "install", "-q", str(wheel))
+    command = str(environment / "bin" / "wireproof")
+    assert "0." in _run(command, "--version")
+    answer = json.loads(
+        _run(command, "measure", "pingpong", "--transport", "null", "--json", "--out", str(tmp_path / "run"))
+    )
+    assert answer

@@ -1,0 +1,260 @@
+"""Measures one plan: starts the engine, checks and keeps every frame, and says how it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from wireproof.instrument.ending import Ending, classify, missing_points, under_way
+from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
+from wireproof.instrument.plan_text import write_plan
+from wireproof.instrument.process import GuardedProcess
+from wireproof.launch.engines import find_program
+from wireproof.launch.environment import effective
+from wireproof.launch.request import LaunchCommand
+from wireproof.model.claim import Claim
+from wireproof.model.document import Ended, RunDocument
+from wireproof.model.errors import BadInput
+from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.plan import Plan
+from wireproof.model.record import Close, Frame, Open, PointRecord, Start
+from wireproof.model.run import Provenance, Run
+
+__all__ = ["Outcome", "measure"]
+
+OnFrame = Callable[[Frame], None]
+START_SECONDS = 60.0
+"""From the launcher's start to the first frame; big machines start slowly, broken ones never."""
+SLACK_SECONDS = 10.0
+"""What the engine may take beyond its own deadline before we take it for hung."""
+TALK_BYTES = 64 << 10
+_TICK = 0.25
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A measured (or broken-off) run. ``ending.ended == "done"``: every planned point has its frame."""
+
+    run: Run
+    ending: Ending
+    exit_status: int | None
+    folder: Path
+
+    @property
+    def complete(self) -> bool:
+        return self.ending.ended == "done"
+
+
+class _Recorder:
+    """Takes what the engine says: frames to the folder and to ``on_frame``, talk to the log, time to the watch."""
+
+    def __init__(self, plan: Plan, folder: RunFolder, on_frame: OnFrame | None, deadline_s: float | None) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.frames: list[Frame] = []
+        self.talk = b""
+        self._reader = FrameReader()
+        self._on_frame = on_frame
+        self._begun = time.monotonic()
+        self._deadline_s = deadline_s or plan.policy.run_deadline_ms / 1000 + START_SECONDS
+        self._until = self._begun + START_SECONDS
+        self._waiting_for = f"no frame came within {START_SECONDS:.0f} s of the start"
+
+    def take(self, channel: str, data: bytes) -> None:
+        """Raises ``BadFrame`` and ``DiskFull``; frames before the bad one are kept."""
+        if channel == "talk":
+            self._keep_talk(data)
+            return
+        try:
+            for line, frame in self._reader.feed(data):
+                self.folder.append(line)
+                self.frames.append(frame)
+                self._watch(frame)
+                if self._on_frame is not None:
+                    self._on_frame(frame)
+        finally:
+            for foreign in self._reader.take_talk():
+                self._keep_talk(foreign + b"\n")
+
+    def _keep_talk(self, data: bytes) -> None:
+        self.folder.log(data)
+        self.talk = (self.talk + data)[-TALK_BYTES:]
+
+    def _watch(self, frame: Frame) -> None:
+        """Moves the moment at which silence means a hang."""
+        policy = self.plan.policy
+        now = time.monotonic()
+        if isinstance(frame, Start):
+            self._set(
+                now + policy.point_deadline_ms / 1000 + SLACK_SECONDS, "the engine hung past the point's deadline"
+            )
+        elif isinstance(frame, PointRecord | Open):
+            facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
+            self._set(now + facts + START_SECONDS, f"the engine was silent for {facts + START_SECONDS:.0f} s")
+        elif isinstance(frame, Close):
+            self._set(now + START_SECONDS, "the engine did not end after its last frame")
+
+    def _set(self, until: float, waiting_for: str) -> None:
+        self._until, self._waiting_for = until, waiting_for
+
+    def timed_out(self) -> str:
+        """Which deadline has passed, or nothing."""
+        now = time.monotonic()
+        if now > self._begun + self._deadline_s:
+            return f"the run's deadline of {self._deadline_s:.0f} s passed"
+        return self._waiting_for if now > self._until else ""
+
+
+def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, str]:
+    """Until the tree has ended or a deadline has passed: (exit status, which deadline)."""
+    while process.listening:
+        for channel, data in process.hear(_TICK):
+            recorder.take(channel, data)
+        if late := recorder.timed_out():
+            status = process.end()
+            _drain(process, recorder)
+            return status, late
+        if process.poll() is not None:
+            _drain(process, recorder)
+            break
+    ended = process.wait(START_SECONDS)
+    return (process.end(), "the launcher did not end after its output was closed") if ended is None else (ended, "")
+
+
+def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
+    for channel, data in process.rest():
+        recorder.take(channel, data)
+
+
+class _CtrlC:
+    """Turns SIGINT into a question: the first one ends the run in order, more of them cannot break the clean-up."""
+
+    def __enter__(self) -> _CtrlC:
+        self._old: object = None
+        if threading.current_thread() is threading.main_thread():
+            self._old = signal.signal(signal.SIGINT, self._once)
+        return self
+
+    def _once(self, _number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_: object) -> None:
+        if self._old is not None:
+            signal.signal(signal.SIGINT, self._old)  # type: ignore[arg-type]
+
+
+def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | None]:
+    plan = recorder.plan
+    try:
+        status, late = _listen(process, recorder)
+        return classify(plan, recorder.frames, recorder.talk, status, timed_out=late), status
+    except KeyboardInterrupt:
+        status = process.end()
+        _quietly_drain(process, recorder)
+        return _broken_off("interrupted", "interrupted by the user", recorder), status
+    except DiskFull as error:
+        return _broken_off("disk-full", str(error), recorder), process.end()
+    except BadFrame as error:
+        return _broken_off("bad-frame", str(error), recorder), process.end()
+
+
+def _broken_off(ended: Ended, reason: str, recorder: _Recorder) -> Ending:
+    return Ending(ended=ended, reason=reason, culprit=under_way(recorder.frames))
+
+
+def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
+    """Frames that were on their way when the user interrupted; nothing may spoil the ending now."""
+    try:
+        _drain(process, recorder)
+    except (BadFrame, DiskFull):
+        return
+
+
+def _remaining(plan: Plan, folder: RunFolder) -> Plan:
+    """``plan`` without the points that an earlier run has sealed."""
+    sealed = sealed_points(folder.known)
+    return msgspec.structs.replace(plan, points=tuple(point for point in plan.points if point.id not in sealed))
+
+
+def _check_same(plan: Plan, folder: RunFolder) -> None:
+    """A folder is resumed with the plan that it was begun with, or not at all."""
+    stored = (folder.path / "run.json").read_bytes()
+    try:
+        before = msgspec.json.decode(stored, type=RunDocument).plan
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{folder.path / 'run.json'} is not a run of ours ({error}): it cannot be resumed.") from error
+    if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
+        raise BadInput(
+            f"{folder.path} holds a run of another plan: resume it with the same options, or give another --out."
+        )
+
+
+def measure(
+    plan: Plan,
+    command: LaunchCommand,
+    *,
+    claim: Claim,
+    provenance: Provenance,
+    out: Path | None = None,
+    on_frame: OnFrame | None = None,
+    deadline_s: float | None = None,
+    resume: bool = False,
+    node: Path | None = None,
+) -> Outcome:
+    """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private temporary one).
+
+    ``on_frame`` is called for each frame as it comes. Ctrl-C ends the tree and returns what was sealed
+    (``ending.ended == "interrupted"``); so do a lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use
+    and ``CouldNotMeasure`` when nothing could be started or recorded at all. Leaves no process behind.
+    """
+    guard = node or find_program("wireproof-node")
+    folder = open_folder(out, resume=resume)
+    try:
+        if resume:
+            _check_same(plan, folder)
+        document = RunDocument(claim=claim, provenance=provenance, plan=plan)
+        remaining = _remaining(plan, folder)
+        recorder = _Recorder(remaining, folder, on_frame, deadline_s)
+        status: int | None = None
+        if resume and not remaining.points:
+            ending = Ending(ended="done", reason="")
+        else:
+            folder.write("plan.txt", write_plan(remaining).encode())
+            folder.document(document)
+            with (
+                _CtrlC(),
+                GuardedProcess(
+                    command.argv, effective(command, os.environ), folder.path / "plan.txt", guard
+                ) as process,
+            ):
+                ending, status = _run(process, recorder)
+        return _finish(document, folder, recorder, ending, status)
+    finally:
+        folder.close()
+
+
+def _finish(
+    document: RunDocument, folder: RunFolder, recorder: _Recorder, ending: Ending, status: int | None
+) -> Outcome:
+    frames = [*folder.known, *recorder.frames]
+    missing = missing_points(document.plan, frames, ending)
+    if ending.ended == "done" and missing:
+        # The engine said that all is well and yet a point is not there: zero evidence is never a pass.
+        ending = Ending(ended="failed", reason=f"{len(missing)} planned points have no result")
+    document = msgspec.structs.replace(
+        document, ended=ending.ended, reason=ending.reason, exit_status=status, missing=missing
+    )
+    try:
+        folder.document(document)
+    except DiskFull:
+        # run.json still says "running", and the frames are good: load_run tells the rest.
+        if ending.ended != "disk-full":
+            raise
+    run = assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)
+    return Outcome(run=run, ending=ending, exit_status=status, folder=folder.path)

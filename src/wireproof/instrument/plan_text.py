@@ -1,0 +1,94 @@
+"""The plan's text form (docs/reference/engine-interface.md). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, WitnessPolicy
+
+__all__ = ["encode_value", "write_plan"]
+
+_RESERVED = frozenset(b"%= ,")
+
+
+def encode_value(text: str) -> str:
+    """Percent-encode what would break a line or a list: space, %, =, comma and control characters."""
+    return "".join(
+        chr(byte) if 32 < byte < 127 and byte not in _RESERVED else f"%{byte:02X}"
+        for byte in text.encode("utf-8", "surrogateescape")
+    )
+
+
+def _statement(keyword: str, **fields: object) -> str:
+    """One line; a field that is None or equal to "" is left out (the engine's default holds)."""
+    words = [keyword]
+    for key, value in fields.items():
+        if value is None or value == "":
+            continue
+        words.append(f"{key}={value}")
+    return " ".join(words)
+
+
+def _rank(place: RankPlace) -> str:
+    return _statement(
+        "rank",
+        index=place.index,
+        host=encode_value(place.host),
+        nic=encode_value(place.nic),
+        address=encode_value(place.address),
+    )
+
+
+def _values(struct: Policy | ModelWorld | WitnessPolicy) -> dict[str, object]:
+    """Fields under the names of the text form, numbers as they are, texts encoded."""
+    named = msgspec.to_builtins(struct)
+    return {key: encode_value(value) if isinstance(value, str) else value for key, value in named.items()}
+
+
+def _fact(request: FactRequest) -> str:
+    return _statement(
+        "fact",
+        kind=request.kind,
+        path=encode_value(request.path),
+        argv=",".join(encode_value(word) for word in request.argv),
+        limit_bytes=request.limit_bytes,
+        timeout_ms=request.timeout_ms,
+    )
+
+
+def _point(point: Point) -> str:
+    remote = point.pattern in ("put", "get")
+    return _statement(
+        "point",
+        id=point.id,
+        pattern=point.pattern,
+        form=point.form if remote else None,
+        message_bytes=point.message_bytes,
+        window=point.window,
+        formula=point.formula,
+        window_kind=point.window_kind if remote else None,
+        repeat=point.repeat or None,
+        pairs=",".join(f"{origin}-{target}" for origin, target in point.pairs),
+        budget_ms=point.budget_ms,
+        iterations=point.iterations or None,
+    )
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    yield "wireproof-plan 1"
+    yield _statement("run", id=encode_value(plan.run_id), seed=plan.seed)
+    yield _statement("transport", kind=plan.transport.kind, expect=encode_value(plan.transport.expect))
+    yield from map(_rank, plan.ranks)
+    yield _statement("policy", **_values(plan.policy))
+    yield _statement("witness", **_values(plan.witness))
+    if plan.model is not None:
+        yield _statement("model", **_values(plan.model))
+    yield from map(_fact, plan.facts)
+    yield from map(_point, plan.points)
+
+
+def write_plan(plan: Plan) -> str:
+    """The text that the engine reads on standard input; ends with a newline."""
+    return "\n".join(_lines(plan)) + "\n"

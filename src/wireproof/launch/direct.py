@@ -1,0 +1,21 @@
+"""No launcher: the transports ``null`` and ``model`` need one process. Pure."""
+
+from __future__ import annotations
+
+from wireproof.launch.environment import clearings
+from wireproof.launch.registry import launcher
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+
+__all__ = ["direct"]
+
+
+@launcher("direct")
+def direct(request: LaunchRequest) -> LaunchCommand:
+    """The engine itself."""
+    return LaunchCommand(
+        argv=(str(request.engine.path), "run"),
+        environment=dict(request.extra),
+        launcher="none",
+        clear=clearings(None),
+        engine=request.engine.path,
+    )

@@ -1,0 +1,113 @@
+"""Where our own programs are, and which engine variant fits an MPI."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from wireproof.launch.install import Abi, MpiInstall
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["ABIS", "EngineChoice", "choose_engine", "find_engine", "find_program", "private_link"]
+
+ABIS: tuple[Abi, ...] = ("mpiabi", "mpich", "openmpi", "nompi")
+FOLDER_VARIABLE = "WIREPROOF_ENGINE_DIR"
+_DEPTH = ("", "bin", "engine", "engine/node", "node")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineChoice:
+    """An engine program and the folders that its MPI library is found in, first the strongest."""
+
+    abi: Abi
+    path: Path
+    library_folders: tuple[Path, ...] = ()
+    expect: str = ""
+
+
+def _folders(environment: Mapping[str, str]) -> list[Path]:
+    """Installed package first, then a checkout's build tree; the variable overrides both."""
+    if given := environment.get(FOLDER_VARIABLE):
+        return [Path(given)]
+    package = Path(__file__).resolve().parent.parent
+    return [package / "bin", package.parent.parent / "build"]
+
+
+def find_program(name: str, environment: Mapping[str, str] | None = None) -> Path:
+    """Absolute path of one of our programs (``wireproof-engine.mpich``, ``wireproof-node``).
+
+    Raises ``CouldNotMeasure`` that names the folders searched.
+    """
+    folders = _folders(os.environ if environment is None else environment)
+    for folder in folders:
+        for below in _DEPTH:
+            path = (folder / below / name).absolute()
+            if path.is_file() and os.access(path, os.X_OK):
+                return path
+    searched = ", ".join(map(str, folders))
+    raise CouldNotMeasure(f"{name} is not in {searched}: reinstall wireproof, or run `make engine` in a checkout.")
+
+
+def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
+    """The engine program of one variant; see ``find_program``."""
+    return find_program(f"wireproof-engine.{abi}", environment)
+
+
+def _cache_folder(environment: Mapping[str, str]) -> Path:
+    root = environment.get("XDG_CACHE_HOME", "")
+    if root.startswith("/"):
+        return Path(root) / "wireproof"
+    home = environment.get("HOME", "")
+    return (Path(home) / ".cache" if home.startswith("/") else Path(tempfile.gettempdir())) / "wireproof"
+
+
+def private_link(library: Path, environment: Mapping[str, str] | None = None) -> Path:
+    """A folder of our own with ``libmpi.so.12`` leading to Debian's ``libmpich.so.12``.
+
+    In the user's cache, because on a cluster the home folder is what the other hosts see too.
+    """
+    target = library.resolve()
+    digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
+    folder = _cache_folder(os.environ if environment is None else environment) / "abi" / digest
+    link = folder / "libmpi.so.12"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (link.is_symlink() and link.readlink() == target):
+            fresh = folder / f".new-{os.getpid()}"
+            with contextlib.suppress(FileNotFoundError):
+                fresh.unlink()
+            fresh.symlink_to(target)
+            fresh.replace(link)
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"the link to {library.name} cannot be made in {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder"
+            " that can be written."
+        ) from error
+    return folder
+
+
+def choose_engine(install: MpiInstall, environment: Mapping[str, str] | None = None) -> EngineChoice:
+    """The variant for ``install``, with the folders for ``LD_LIBRARY_PATH``.
+
+    Raises ``CouldNotMeasure`` when the MPI has no ABI that we have an engine for.
+    """
+    if install.problem or install.abi is None or install.library is None:
+        raise CouldNotMeasure(f"{install.title} cannot be used: {install.problem or 'its library was not found'}.")
+    folders = [install.library.parent]
+    if install.needs_link:
+        folders.insert(0, private_link(install.library, environment))
+    return EngineChoice(
+        abi=install.abi,
+        path=find_engine(install.abi, environment),
+        library_folders=tuple(folders),
+        expect=EXPECT[install.family],
+    )
+
+
+EXPECT = {"mpich": "MPICH", "intel": "Intel(R) MPI", "openmpi": "Open MPI"}
+"""Text that the library which answers must have in its version: the plan's ``transport expect=``."""

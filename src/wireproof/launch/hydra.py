@@ -1,0 +1,88 @@
+"""MPICH's process manager, Hydra: also starts the engine without MPI for the tcp transport. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wireproof.launch.environment import clearings, library_path, mpich_nic
+from wireproof.launch.registry import launcher
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["hydra_argv", "mpich"]
+
+Nic = Callable[[LaunchRequest, str], dict[str, str]]
+
+CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
+"""Ranks give the core away between polls: MPICH spins, and with more ranks than cores that is 100 times slower."""
+
+
+def _bootstrap(request: LaunchRequest) -> list[str]:
+    if request.local:
+        # Without this a Slurm allocation around us would be used, and its first host need not be this machine.
+        return ["-launcher", "fork", "-rmk", "user"]
+    return ["-launcher", "ssh", *(["-launcher-exec", request.agent] if request.agent else [])]
+
+
+def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
+    return [word for name, value in sorted(environment.items()) for word in (flag, name, value)]
+
+
+def hydra_argv(request: LaunchRequest, common: dict[str, str], nic: Nic, engine: list[str]) -> list[str]:
+    """``mpiexec`` arguments: one block of hosts when they are alike, else one section for each run of ranks."""
+    if request.install is None:
+        raise CouldNotMeasure("no MPI was chosen to launch with.")
+    argv = [str(request.install.launcher), *_bootstrap(request)]
+    if request.control_nic:
+        argv += ["-iface", request.control_nic]
+    sections = request.sections()
+    hosts = [host for host, _, _ in sections]
+    counts = {count for _, _, count in sections}
+    if len({nic_name for _, nic_name, _ in sections}) == 1 and len(set(hosts)) == len(hosts) and len(counts) == 1:
+        argv += _variables({**common, **nic(request, sections[0][1])})
+        if not request.local:
+            argv += ["-hosts", ",".join(hosts), "-ppn", str(counts.pop())]
+        return [*argv, "-n", str(request.size), *engine]
+    argv += _variables(common)
+    for index, (host, nic_name, count) in enumerate(sections):
+        argv += [":"] if index else []
+        argv += [*_variables(nic(request, nic_name), "-env"), "-n", str(count)]
+        argv += [*(["-host", host] if host else []), *engine]
+    return argv
+
+
+@launcher("mpich")
+def mpich(request: LaunchRequest) -> LaunchCommand:
+    """The engine under MPICH (the embedded wheel or the site's)."""
+    environment = {**library_path(request), **dict(request.extra)}
+    notes: list[str] = []
+    if request.crowded:
+        environment.update(CROWDED)
+        notes.append(f"{request.size} ranks on {request.cores} cores: MPICH was told to yield between polls")
+    argv = hydra_argv(request, environment, mpich_nic, [str(request.engine.path), "run"])
+    return LaunchCommand(
+        argv=tuple(argv),
+        environment=environment,
+        launcher="hydra",
+        clear=clearings("mpich"),
+        notes=tuple(notes),
+        library=str(request.install.library) if request.install else "",
+        engine=request.engine.path,
+    )
+
+
+@launcher("sockets")
+def sockets(request: LaunchRequest) -> LaunchCommand:
+    """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``, ``PMI_SIZE``)."""
+    if not request.meet:
+        raise CouldNotMeasure("the tcp transport needs an address of rank 0's host to meet at.")
+    engine = [str(request.engine.path), "run", "--meet", request.meet]
+    argv = hydra_argv(request, dict(request.extra), lambda _request, _nic: {}, engine)
+    return LaunchCommand(
+        argv=tuple(argv),
+        environment=dict(request.extra),
+        launcher="hydra",
+        clear=clearings("mpich"),
+        notes=("plain kernel sockets; the launcher only starts the processes",),
+        engine=request.engine.path,
+    )

@@ -1,0 +1,134 @@
+"""Says what MPI a launcher belongs to: by its own ``--version``, its libraries' sonames, and the library's answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from wireproof.launch.elf import read_soname
+from wireproof.launch.install import (
+    ABI_OF_SONAME,
+    Family,
+    MpiInstall,
+    family_of_launcher,
+    family_of_library,
+    version_of,
+)
+
+__all__ = ["LibraryAnswer", "ask_library", "identify", "probe_argv", "sonames"]
+
+ASK_SECONDS = 20.0
+_MOST_FILES = 4096
+
+
+@dataclasses.dataclass(frozen=True)
+class LibraryAnswer:
+    """What a library says about itself without MPI_Init. ``abi_major`` above 0: it has the standard ABI."""
+
+    version: str = ""
+    abi_major: int = 0
+    abi_minor: int = 0
+    problem: str = ""
+
+
+def probe_argv(library: Path) -> list[str]:
+    """The command that asks ``library`` in a process of its own."""
+    return [sys.executable, "-I", str(Path(__file__).with_name("abi_probe.py")), str(library)]
+
+
+def _bare_environment(folder: Path | None = None) -> dict[str, str]:
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    if folder is not None:
+        environment["LD_LIBRARY_PATH"] = str(folder)
+    return environment
+
+
+def ask_library(library: Path) -> LibraryAnswer:
+    """Version and ABI of an MPI library; ``problem`` says why there is no answer."""
+    try:
+        done = subprocess.run(
+            probe_argv(library),
+            env=_bare_environment(library.parent),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ASK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return LibraryAnswer(problem=f"{library} did not answer ({type(error).__name__})")
+    for line in done.stdout.splitlines():
+        if line.startswith(b"WIREPROOF "):
+            return LibraryAnswer(**json.loads(line.removeprefix(b"WIREPROOF ")))
+    last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return LibraryAnswer(problem=f"{library} cannot be loaded: {last[0][:200] if last else 'no reason given'}")
+
+
+def _launcher_family(launcher: Path) -> Family | None:
+    try:
+        done = subprocess.run(
+            [str(launcher), "--version"],
+            env=_bare_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ASK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return family_of_launcher(done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace"))
+
+
+def sonames(folders: Iterable[Path]) -> dict[str, Path]:
+    """Sonames that an engine variant exists for, and their files. Linker scripts and other files are passed over."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("libmpi*.so*"))[:_MOST_FILES]:
+            soname = read_soname(path)
+            if soname not in ABI_OF_SONAME or not path.name.startswith(soname.split(".so")[0] + ".so"):
+                continue
+            # The name that the loader looks for is the best path; a development link is only the second best.
+            if soname not in found or (path.name == soname and found[soname].name != soname):
+                found[soname] = path
+    return found
+
+
+def identify(launcher: Path, origin: str, folders: tuple[Path, ...]) -> MpiInstall | None:
+    """The MPI of ``launcher``, its library searched in ``folders``. None: it is no MPI launcher that we know."""
+    family = _launcher_family(launcher)
+    if family is None:
+        return None
+    install = MpiInstall(family=family, origin=origin, launcher=launcher, library=None)
+    libraries = sonames(folders)
+    answers: list[str] = []
+    for soname, abi in ABI_OF_SONAME.items():
+        library = libraries.get(soname)
+        if library is None:
+            continue
+        answer = ask_library(library)
+        if answer.problem or family_of_library(answer.version) != family:
+            answers.append(answer.problem or f"{library} is {version_of(answer.version)}")
+            continue
+        if abi == "mpiabi" and answer.abi_major <= 0:
+            answers.append(f"{library} has no working standard ABI")
+            continue
+        return dataclasses.replace(
+            install,
+            library=library,
+            soname=soname,
+            abi=abi,
+            abi_version=f"{answer.abi_major}.{answer.abi_minor}" if answer.abi_major > 0 else "",
+            version=version_of(answer.version),
+        )
+    return dataclasses.replace(install, problem=_no_library(folders, answers))
+
+
+def _no_library(folders: tuple[Path, ...], answers: list[str]) -> str:
+    where = ", ".join(map(str, folders)) or "its prefix"
+    if answers:
+        return f"no library with a known ABI ({'; '.join(answers)})"
+    return f"no {', '.join(ABI_OF_SONAME)} in {where}"

@@ -1,0 +1,80 @@
+"""What an installed MPI is, as values. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Abi", "Family", "MpiInstall", "family_of_launcher", "family_of_library", "version_of"]
+
+Family = Literal["mpich", "intel", "openmpi"]
+Abi = Literal["mpiabi", "mpich", "openmpi", "nompi"]
+
+ABI_OF_SONAME: dict[str, Abi] = {
+    "libmpi_abi.so.1": "mpiabi",
+    "libmpi.so.12": "mpich",
+    "libmpich.so.12": "mpich",
+    "libmpi.so.40": "openmpi",
+}
+"""The sonames that an engine variant exists for. Debian's MPICH carries the MPICH ABI under a name of its own."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MpiInstall:
+    """One MPI: its launcher, its library, and the engine variant that fits it.
+
+    ``origin`` is ``embedded``, ``given``, ``PATH``, ``environment`` or ``folder``. ``problem`` is empty when it can be
+    used, else one sentence. ``abi_version`` is that of the standard ABI ("" when the library has none).
+    """
+
+    family: Family
+    origin: str
+    launcher: Path
+    library: Path | None
+    soname: str = ""
+    abi: Abi | None = None
+    abi_version: str = ""
+    version: str = ""
+    problem: str = ""
+
+    @property
+    def library_folder(self) -> Path | None:
+        return self.library.parent if self.library else None
+
+    @property
+    def needs_link(self) -> bool:
+        """The library's name is not the one the engine asks for: a private link must lead to it."""
+        return self.soname == "libmpich.so.12"
+
+    @property
+    def title(self) -> str:
+        return f"{self.version or self.family} ({self.launcher})"
+
+
+def family_of_library(version: str) -> Family | None:
+    """Family from the text of ``MPI_Get_library_version``."""
+    text = version.lower()
+    if "intel(r) mpi" in text:
+        return "intel"
+    if "open mpi" in text:
+        return "openmpi"
+    return "mpich" if "mpich" in text else None
+
+
+def family_of_launcher(version: str) -> Family | None:
+    """Family from what ``mpiexec --version`` prints."""
+    text = version.lower()
+    if "intel(r) mpi" in text:
+        return "intel"
+    if "open mpi" in text or "openrte" in text or "prte" in text:
+        return "openmpi"
+    return "mpich" if "hydra build details" in text else None
+
+
+def version_of(library_version: str) -> str:
+    """One short line: ``MPICH 5.0.2``, ``Intel(R) MPI Library 2021.18.1``, ``Open MPI v4.1.4``."""
+    line = " ".join(library_version.split("\n", 1)[0].split(",", 1)[0].split())
+    line = re.sub(r"^MPICH Version: ", "MPICH ", line)
+    return line.removesuffix(" for Linux* OS")[:120]

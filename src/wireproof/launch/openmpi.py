@@ -1,0 +1,92 @@
+"""Open MPI 4 (ORTE) and 5 (PRRTE). Pure."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wireproof.launch.environment import clearings, library_path, openmpi_nic
+from wireproof.launch.registry import launcher
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.errors import BadInput, CouldNotMeasure
+
+__all__ = ["openmpi"]
+
+
+def _major(version: str) -> int:
+    found = re.search(r"v?([0-9]+)\.", version)
+    return int(found.group(1)) if found else 4
+
+
+def _remote(request: LaunchRequest, major: int) -> list[str]:
+    if request.local:
+        return ["--mca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
+    agent = "plm_ssh_agent" if major >= 5 else "plm_rsh_agent"
+    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh does.
+    arguments = ["--mca", "plm", "ssh" if major >= 5 else "rsh"]
+    arguments += ["--mca", agent, request.agent] if request.agent else []
+    if request.control_nic and major < 5:
+        arguments += ["--mca", "oob_tcp_if_include", request.control_nic]
+    prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
+    # A prefix that no login shell knows must be told to the daemons on the other hosts.
+    return arguments if prefix in (Path("/usr"), Path("/usr/local")) else [*arguments, "--prefix", str(prefix)]
+
+
+def _crowding(request: LaunchRequest, major: int) -> list[str]:
+    if not request.crowded:
+        return []
+    oversubscribe = ["--oversubscribe"] if major < 5 else ["--map-by", ":OVERSUBSCRIBE"]
+    return [*(oversubscribe if request.local else []), "--mca", "mpi_yield_when_idle", "1"]
+
+
+def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
+    """Hosts and program. Equal counts of distinct hosts in one block, else a section for each run of ranks."""
+    if request.local:
+        return ["-np", str(request.size), *engine]
+    sections = request.sections()
+    hosts = [host for host, _, _ in sections]
+    counts = {count for _, _, count in sections}
+    if len(set(hosts)) == len(hosts) and len(counts) == 1:
+        each = counts.pop()
+        named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
+        return ["--host", named, "-np", str(request.size), "--map-by", "node" if each == 1 else "slot", *engine]
+    argv: list[str] = []
+    for index, (host, _, count) in enumerate(sections):
+        argv += [":"] if index else []
+        argv += ["--host", f"{host}:{hosts.count(host) * count}", "-np", str(count), *engine]
+    return argv
+
+
+def _one_nic(request: LaunchRequest) -> str:
+    nics = request.claimed_nics
+    if len(nics) > 1:
+        raise BadInput(
+            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the network as address/length."
+        )
+    return nics[0] if nics else ""
+
+
+@launcher("openmpi")
+def openmpi(request: LaunchRequest) -> LaunchCommand:
+    """The engine under Open MPI's ``mpirun``."""
+    if request.install is None:
+        raise CouldNotMeasure("no MPI was chosen to launch with.")
+    major = _major(request.install.version)
+    arguments, variables = openmpi_nic(request, _one_nic(request))
+    environment = {**library_path(request), **variables, **dict(request.extra)}
+    argv = [str(request.install.launcher)]
+    argv += ["--allow-run-as-root"] if request.root else []
+    # It would bind rank 0 of every lab node to core 0, and at most one rank per core is a law we do not need.
+    argv += ["--bind-to", "none", *_remote(request, major), *_crowding(request, major), *arguments]
+    argv += [word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")]
+    argv += _placement(request, [str(request.engine.path), "run"])
+    notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]
+    return LaunchCommand(
+        argv=tuple(argv),
+        environment=environment,
+        launcher=f"open-mpi-{major}",
+        clear=clearings("openmpi"),
+        notes=tuple(notes if request.crowded else ()),
+        library=str(request.install.library or ""),
+        engine=request.engine.path,
+    )

@@ -1,0 +1,88 @@
+"""What a launch is asked for and what it becomes, as values. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from wireproof.launch.engines import EngineChoice
+from wireproof.launch.install import MpiInstall
+
+__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection"]
+
+NicSelection = Literal["claimed", "none"]
+Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]
+Netmod = Literal["", "ucx", "ofi"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LaunchRequest:
+    """One engine per entry of ``hosts``, in rank order; a host that occurs twice gets two ranks on purpose.
+
+    ``hosts`` empty with ``ranks``: this machine. ``nics``: the claimed NIC of each rank ("" none), used only with
+    ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" = ssh itself).
+    ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a lab's nodes are one machine);
+    ``cores``: of that machine. ``shared_memory`` False asks the MPI not to use it. ``meet``: ADDRESS:PORT for tcp.
+    """
+
+    engine: EngineChoice
+    install: MpiInstall | None = None
+    hosts: tuple[str, ...] = ()
+    ranks: int = 0
+    nics: tuple[str, ...] = ()
+    agent: str = ""
+    nic_selection: NicSelection = "claimed"
+    fabric: Fabric = ""
+    netmod: Netmod = ""
+    shared_memory: bool | None = None
+    machine_ranks: int = 0
+    cores: int = 0
+    root: bool = False
+    meet: str = ""
+    extra: tuple[tuple[str, str], ...] = ()
+    control_nic: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.hosts) or self.ranks
+
+    @property
+    def local(self) -> bool:
+        """No other host is involved: the launcher forks."""
+        return not self.hosts
+
+    @property
+    def crowded(self) -> bool:
+        """More ranks than cores on some machine: they must yield to each other."""
+        most = self.machine_ranks or (max(Counter(self.hosts).values()) if self.hosts else self.size)
+        return bool(self.cores) and most > self.cores
+
+    @property
+    def claimed_nics(self) -> tuple[str, ...]:
+        """The distinct NICs that the MPI is told to use; empty when it is left its own choice."""
+        return () if self.nic_selection == "none" else tuple(dict.fromkeys(nic for nic in self.nics if nic))
+
+    def sections(self) -> list[tuple[str, str, int]]:
+        """Runs of (host, claimed NIC, count) in rank order, for launchers that are told rank by rank."""
+        nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
+        hosts = self.hosts or ("",) * self.size
+        return [(*key, len(list(group))) for key, group in groupby(zip(hosts, nics, strict=True))]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LaunchCommand:
+    """``argv`` to start, the ``environment`` that we set, the names to take away, and what a reader should know.
+
+    ``clear`` are prefixes or names of inherited variables that must not reach this MPI.
+    """
+
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+    launcher: str
+    clear: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    library: str = ""
+    engine: Path = Path()

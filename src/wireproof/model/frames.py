@@ -1,0 +1,144 @@
+"""Frames as text: one JSON object per line, and how a stream of them becomes a ``Run``. Pure.
+
+The border is described in docs/reference/engine-interface.md. It lives in the vocabulary because both the instrument
+(which listens) and the store (which reads old folders) must decode frames in exactly the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from wireproof.model.claim import Claim
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.record import Close, EngineError, FactFrame, Floor, Frame, Host, Idle, Open, PointRecord
+from wireproof.model.run import Provenance, Run
+
+__all__ = ["MAX_LINE_BYTES", "SCHEMA", "BadFrame", "FrameReader", "assemble", "decode_frame", "sealed_points"]
+
+SCHEMA = 1
+MAX_LINE_BYTES = 64 << 20
+"""Longest frame that is believed: 2000 batches of 500 pairs are 25 MB; more is a broken writer, not a measurement."""
+
+_DECODER = msgspec.json.Decoder(Frame)
+_KEY_WITHIN = 24
+
+
+class BadFrame(CouldNotMeasure):
+    """The engine wrote something that is not a frame of this interface version."""
+
+
+def decode_frame(line: bytes) -> Frame:
+    """Decode one line. Unknown keys are tolerated, unknown frames and wrong types are not.
+
+    Raises ``BadFrame`` with the decoder's reason.
+    """
+    try:
+        frame: Frame = _DECODER.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame(f"the engine wrote a frame that cannot be read ({error}): {line[:80]!r}") from error
+    if isinstance(frame, Open) and frame.schema != SCHEMA:
+        raise BadFrame(
+            f"the engine speaks interface version {frame.schema}, this wireproof version {SCHEMA}:"
+            " install engine and Python package of the same release."
+        )
+    return frame
+
+
+def _looks_like_frame(line: bytes) -> bool:
+    head = line.lstrip()[:_KEY_WITHIN]
+    return head.startswith(b"{") and b'"frame"' in head
+
+
+class FrameReader:
+    """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too) become ``talk``.
+
+    ``torn`` is what followed the last newline: after a crash, the frame under way. It is never decoded.
+    """
+
+    def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._max = max_line_bytes
+        self._tail = bytearray()
+        self.talk: list[bytes] = []
+
+    def feed(self, data: bytes) -> Iterator[tuple[bytes, Frame]]:
+        """Yield (line without newline, frame) for each line that ``data`` completes.
+
+        Raises ``BadFrame`` for an unreadable or an endless line; frames before it have been yielded.
+        """
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            self._tail += data[start:end]
+            line, self._tail = bytes(self._tail), bytearray()
+            start = end + 1
+            self._bound(len(line))
+            if _looks_like_frame(line):
+                yield line, decode_frame(line)
+            elif line.strip():
+                self.talk.append(line)
+        self._tail += data[start:]
+        self._bound(len(self._tail))
+
+    def _bound(self, size: int) -> None:
+        if size > self._max:
+            raise BadFrame(f"the engine wrote a line of more than {self._max} bytes: not a frame.")
+
+    def take_talk(self) -> list[bytes]:
+        """The foreign lines since the last call."""
+        talk, self.talk = self.talk, []
+        return talk
+
+    @property
+    def torn(self) -> bytes:
+        return bytes(self._tail)
+
+
+def sealed_points(frames: Iterable[Frame]) -> set[int]:
+    """Ids of the points that have a complete frame."""
+    return {frame.id for frame in frames if isinstance(frame, PointRecord)}
+
+
+def assemble(
+    frames: Iterable[Frame], *, claim: Claim, provenance: Provenance, missing: Mapping[int, str] | None = None
+) -> Run:
+    """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the last frame."""
+    opened: Open | None = None
+    close: Close | None = None
+    hosts: dict[int, Host] = {}
+    points: dict[int, PointRecord] = {}
+    idle: dict[int, Idle] = {}
+    floors: dict[tuple[str, str], Floor] = {}
+    facts: dict[tuple[int, str, str, tuple[str, ...]], FactFrame] = {}
+    errors: list[EngineError] = []
+    for frame in frames:
+        match frame:
+            case Open():
+                opened = frame
+            case Host():
+                hosts[frame.rank] = frame
+            case PointRecord():
+                points[frame.id] = frame
+            case Idle():
+                idle[frame.rank] = frame
+            case Floor():
+                floors[frame.pattern, frame.form] = frame
+            case FactFrame():
+                facts[frame.rank, frame.kind, frame.path, tuple(frame.argv)] = frame
+            case EngineError():
+                errors.append(frame)
+            case Close():
+                close = frame
+    return Run(
+        claim=claim,
+        provenance=provenance,
+        open=opened,
+        hosts=[hosts[rank] for rank in sorted(hosts)],
+        points=list(points.values()),
+        idle=[idle[rank] for rank in sorted(idle)],
+        floors=list(floors.values()),
+        facts=list(facts.values()),
+        errors=errors,
+        close=close,
+        missing={point: reason for point, reason in (missing or {}).items() if point not in points},
+    )

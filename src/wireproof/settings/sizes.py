@@ -1,0 +1,76 @@
+"""Message sizes as people write them. MB = 10^6, MiB = 2^20 (design section 7)."""
+
+from __future__ import annotations
+
+import re
+
+from wireproof.model.errors import BadInput
+
+__all__ = ["LARGEST", "format_size", "parse_size", "parse_sizes"]
+
+LARGEST = 1 << 30
+"""MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest message."""
+
+UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 10**3,
+    "KB": 10**3,
+    "KiB": 1 << 10,
+    "MB": 10**6,
+    "MiB": 1 << 20,
+    "GB": 10**9,
+    "GiB": 1 << 30,
+}
+ALLOWED = "a whole number with one of B, kB, KiB, MB, MiB, GB, GiB or nothing (bytes), such as 8, 64KiB, 4MiB"
+_FORM = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)", re.ASCII)
+_MOST_SIZES = 1000
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``"8"``, ``"1KiB"``, ``"1MB"``. Raises ``BadInput`` that says what is allowed."""
+    found = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(found.group(2)) if found else None
+    if found is None or unit is None:
+        raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
+    size = int(found.group(1)) * unit
+    if size > LARGEST:
+        raise BadInput(f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}.")
+    return size
+
+
+def _parse_range(text: str) -> list[int]:
+    """``"0:4MiB"`` doubles from the first to the last: 0, 1, 2, 4, ... 4MiB."""
+    first_text, _, last_text = text.partition(":")
+    first, last = parse_size(first_text), parse_size(last_text)
+    if first > last:
+        raise BadInput(f"size range {text[:80]!r} goes down: write the smaller size first.")
+    sizes, size = [], first
+    while size <= last:
+        sizes.append(size)
+        size = size * 2 if size else 1
+    return sizes
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Sizes in the order given, each once: ``"0,8,64KiB"``, ``"0:4MiB"`` (doubling), or both.
+
+    Raises ``BadInput`` for an empty list, an empty item, or more than 1000 sizes.
+    """
+    sizes: dict[int, None] = {}
+    for item in text.split(","):
+        if not item.strip():
+            raise BadInput(f"the size list {text[:80]!r} has an empty item: give sizes such as 0,8,64KiB or 0:4MiB.")
+        for size in _parse_range(item) if ":" in item else [parse_size(item)]:
+            sizes[size] = None
+        if len(sizes) > _MOST_SIZES:
+            raise BadInput(f"the size list has more than {_MOST_SIZES} sizes: give fewer, or a doubling range 0:4MiB.")
+    return tuple(sizes)
+
+
+def format_size(size: int) -> str:
+    """``1048576`` as ``1MiB``; a size that is no whole multiple of a binary unit in bytes."""
+    for name in ("GiB", "MiB", "KiB"):
+        if size >= UNITS[name] and size % UNITS[name] == 0:
+            return f"{size // UNITS[name]}{name}"
+    return f"{size}B"

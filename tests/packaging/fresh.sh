@@ -51,7 +51,7 @@ enter() {
 # Runs its arguments inside, with a clean environment but for proxies and pip's settings.
 inside() {
     set -- HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-    for name in $(env | sed -n 's/^\(PIP_[A-Z_]*\|[A-Za-z]*_proxy\|[A-Z]*_PROXY\)=.*/\1/p'); do
+    for name in $(env | grep -v '^PIP_FIND_LINKS=' | sed -n 's/^\(PIP_[A-Z_]*\|[A-Za-z]*_proxy\|[A-Z]*_PROXY\)=.*/\1/p'); do
         set -- "$name=$(printenv "$name")" "$@"
     done
     unshare --mount --pid --fork --kill-child "$self" --enter "$root" env -i "$@" </dev/null

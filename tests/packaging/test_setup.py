@@ -105,5 +105,5 @@ def test_table_names_a_package_for_each_need() -> None:
     for line in lines:
         group, probe, *_ = line
         assert len(line) == 5, line
-        assert group in {"run", "test", "lint", "all", "fresh"}
+        assert group in {"run", "test", "lint", "all", "make", "fresh"}
         assert probe in {"command", "file", "python"}

@@ -1,0 +1,318 @@
+"""Labs as objects: bring up, find again by name, enter, plant faults, take down."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import msgspec
+
+from wireproof.lab import commands, supervisor
+from wireproof.lab.errors import LabError
+from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
+from wireproof.lab.state import (
+    LabState,
+    LabStatus,
+    NodeStatus,
+    find_supervisors,
+    is_alive,
+    read_state,
+    state_root,
+    terminate,
+    write_state,
+)
+from wireproof.launch.engines import find_program
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.model.topology import Fault, Topology, check_fault, check_topology
+
+__all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "find_labs", "up"]
+
+AGENT = "wireproof-agent"
+STATE_VARIABLE = "WIREPROOF_LAB_STATE"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
+_LONGEST_SOCKET = 107
+
+
+@dataclasses.dataclass(frozen=True)
+class DownResult:
+    """What was removed. ``crashed``: the lab had died before and only leftovers were found."""
+
+    name: str
+    processes: tuple[int, ...]
+    crashed: bool
+
+
+class Lab:
+    """One lab that is up. As a context manager it takes itself down."""
+
+    def __init__(self, folder: Path, state: LabState, program: Path, control: int | None = None) -> None:
+        self.folder = folder
+        self.program = program
+        self._state = state
+        self._control = control
+
+    @property
+    def name(self) -> str:
+        return self._state.name
+
+    @property
+    def topology(self) -> Topology:
+        return self._state.topology
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return self._state.topology.nodes
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Planted now, in the file or since."""
+        return self._state.faults
+
+    @property
+    def agent(self) -> Path:
+        """Called like ssh, runs a command in a node: for ``-launcher-exec`` and ``plm_rsh_agent``.
+
+        It needs ``agent_environment()``, and works inside nodes too.
+        """
+        return self.folder / AGENT
+
+    def agent_environment(self) -> dict[str, str]:
+        return {STATE_VARIABLE: str(self.folder)}
+
+    def exec_argv(self, node: str, argv: Sequence[str]) -> list[str]:
+        """argv that runs ``argv`` in the node with our folder and environment; its exit status is the command's."""
+        if node != commands.SWITCH and node not in self.nodes:
+            raise BadInput(f"lab {self.name} has no node {node!r}: it has {', '.join(self.nodes)}.")
+        return commands.enter_argv(self.program, self.folder, node, argv)
+
+    def node_address(self, node: str, network: str) -> str:
+        return self.topology.address(node, network)
+
+    def expected_link(self, network: str) -> LinkClaim:
+        """The link as the lab has built it. The NIC itself always claims 10 Gb/s; HTB counts no preamble and no FCS."""
+        link = self.topology.network(network)
+        return LinkClaim(
+            kind=f"lab-{link.rate or 'unshaped'}",
+            protocol="tcp",
+            rate_bits_per_s=None if link.rate_bits_per_s is None else float(link.rate_bits_per_s),
+            mtu=link.mtu,
+            source=f"lab {self.name}, network {network}: shaped by HTB" if link.rate else f"lab {self.name}: not shaped",
+            preamble_counted=False,
+        )
+
+    def counters(self, node: str, device: str) -> dict[str, int]:
+        """``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from the node's /proc/net/dev."""
+        process = self._state.nodes[node]
+        if not is_alive(process):
+            raise LabError(f"node {node} of lab {self.name} has died: take the lab down and up again.")
+        for line in Path(f"/proc/{process.pid}/net/dev").read_text(encoding="utf-8").splitlines():
+            name, _, rest = line.partition(":")
+            if name.strip() == device:
+                fields = [int(word) for word in rest.split()]
+                return {"rx_bytes": fields[0], "rx_packets": fields[1], "tx_bytes": fields[8], "tx_packets": fields[9]}
+        raise BadInput(f"node {node} has no device {device!r}.")
+
+    def set_fault(self, fault: Fault) -> None:
+        """Plant a fault while the lab runs; one of the same kind in the same place is replaced."""
+        check_fault(fault, self.topology)
+        self._change(fault, lambda faults: (*(one for one in faults if one.place != fault.place), fault))
+
+    def clear_fault(self, fault: Fault) -> None:
+        """Lift a fault (its value does not matter); ``BadInput`` when there is none."""
+
+        def without(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+            kept = tuple(one for one in faults if one.place != fault.place)
+            if kept == faults:
+                raise BadInput(f"no {fault.kind} fault is planted at {fault.node}, network {fault.network}.")
+            return kept
+
+        self._change(fault, without)
+
+    def _change(self, fault: Fault, change: Callable[[tuple[Fault, ...]], tuple[Fault, ...]]) -> None:
+        with _locked(self.folder):
+            state = read_state(self.folder) or self._state
+            faults = change(state.faults)
+            network = self.topology.network(fault.network)
+            batches = commands.fault_batches(self.topology, fault.node, network, state.faults, faults)
+            for where, tool, lines in batches:
+                supervisor.run_batch(self.program, self.folder, where, tool, lines)
+            self._state = msgspec.structs.replace(state, faults=faults)
+            write_state(self.folder, self._state)
+
+    def status(self) -> LabStatus:
+        return _status(self.folder)
+
+    def down(self) -> DownResult:
+        if self._control is not None:
+            supervisor.release(self._control)
+            self._control = None
+        return _remove(self.folder)
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.down()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
+        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        raise LabError(f"lab {folder.name} has gone: bring it up again.") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _folder(name: str, *, create: bool = False) -> Path:
+    if _NAME.fullmatch(name) is None:
+        raise BadInput(f"lab name {name[:40]!r} is not possible: use 1 to 32 small letters, digits and -.")
+    folder = state_root(create=create) / name
+    if len(str(folder / "socket")) > _LONGEST_SOCKET:
+        raise BadInput(f"the path {folder} is too long for a socket: use a shorter name or XDG_RUNTIME_DIR.")
+    return folder
+
+
+def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
+    """Build a lab. ``tied``: it goes when this process goes, however that ends; else it stays until ``down``.
+
+    Raises ``BadInput`` when the name is taken or the topology cannot be, ``LabError`` when the machine refuses.
+    Nothing is left behind by a failure.
+    """
+    check_topology(topology)
+    if missing := missing_for_lab():
+        raise LabError(f"no lab can be built here: {'; '.join(missing)}.")
+    program = find_program("wireproof-node")
+    folder = _folder(name, create=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        raise BadInput(
+            f"lab {name} is there already ({_status(folder).state}): give another name, or `wireproof lab down {name}`."
+        ) from None
+    state = LabState(
+        name=name, cookie=secrets.token_hex(16), topology=topology, created_unix=time.time(), tied=tied,
+        user_namespace=needs_user_namespace(), faults=topology.faults,
+    )  # fmt: skip
+    control: int | None = None
+    try:
+        (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
+        (folder / AGENT).symlink_to(program)
+        write_state(folder, state)
+        started = supervisor.start(
+            program, name=name, folder=folder, cookie=state.cookie, topology=topology, user=state.user_namespace
+        )
+        control = started.control
+        state = msgspec.structs.replace(state, phase="up", supervisor=started.supervisor, nodes=started.nodes)
+        _connect(program, folder, state)
+        write_state(folder, state)
+    except BaseException:
+        if control is not None:
+            os.close(control)
+        _remove(folder)
+        raise
+    if not tied:
+        supervisor.release(control)
+        control = None
+    return Lab(folder, state, program, control)
+
+
+def _connect(program: Path, folder: Path, state: LabState) -> None:
+    """Links, addresses, shaping. Two processes for the switch and two for each node."""
+    topology = state.topology
+    pids = {node: process.inner for node, process in state.nodes.items()}
+    batches = [(commands.SWITCH, "ip", commands.switch_link_lines(topology, pids))]
+    batches.append((commands.SWITCH, "tc", commands.switch_shaping_lines(topology)))
+    for node in topology.nodes:
+        batches.append((node, "ip", commands.node_link_lines(topology, node)))
+        batches.append((node, "tc", commands.node_shaping_lines(topology, node)))
+    for where, tool, lines in batches:
+        supervisor.run_batch(program, folder, where, tool, lines)
+
+
+def _remove(folder: Path) -> DownResult:
+    """End what is left of the lab, whoever died before, then its folder."""
+    state = read_state(folder)
+    crashed = state is None or not is_alive(state.supervisor)
+    processes = terminate(folder, state.cookie if state else "")
+    # Links were in the supervisor's namespaces and went with it; there is nothing of the lab outside of them.
+    shutil.rmtree(folder, ignore_errors=True)
+    return DownResult(folder.name, tuple(processes), crashed)
+
+
+def down(name: str) -> DownResult:
+    """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is nothing."""
+    folder = _folder(name)
+    if not folder.is_dir() and not any(find_supervisors(folder)):
+        known = ", ".join(status.name for status in find_labs())
+        raise BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
+    return _remove(folder)
+
+
+def open_lab(name: str) -> Lab:
+    """The lab of that name, to enter it; ``BadInput`` when there is none, ``LabError`` when it is not up."""
+    folder = _folder(name)
+    if not folder.is_dir():
+        known = ", ".join(status.name for status in find_labs())
+        raise BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
+    state = read_state(folder)
+    if state is None or state.phase != "up" or not is_alive(state.supervisor):
+        raise LabError(f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is left.")
+    return Lab(folder, state, find_program("wireproof-node"))
+
+
+def find_labs() -> list[LabStatus]:
+    """All labs of this user, crashed ones too, by name."""
+    root = state_root()
+    folders = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
+    return [_status(folder) for folder in folders]
+
+
+def _phase(folder: Path, state: LabState, nodes: tuple[NodeStatus, ...]) -> Literal["up", "degraded", "building", "crashed"]:
+    if state.phase == "building":
+        return "building" if any(find_supervisors(folder, state.cookie)) else "crashed"
+    if not is_alive(state.supervisor):
+        return "crashed"
+    return "up" if all(node.alive for node in nodes) else "degraded"
+
+
+def _status(folder: Path) -> LabStatus:
+    state = read_state(folder)
+    if state is None:
+        return LabStatus(folder.name, "crashed", folder)
+    nodes = tuple(
+        NodeStatus(
+            node,
+            is_alive(state.nodes.get(node)),
+            state.nodes[node].pid if node in state.nodes else None,
+            {network.name: state.topology.address(node, network.name) for network in state.topology.networks},
+        )
+        for node in state.topology.nodes
+    )
+    return LabStatus(
+        folder.name,
+        _phase(folder, state, nodes),
+        folder,
+        created_unix=state.created_unix,
+        user_namespace=state.user_namespace,
+        nodes=nodes,
+        topology=state.topology,
+        faults=state.faults,
+    )

@@ -1,0 +1,71 @@
+"""What this machine lacks for a lab, each with the remedy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from wireproof.launch.engines import find_program
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["find_tool", "missing_for_lab", "needs_user_namespace"]
+
+_SYS_ADMIN, _NET_ADMIN = 21, 12
+_SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def find_tool(name: str) -> str | None:
+    """``ip`` and ``tc`` are in /usr/sbin, which is not on every user's PATH."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_SBIN}")
+
+
+def _capabilities(status: str) -> int:
+    for line in status.splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16)
+    return 0
+
+
+def needs_user_namespace(status: str | None = None) -> bool:
+    """False when this process may make namespaces by itself: root, and not a container's root without rights."""
+    text = Path("/proc/self/status").read_text(encoding="utf-8") if status is None else status
+    wanted = (1 << _SYS_ADMIN) | (1 << _NET_ADMIN)
+    return _capabilities(text) & wanted != wanted
+
+
+def _setting(name: str, root: Path) -> int | None:
+    try:
+        return int((root / name.replace(".", "/")).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
+    """Kernel settings that forbid namespaces to ordinary users, each with the remedy."""
+    found = []
+    for name, bad, remedy in (
+        ("user.max_user_namespaces", 0, "sysctl -w user.max_user_namespaces=10000"),
+        ("user.max_net_namespaces", 0, "sysctl -w user.max_net_namespaces=10000"),
+        ("kernel.unprivileged_userns_clone", 0, "sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("kernel.apparmor_restrict_unprivileged_userns", 1, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+    ):
+        if _setting(name, root) == bad:
+            found.append(f"{name} is {bad}: `{remedy}` as root allows it, or run the lab as root")
+    return found
+
+
+def missing_for_lab() -> list[str]:
+    """Sentences that name what is missing and the remedy; empty when a lab can be tried."""
+    found = [
+        f"the program {tool} is missing: install the package iproute2"
+        for tool in ("ip", "tc")
+        if find_tool(tool) is None
+    ]
+    try:
+        find_program("wireproof-node")
+    except CouldNotMeasure as error:
+        found.append(str(error))
+    if needs_user_namespace():
+        found += user_namespace_obstacles()
+    return found

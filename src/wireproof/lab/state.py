@@ -1,0 +1,206 @@
+"""The lab's state folder, and who its processes are.
+
+A process is known by pid and start time, and the supervisor also by the cookie on its command line: a pid alone may have been
+given to a stranger since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from wireproof.lab.errors import LabError
+from wireproof.model.topology import Fault, Topology
+
+__all__ = [
+    "LabState",
+    "LabStatus",
+    "NodeStatus",
+    "ProcessId",
+    "find_supervisors",
+    "is_alive",
+    "process_id",
+    "read_state",
+    "state_root",
+    "terminate",
+    "write_state",
+]
+
+FILE = "lab.json"
+SCHEMA = 1
+
+
+class ProcessId(msgspec.Struct, frozen=True):
+    """``start``: start time in clock ticks since boot; ``inner``: the pid as the switch sees it."""
+
+    pid: int
+    start: int
+    inner: int = 0
+
+
+class LabState(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now."""
+
+    name: str
+    cookie: str
+    topology: Topology
+    created_unix: float
+    user_namespace: bool
+    schema: int = SCHEMA
+    tied: bool = False
+    phase: Literal["building", "up"] = "building"
+    supervisor: ProcessId | None = None
+    nodes: dict[str, ProcessId] = msgspec.field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeStatus:
+    name: str
+    alive: bool
+    pid: int | None
+    addresses: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class LabStatus:
+    """``state``: ``up``; ``degraded`` (a node has died); ``building``; ``crashed`` (only its folder is left)."""
+
+    name: str
+    state: Literal["up", "degraded", "building", "crashed"]
+    folder: Path
+    created_unix: float | None = None
+    user_namespace: bool = False
+    nodes: tuple[NodeStatus, ...] = ()
+    topology: Topology | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+def _private(folder: Path) -> bool:
+    """Ours alone: another user cannot have put files there."""
+    with contextlib.suppress(OSError):
+        found = folder.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return False
+
+
+def state_root(environment: Mapping[str, str] | None = None, *, create: bool = False) -> Path:
+    """Where this user's labs are: /run/wireproof/lab, $XDG_RUNTIME_DIR/wireproof/lab or /tmp/wireproof-UID/lab."""
+    values = os.environ if environment is None else environment
+    runtime = values.get("XDG_RUNTIME_DIR", "")
+    if os.geteuid() == 0:
+        base = Path("/run/wireproof")
+    elif runtime.startswith("/") and _private(Path(runtime)):
+        base = Path(runtime) / "wireproof"
+    else:
+        base = Path(tempfile.gettempdir()) / f"wireproof-{os.geteuid()}"
+    root = base / "lab"
+    if create:
+        try:
+            for folder in (base, root):
+                folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise LabError(f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your own.") from error
+    if base.exists() and not _private(base):
+        raise LabError(f"{base} belongs to somebody else or others may write there: remove it, or set XDG_RUNTIME_DIR.")
+    return root
+
+
+def read_state(folder: Path) -> LabState | None:
+    """What the folder says; None when there is no file or it is not one of ours (a creator that died half-way)."""
+    with contextlib.suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=LabState)
+    return None
+
+
+def write_state(folder: Path, state: LabState) -> None:
+    """Replaces the file in one step: a reader sees the old or the new one."""
+    fresh = folder / f"{FILE}.new"
+    fresh.write_bytes(msgspec.json.encode(state))
+    fresh.replace(folder / FILE)
+
+
+def _start_time(pid: int) -> int | None:
+    """Start time in clock ticks; None when the process has gone or is a zombie. Field 22 of /proc/PID/stat."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        return None if fields[0] in "ZX" else int(fields[19])
+    return None
+
+
+def process_id(pid: int, inner: int = 0) -> ProcessId:
+    """``LabError`` when the process has gone already."""
+    start = _start_time(pid)
+    if start is None:
+        raise LabError(f"process {pid} of the lab ended at once: see `dmesg` for the reason.")
+    return ProcessId(pid, start, inner)
+
+
+def is_alive(process: ProcessId | None) -> bool:
+    """True for this very process, not for one that got its pid later."""
+    return process is not None and _start_time(process.pid) == process.start
+
+
+def _words(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")[:-1]
+    return []
+
+
+def _option(words: list[str], name: str) -> str:
+    return words[words.index(name) + 1] if name in words[:-1] else ""
+
+
+def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
+    """A supervisor or node of the lab in ``folder``: our program, that folder, that cookie ("" any), our user."""
+    words = _words(pid)
+    if len(words) < 2 or Path(words[0]).name != "wireproof-node" or words[1] != "hold":
+        return False
+    with contextlib.suppress(OSError):
+        ours = Path(f"/proc/{pid}").stat().st_uid == os.geteuid()
+        return ours and _option(words, "--state") == str(folder) and cookie in ("", _option(words, "--cookie"))
+    return False
+
+
+def find_supervisors(folder: Path, cookie: str = "") -> Iterator[int]:
+    """pids of all living processes that hold the lab in ``folder``, its nodes' too, whatever the state file says."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and _is_of_lab(int(entry.name), folder, cookie) and _start_time(int(entry.name)):
+            yield int(entry.name)
+
+
+def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
+    """The identity is checked behind the pidfd: what is signalled is what was checked."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        handle = os.pidfd_open(pid)
+        try:
+            if _is_of_lab(pid, folder, cookie):
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
+
+
+def terminate(folder: Path, cookie: str = "", patience_s: float = 5.0) -> list[int]:
+    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that were found."""
+    seen: dict[int, None] = {}
+    begin = time.monotonic()
+    while pids := list(find_supervisors(folder, cookie)):
+        elapsed = time.monotonic() - begin
+        if elapsed > patience_s:
+            raise LabError(f"process {pids[0]} of the lab does not end, not even by SIGKILL: it hangs in the kernel.")
+        for pid in pids:
+            if pid not in seen or elapsed > 1:
+                _signal(pid, folder, cookie, signal.SIGTERM if elapsed <= 1 else signal.SIGKILL)
+            seen[pid] = None
+        time.sleep(0.01)
+    return list(seen)

@@ -1,0 +1,306 @@
+"""The lab's topology: nodes, networks, planted faults; read from TOML, validated, pure.
+
+A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
+
+    nodes = 4
+    share = ["ipc"]              # optional: what the nodes do not have for themselves
+
+    [[network]]
+    name = "hsn"
+    device = "hsn0"              # the NIC's name in every node
+    rate = "1gbit"               # optional; left out: not shaped
+    mtu = 1500
+    subnet = "10.20.1.0/24"      # node number i gets address i
+    switch = "hsn"               # optional: networks that name one switch are joined
+
+    [[fault]]
+    node = "n3"
+    network = "hsn"
+    kind = "rate"                # rate, loss, delay, down
+    direction = "tx"             # as the node sees it: tx leaves it, rx reaches it; not for down
+    value = "300mbit"            # rate: 300mbit; loss: 1%; delay: 100us; not for down
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+
+__all__ = [
+    "KINDS",
+    "MOST_NODES",
+    "Fault",
+    "Network",
+    "Topology",
+    "check_fault",
+    "check_topology",
+    "parse_delay_us",
+    "parse_loss_percent",
+    "parse_rate",
+    "parse_topology",
+]
+
+Direction = Literal["tx", "rx", ""]
+FaultKind = Literal["rate", "loss", "delay", "down"]
+Share = Literal["uts", "ipc", "mount", "pid", "shm"]
+
+KINDS: tuple[Share, ...] = ("uts", "ipc", "mount", "pid", "shm")
+"""What nodes may share on purpose. "shm" is /dev/shm. A shared network namespace would have no NIC of its own."""
+MOST_NODES = 128
+_NODE = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
+_NETWORK = re.compile(r"[a-z][a-z0-9]{0,9}", re.ASCII)
+_DEVICE = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
+_NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z%]+)", re.ASCII)
+_RESERVED = ("switch", "localhost")
+
+
+class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One network: each node has one NIC on it. ``rate`` "" means not shaped: as fast as the machine is."""
+
+    name: str
+    device: str
+    subnet: str
+    rate: str = ""
+    mtu: int = 1500
+    switch: str = ""
+
+    @property
+    def rate_bits_per_s(self) -> int | None:
+        return parse_rate(self.rate) if self.rate else None
+
+    @property
+    def bridge(self) -> str:
+        return self.switch or self.name
+
+    @property
+    def prefix_length(self) -> int:
+        return ipaddress.IPv4Network(self.subnet).prefixlen
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something planted. ``direction`` is from the node's view: ``tx`` leaves it, ``rx`` reaches it."""
+
+    node: str
+    network: str
+    kind: FaultKind
+    direction: Direction = ""
+    value: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Two faults with one place exclude each other."""
+        return (self.node, self.network, self.direction, self.kind)
+
+
+class Topology(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    nodes: tuple[str, ...]
+    networks: tuple[Network, ...]
+    faults: tuple[Fault, ...] = ()
+    share: tuple[Share, ...] = ()
+
+    def network(self, name: str) -> Network:
+        """The network of that name; ``BadInput`` when there is none."""
+        for network in self.networks:
+            if network.name == name:
+                return network
+        raise BadInput(f"there is no network {name!r}{_near(name, [one.name for one in self.networks])}.")
+
+    def address(self, node: str, network: str) -> str:
+        """Numeric address of the node's NIC on the network."""
+        if node not in self.nodes:
+            raise BadInput(f"there is no node {node!r}{_near(node, self.nodes)}.")
+        subnet = ipaddress.IPv4Network(self.network(network).subnet)
+        return str(subnet.network_address + self.nodes.index(node) + 1)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    found = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {found[0]}?)" if found else f" (there is {', '.join(names) or 'none'})"
+
+
+def _quantity(text: str, units: dict[str, float], what: str, example: str) -> float:
+    found = _NUMBER.fullmatch(text.strip().lower())
+    factor = units.get(found.group(2)) if found else None
+    if found is None or factor is None:
+        raise BadInput(f"{what} {text[:40]!r} is not understood: write {example}")
+    return float(found.group(1)) * factor
+
+
+def parse_rate(text: str) -> int:
+    """Bits/s of ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (10^3 steps, as tc has them)."""
+    rate = _quantity(text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit")
+    if not 8e3 <= rate <= 1e12:
+        raise BadInput(f"rate {text} is out of range: give 8kbit to 1000gbit")
+    return round(rate)
+
+
+def parse_loss_percent(text: str) -> float:
+    """Percent of ``"1%"``, ``"0.01%"``."""
+    loss = _quantity(text, {"%": 1.0}, "loss", "a percentage such as 1% or 0.01%")
+    if not 0 < loss <= 100:
+        raise BadInput(f"loss {text} is out of range: give more than 0% and at most 100%")
+    return loss
+
+
+def parse_delay_us(text: str) -> float:
+    """Microseconds of ``"100us"``, ``"2ms"``."""
+    delay = _quantity(text, {"us": 1.0, "ms": 1e3, "s": 1e6}, "delay", "one such as 100us or 2ms")
+    if not 1 <= delay <= 10e6:
+        raise BadInput(f"delay {text} is out of range: give 1us to 10s")
+    return delay
+
+
+_VALUES = {"rate": parse_rate, "loss": parse_loss_percent, "delay": parse_delay_us}
+
+
+def _check_keys(table: dict[str, Any], allowed: Iterable[str], where: str) -> None:
+    names = list(allowed)
+    for key in table:
+        if key not in names:
+            raise BadInput(f"{where}: unknown key {key!r}{_near(key, names)}.")
+
+
+def _tables(document: dict[str, Any], key: str, kind: type[msgspec.Struct], source: str) -> list[dict[str, Any]]:
+    tables = document.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"{source}: {key} must be tables: write each one under a line [[{key}]].")
+    for number, table in enumerate(tables, start=1):
+        _check_keys(table, kind.__struct_fields__, f"{source}: {key} {number}")
+    return tables
+
+
+def _node_names(nodes: object, source: str) -> list[Any]:
+    if isinstance(nodes, bool) or not isinstance(nodes, int | list):
+        raise BadInput(f'{source}: nodes must be a count or a list of names: nodes = 4, or nodes = ["n1", "n2"].')
+    if isinstance(nodes, list):
+        return nodes
+    if not 1 <= nodes <= MOST_NODES:
+        raise BadInput(f"{source}: nodes = {nodes} is out of range: give 1 to {MOST_NODES}.")
+    return [f"n{number}" for number in range(1, nodes + 1)]
+
+
+def parse_topology(text: str, source: str = "topology") -> Topology:
+    """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the fix."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{source}: not TOML: {error}.") from error
+    _check_keys(document, ("nodes", "share", "network", "fault"), source)
+    if "nodes" not in document:
+        raise BadInput(f"{source}: nodes is missing: write nodes = 2.")
+    plain = {
+        "nodes": _node_names(document["nodes"], source),
+        "networks": _tables(document, "network", Network, source),
+        "faults": _tables(document, "fault", Fault, source),
+        "share": document.get("share", []),
+    }
+    try:
+        topology = msgspec.convert(plain, Topology)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at `$.")
+        key = path.rstrip("`").replace("networks[", "network[").replace("faults[", "fault[")
+        raise BadInput(f"{source}: {key + ': ' if key else ''}{what}.") from error
+    check_topology(topology, source)
+    return topology
+
+
+def check_topology(topology: Topology, source: str = "topology") -> None:
+    """Raise ``BadInput`` for what cannot be built or would surprise; the sentence names ``source`` and the key."""
+    _check_nodes(topology, source)
+    if not topology.networks:
+        raise BadInput(f"{source}: there is no network: add one under a line [[network]].")
+    for network in topology.networks:
+        _check_network(network, topology, f"{source}: network {network.name!r}")
+    _check_distinct(topology, source)
+    if "mount" in topology.share and not {"pid", "shm"} <= set(topology.share):
+        raise BadInput(
+            f'{source}: share = ["mount"] needs "pid" and "shm" too: a node\'s own /proc and /dev/shm are mounts.'
+        )
+    seen: set[tuple[str, str, str, str]] = set()
+    for number, fault in enumerate(topology.faults, start=1):
+        where = f"{source}: fault {number}"
+        check_fault(fault, topology, where)
+        if fault.place in seen:
+            raise BadInput(f"{where}: {fault.kind} is planted twice in one place: keep one.")
+        seen.add(fault.place)
+
+
+def _check_nodes(topology: Topology, source: str) -> None:
+    if not 1 <= len(topology.nodes) <= MOST_NODES:
+        raise BadInput(f"{source}: nodes has {len(topology.nodes)} names: give 1 to {MOST_NODES}.")
+    for node in topology.nodes:
+        if _NODE.fullmatch(node) is None or node in _RESERVED:
+            raise BadInput(
+                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, digits and -, letter first."
+            )
+    names = [name for node in topology.nodes for name in (node, *(f"{node}-{one.name}" for one in topology.networks))]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"{source}: nodes: the name {name!r} would be there twice: rename a node.")
+
+
+def _check_network(network: Network, topology: Topology, where: str) -> None:
+    if _NETWORK.fullmatch(network.name) is None:
+        raise BadInput(f"{where}: name: use 1 to 10 small letters and digits, letter first.")
+    if _NETWORK.fullmatch(network.bridge) is None:
+        raise BadInput(f"{where}: switch: use 1 to 10 small letters and digits, letter first.")
+    if _DEVICE.fullmatch(network.device) is None or network.device in ("lo", "all", "default"):
+        raise BadInput(f"{where}: device {network.device[:40]!r} cannot be a NIC's name: write one such as hsn0.")
+    if re.fullmatch(r"[0-9a-f]+", network.device):
+        raise BadInput(
+            f"{where}: device {network.device!r} has hexadecimal digits only: PSM3 takes that for a number; write hsn0."
+        )
+    if not 576 <= network.mtu <= 65535:
+        raise BadInput(f"{where}: mtu = {network.mtu} is out of range: give 576 to 65535, usually 1500 or 9000.")
+    _try(where, "rate", parse_rate, network.rate or "1gbit")
+    try:
+        subnet = ipaddress.IPv4Network(network.subnet)
+    except ValueError as error:
+        raise BadInput(f'{where}: subnet: {error}: write one such as "10.20.1.0/24".') from error
+    if subnet.num_addresses - 2 < len(topology.nodes) or subnet.is_loopback or subnet.is_multicast:
+        raise BadInput(f"{where}: subnet {network.subnet} has no room for {len(topology.nodes)} nodes.")
+
+
+def _check_distinct(topology: Topology, source: str) -> None:
+    for key in ("name", "device"):
+        values = [getattr(network, key) for network in topology.networks]
+        for value in values:
+            if values.count(value) > 1:
+                raise BadInput(f"{source}: two networks have {key} = {value!r}: give each its own.")
+    subnets = [ipaddress.IPv4Network(network.subnet) for network in topology.networks]
+    for index, one in enumerate(subnets):
+        if any(one.overlaps(other) for other in subnets[:index]):
+            raise BadInput(f"{source}: network {topology.networks[index].name!r}: subnet {one} overlaps another one.")
+
+
+def _try(where: str, key: str, parse: Any, value: str) -> None:
+    try:
+        parse(value)
+    except BadInput as error:
+        raise BadInput(f"{where}: {key}: {error}.") from error
+
+
+def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
+    """Raise ``BadInput`` when the fault names what is not there or has no sense."""
+    names = [network.name for network in topology.networks]
+    for key, value, known in (("node", fault.node, topology.nodes), ("network", fault.network, names)):
+        if value not in known:
+            raise BadInput(f"{where}: {key}: there is no {value[:40]!r}{_near(value, known)}.")
+    if fault.kind == "down":
+        if fault.direction or fault.value:
+            raise BadInput(f"{where}: a NIC that is down has neither direction nor value: leave them out.")
+        return
+    if not fault.direction:
+        raise BadInput(f'{where}: direction is missing: write direction = "tx" (leaves the node) or "rx" (reaches it).')
+    if not fault.value:
+        raise BadInput(f"{where}: value is missing: {fault.kind} needs one.")
+    _try(where, "value", _VALUES[fault.kind], fault.value)

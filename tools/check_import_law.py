@@ -58,8 +58,8 @@ CPP_LAYERS: dict[str, set[str]] = {
     "sentinel": {"base"},
     "node": {"base"},
     "transport": {"base", "plan"},
-    "transport/*": {"base", "plan", "transport"},
-    "pattern": {"base", "plan", "transport", "transport/*"},
+    "pattern": {"base", "plan", "transport"},
+    "transport/*": {"base", "plan", "transport", "pattern"},  # docs/adr/0006-timed-loops-and-transports.md
     "measure": {
         *("base", "plan", "record", "witness", "facts", "host", "sentinel", "transport", "transport/*", "pattern"),
     },

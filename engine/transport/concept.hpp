@@ -114,6 +114,8 @@ class Transport {
   virtual void configure(const Plan& plan) = 0;
   virtual LibraryFacts library() const { return {}; }
   virtual bool one_sided() const = 0;
+  /// False where no byte is moved (null): payload cannot be verified then.
+  virtual bool moves_payload() const { return true; }
   /// Set when time is not the host's (model).
   virtual std::optional<ClockFacts> virtual_clock() const { return std::nullopt; }
   /// Whether this process plays `rank`. One process plays all ranks of null and model.

@@ -1,0 +1,24 @@
+// Page-aligned memory that grows and is kept: a sweep does not pay for new pages (and an MPI's registration cache does
+// not see addresses come and go) at every size.
+#pragma once
+
+#include <cstddef>
+
+namespace wireproof {
+
+class PageBuffer {
+ public:
+  PageBuffer() = default;
+  ~PageBuffer();
+  PageBuffer(const PageBuffer&) = delete;
+  PageBuffer& operator=(const PageBuffer&) = delete;
+
+  /// At least `bytes` of zeroed or earlier used memory. Throws Failure when the system has none.
+  std::byte* reserve(std::size_t bytes);
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace wireproof

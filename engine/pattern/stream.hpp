@@ -1,0 +1,141 @@
+// stream: one way, acknowledged at the receiver. Operation = one message.
+//
+// The window is split in two halves so that the pipe never drains: half k+1 is posted before the acknowledgement of
+// half k is awaited, and the receiver posts the receives of half k+2 before it acknowledges half k. A batch is timed
+// from one acknowledgement to another, all at the origin.
+#pragma once
+
+#include <algorithm>
+
+#include "pattern/payload.hpp"
+#include "pattern/shape.hpp"
+#include "transport/concept.hpp"
+
+namespace wireproof {
+
+/// A few messages into distinct slots, posted as the pattern posts them.
+struct VerifyForward {
+  static constexpr int kMessages = 2;
+  static constexpr int kForward = kMessages;
+  static constexpr int kBackward = 0;
+
+  template <Link L>
+  static bool origin(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
+    link.recv_ack();
+    for (int i = 0; i < kMessages; ++i) {
+      fill_payload({b.source, s.bytes}, seed + static_cast<std::uint64_t>(i));
+      link.post_send(0, b.source, s.bytes);
+      link.wait(0, 1);
+    }
+    link.recv_ack();
+    return true;
+  }
+
+  template <Link L>
+  static bool target(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
+    for (int i = 0; i < kMessages; ++i) {
+      poison_payload({b.sink_slot(i), s.bytes}, seed + static_cast<std::uint64_t>(i));
+      link.post_recv(i, b.sink_slot(i), s.bytes);
+    }
+    link.send_ack();
+    link.wait(0, kMessages);
+    bool good = true;
+    for (int i = 0; i < kMessages; ++i) {
+      good &= payload_is({b.sink_slot(i), s.bytes}, seed + static_cast<std::uint64_t>(i));
+    }
+    link.send_ack();
+    return good;
+  }
+};
+
+template <Link L, class C>
+struct Stream {
+  using Verify = VerifyForward;
+
+  static int half(const PointShape& s) { return std::max(1, s.window / 2); }
+  static Layout layout(const PointShape& s) {
+    return {.granule = half(s), .slots = 2 * half(s), .sink_messages = 2 * half(s)};
+  }
+
+  [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,
+                                          const Segment& segment, Ticks* stamps) {
+    Origin end{link, b, s.bytes, half(s), segment.total()};
+    link.recv_ack();  // the receiver has posted both halves
+    end.post();
+    end.advance(segment.lead_in);
+    *stamps = clock.now();
+    for (Ticks* const last = stamps + segment.batches; stamps != last;) {
+      end.advance(segment.granules);
+      *++stamps = clock.now();
+    }
+    end.advance(segment.trail);
+  }
+
+  [[gnu::noinline]] static Ticks answer(L& link, C clock, const Buffers& b, const PointShape& s,
+                                        const Segment& segment) {
+    Target end{link, b, s.bytes, half(s), segment.total()};
+    end.post();
+    end.post();
+    link.send_ack();
+    end.advance(segment.lead_in);
+    const Ticks start = clock.now();
+    end.advance(segment.timed());
+    const Ticks stop = clock.now();
+    end.advance(segment.trail);
+    return stop - start;
+  }
+
+ private:
+  /// State of the two halves at the sending end; at most two halves are under way.
+  struct Origin {
+    L& link;
+    const Buffers& b;
+    std::size_t bytes;
+    int half;
+    std::uint64_t to_post;
+    int next = 0;    // first slot of the half to post next
+    int oldest = 0;  // first slot of the half whose acknowledgement is awaited next
+
+    [[gnu::always_inline]] void post() {
+      if (to_post == 0) return;
+      --to_post;
+      for (int i = 0; i < half; ++i) link.post_send(next + i, b.source, bytes);
+      next = half - next;
+    }
+    [[gnu::always_inline]] void advance(std::uint64_t count) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        post();
+        link.wait(oldest, half);
+        link.recv_ack();
+        oldest = half - oldest;
+      }
+    }
+  };
+
+  struct Target {
+    L& link;
+    const Buffers& b;
+    std::size_t bytes;
+    int half;
+    std::uint64_t to_post;
+    int next = 0;
+    int oldest = 0;
+
+    [[gnu::always_inline]] void post() {
+      if (to_post == 0) return;
+      --to_post;
+      for (int i = 0; i < half; ++i) link.post_recv(next + i, b.sink_slot(next + i), bytes);
+      next = half - next;
+    }
+    [[gnu::always_inline]] void advance(std::uint64_t count) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        link.wait(oldest, half);
+        oldest = half - oldest;
+        post();
+        link.send_ack();
+      }
+    }
+  };
+};
+
+}  // namespace wireproof

@@ -1,0 +1,258 @@
+#include "plan/plan.hpp"
+
+#include <array>
+#include <limits>
+#include <set>
+
+#include "plan/statement.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTransports = {"null", "model", "mpi", "tcp"};
+constexpr std::array<std::string_view, 5> kPatterns = {"pingpong", "stream", "exchange", "put",
+                                                       "get"};
+constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
+constexpr std::array<std::string_view, 4> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p"};
+constexpr std::array<std::string_view, 2> kWindowKinds = {"allocate", "create"};
+constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command"};
+
+constexpr int kMost = std::numeric_limits<int>::max();
+constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are int
+constexpr int kLargestWindow = 1024;
+constexpr int kMostRanks = 1 << 20;
+
+/// Splits at commas; items are decoded after that, so that an item may hold a comma as %2C.
+std::vector<std::string> take_list(Statement& line, std::string_view key) {
+  std::vector<std::string> items;
+  const auto raw = line.take_raw(key);
+  if (!raw || raw->empty()) return items;
+  std::string_view rest = *raw;
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    auto item = percent_decode(rest.substr(0, comma));
+    if (!item) line.fail(std::string(key) + " has a broken %XX escape");
+    items.push_back(*item);
+    if (comma == std::string_view::npos) return items;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+template <class T>
+void assign(T& place, std::optional<T>&& value) {
+  if (value) place = std::move(*value);
+}
+
+void read_run(Statement& line, Plan& plan) {
+  assign(plan.run_id, line.take("id"));
+  assign(plan.seed,
+         line.take_number<std::uint64_t>("seed", 0, std::numeric_limits<std::uint64_t>::max()));
+}
+
+void read_transport(Statement& line, Plan& plan) {
+  const auto kind = line.take_word<TransportKind>("kind", kTransports);
+  if (!kind) line.fail("transport needs kind=");
+  plan.transport = *kind;
+  assign(plan.expect, line.take("expect"));
+}
+
+void read_rank(Statement& line, Plan& plan) {
+  RankPlace place;
+  const auto index = line.take_number<int>("index", 0, kMostRanks);
+  if (!index) line.fail("rank needs index=");
+  place.index = *index;
+  for (const RankPlace& known : plan.ranks) {
+    if (known.index == place.index) line.fail("rank " + std::to_string(*index) + " comes twice");
+  }
+  assign(place.host, line.take("host"));
+  assign(place.nic, line.take("nic"));
+  assign(place.address, line.take("address"));
+  plan.ranks.push_back(std::move(place));
+}
+
+void read_policy(Statement& line, Plan& plan) {
+  Policy& p = plan.policy;
+  assign(p.latency_half_width, line.take_number<double>("latency_half_width", 1e-6, 1.0));
+  assign(p.bandwidth_half_width, line.take_number<double>("bandwidth_half_width", 1e-6, 1.0));
+  assign(p.point_budget_ms, line.take_number<int>("point_budget_ms", 1, kMost));
+  assign(p.point_deadline_ms, line.take_number<int>("point_deadline_ms", 1, kMost));
+  assign(p.run_deadline_ms, line.take_number<int>("run_deadline_ms", 1, kMost));
+  assign(p.in_flight_bytes, line.take_number<std::size_t>("in_flight_bytes", 1, kLargestMessage));
+  assign(p.block_us, line.take_number<int>("block_us", 1, 10'000'000));
+  assign(p.min_blocks, line.take_number<int>("min_blocks", 1, 1'000'000));
+  assign(p.max_batches, line.take_number<int>("max_batches", 1, 1'000'000));
+  assign(p.warmup_min_us, line.take_number<int>("warmup_min_us", 0, 60'000'000));
+  assign(p.warmup_min_operations, line.take_number<int>("warmup_min_operations", 0, 100'000'000));
+  if (const auto yield = line.take_number<int>("yield", 0, 1)) p.yield = *yield == 1;
+}
+
+void read_witness(Statement& line, Plan& plan) {
+  assign(plan.witness.idle_ms, line.take_number<int>("idle_ms", 0, 60'000));
+  assign(plan.witness.root, line.take("root"));
+}
+
+void read_model(Statement& line, Plan& plan) {
+  constexpr double kLongest = 1e12;
+  ModelWorld w;
+  const auto latency = line.take_number<double>("latency_ns", 0, kLongest);
+  const auto gap = line.take_number<double>("gap_ns_per_byte", 0, kLongest);
+  if (!latency || !gap) line.fail("model needs latency_ns= and gap_ns_per_byte=");
+  w.latency_ns = *latency;
+  w.gap_ns_per_byte = *gap;
+  assign(w.overhead_ns, line.take_number<double>("overhead_ns", 0, kLongest));
+  assign(w.eager_limit_bytes,
+         line.take_number<std::size_t>("eager_limit_bytes", 0, kLargestMessage));
+  assign(w.rendezvous_ns, line.take_number<double>("rendezvous_ns", 0, kLongest));
+  assign(w.noise, line.take_number<double>("noise", 0, 1));
+  assign(w.stall, line.take_number<double>("stall", 0, 1));
+  plan.model = w;
+}
+
+void read_fact(Statement& line, Plan& plan) {
+  FactRequest fact;
+  const auto kind = line.take_word<FactRequest::Kind>("kind", kFactKinds);
+  if (!kind) line.fail("fact needs kind=");
+  fact.kind = *kind;
+  assign(fact.path, line.take("path"));
+  fact.argv = take_list(line, "argv");
+  assign(fact.limit_bytes, line.take_number<std::size_t>("limit_bytes", 1, kLargestMessage));
+  assign(fact.timeout_ms, line.take_number<int>("timeout_ms", 1, 600'000));
+  const bool command = fact.kind == FactRequest::Kind::command;
+  if (command ? fact.argv.empty() : fact.path.empty()) {
+    line.fail(command ? "a command needs argv=" : "a file or glob needs path=");
+  }
+  plan.facts.push_back(std::move(fact));
+}
+
+std::optional<int> parse_rank(std::string_view text) {
+  int rank = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  if (rank < 0 || rank >= kMostRanks) return std::nullopt;
+  return rank;
+}
+
+std::vector<std::pair<int, int>> take_pairs(Statement& line) {
+  std::vector<std::pair<int, int>> pairs;
+  std::set<int> seen;
+  for (const std::string& item : take_list(line, "pairs")) {
+    const std::size_t dash = item.find('-');
+    const auto origin = parse_rank(std::string_view(item).substr(0, dash));
+    const auto target = dash == std::string::npos
+                            ? std::nullopt
+                            : parse_rank(std::string_view(item).substr(dash + 1));
+    if (!origin || !target) line.fail("pair \"" + item + "\" is not ORIGIN-TARGET");
+    if (!seen.insert(*origin).second || !seen.insert(*target).second) {
+      line.fail("pairs of one point must be disjoint, and \"" + item + "\" names a rank again");
+    }
+    pairs.emplace_back(*origin, *target);
+  }
+  if (pairs.empty()) line.fail("point needs pairs=");
+  return pairs;
+}
+
+/// The forms that a pattern has; only put and get have both.
+Form take_form(Statement& line, Pattern pattern) {
+  const auto given = line.take_word<Form>("form", kForms);
+  if (pattern == Pattern::put || pattern == Pattern::get) return given.value_or(Form::latency);
+  const Form implied = pattern == Pattern::pingpong ? Form::latency : Form::stream;
+  if (given && *given != implied) {
+    line.fail(std::string(name_of(pattern)) + " has only the form " +
+              std::string(name_of(implied)));
+  }
+  return implied;
+}
+
+/// Which loops the named suites have: OSU all five, IMB-MPI1 PingPong, Uniband and Sendrecv, IMB-P2P PingPong.
+void check_formula(const Statement& line, const Point& point) {
+  const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
+  if (point.formula == Formula::imb_mpi1 && remote) {
+    line.fail("formula imb-mpi1 has no " + std::string(name_of(point.pattern)) +
+              "; known: pingpong, stream, exchange");
+  }
+  if (point.formula == Formula::imb_p2p && point.pattern != Pattern::pingpong) {
+    line.fail("formula imb-p2p has only pingpong");
+  }
+}
+
+void read_point(Statement& line, Plan& plan) {
+  Point point;
+  const auto id = line.take_number<std::int64_t>("id", 0, std::numeric_limits<std::int64_t>::max());
+  const auto pattern = line.take_word<Pattern>("pattern", kPatterns);
+  const auto bytes = line.take_number<std::size_t>("message_bytes", 0, kLargestMessage);
+  if (!id || !pattern || !bytes) line.fail("point needs id=, pattern= and message_bytes=");
+  point.id = *id;
+  point.pattern = *pattern;
+  point.message_bytes = *bytes;
+  point.form = take_form(line, *pattern);
+  assign(point.window, line.take_number<int>("window", 1, kLargestWindow));
+  assign(point.formula, line.take_word<Formula>("formula", kFormulas));
+  assign(point.window_kind, line.take_word<WindowKind>("window_kind", kWindowKinds));
+  assign(point.repeat, line.take_number<int>("repeat", 0, kMost));
+  point.pairs = take_pairs(line);
+  point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
+  assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));
+  check_formula(line, point);
+  for (const Point& known : plan.points) {
+    if (known.id == point.id) line.fail("point id " + std::to_string(*id) + " comes twice");
+  }
+  plan.points.push_back(std::move(point));
+}
+
+using Reader = void (*)(Statement&, Plan&);
+constexpr std::pair<std::string_view, Reader> kReaders[] = {
+    {"run", read_run},         {"transport", read_transport}, {"rank", read_rank},
+    {"policy", read_policy},   {"witness", read_witness},     {"model", read_model},
+    {"fact", read_fact},       {"point", read_point},
+};
+
+Reader find_reader(const Statement& line) {
+  std::string known;
+  for (const auto& [keyword, reader] : kReaders) {
+    if (keyword == line.keyword()) return reader;
+    known.append(known.empty() ? "" : ", ").append(keyword);
+  }
+  line.fail("unknown keyword \"" + line.keyword() + "\"; known: " + known);
+}
+
+/// Statements that may come once.
+bool is_single(std::string_view keyword) {
+  return keyword != "rank" && keyword != "fact" && keyword != "point";
+}
+
+void check_whole(const Plan& plan, const std::set<std::string>& seen) {
+  if (!seen.contains("transport")) throw bad_plan("plan: no transport statement");
+  if (plan.transport == TransportKind::model && !plan.model) {
+    throw bad_plan("plan: transport kind=model needs a model statement");
+  }
+}
+
+}  // namespace
+
+Plan parse_plan(std::string_view text) {
+  Plan plan;
+  std::set<std::string> seen;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (number == 1) {
+      if (line == "wireproof-plan 1") continue;
+      throw bad_plan("plan line 1: must be \"wireproof-plan 1\"");
+    }
+    if (line.empty()) continue;
+    Statement statement(line, number);
+    const Reader reader = find_reader(statement);
+    const bool first = seen.insert(statement.keyword()).second;
+    if (!first && is_single(statement.keyword())) {
+      statement.fail(statement.keyword() + " comes twice");
+    }
+    reader(statement, plan);
+    statement.finish();
+  }
+  check_whole(plan, seen);
+  return plan;
+}
+
+}  // namespace wireproof

@@ -1,0 +1,75 @@
+// One line of a plan: a keyword and key=value fields, taken one by one so that a left-over field is an error.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/failure.hpp"
+
+namespace wireproof {
+
+/// Decodes %XX. Nothing when an escape is broken.
+std::optional<std::string> percent_decode(std::string_view text);
+
+class Statement {
+ public:
+  /// Splits `line`; throws Failure naming `number` when a field is not `key=value` or a key comes twice.
+  Statement(std::string_view line, int number);
+
+  const std::string& keyword() const { return keyword_; }
+
+  /// Decoded value of `key`, or nothing. Every take_* marks its key as known.
+  std::optional<std::string> take(std::string_view key);
+  /// As `take`, but not decoded: for lists, whose items are decoded after splitting.
+  std::optional<std::string> take_raw(std::string_view key);
+
+  template <class T>
+  std::optional<T> take_number(std::string_view key, T low, T high) {
+    const auto text = take(key);
+    if (!text) return std::nullopt;
+    T number{};
+    const char* end = text->data() + text->size();
+    const auto result = std::from_chars(text->data(), end, number);
+    if (result.ec != std::errc() || result.ptr != end || !(number >= low && number <= high)) {
+      fail(std::string(key) + "=" + *text + " is not a number from " + std::to_string(low) +
+           " to " + std::to_string(high));
+    }
+    return number;
+  }
+
+  /// Value of `key` as an index into `words`.
+  template <class E, std::size_t N>
+  std::optional<E> take_word(std::string_view key, const std::array<std::string_view, N>& words) {
+    const auto text = take(key);
+    if (!text) return std::nullopt;
+    std::string known;
+    for (std::size_t i = 0; i < N; ++i) {
+      if (words[i] == *text) return static_cast<E>(i);
+      known.append(i == 0 ? "" : ", ").append(words[i]);
+    }
+    fail(std::string(key) + "=" + *text + " is unknown; known: " + known);
+  }
+
+  /// Throws when a field was taken by nobody.
+  void finish() const;
+
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  struct Field {
+    std::string key;
+    std::string value;
+    bool taken = false;
+  };
+  std::string keyword_;
+  std::vector<Field> fields_;
+  int number_;
+};
+
+}  // namespace wireproof

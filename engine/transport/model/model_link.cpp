@@ -1,0 +1,141 @@
+#include "transport/model/model_link.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "pattern/payload.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr double kTicksPerNs = 1000.0;  // virtual picoseconds, so that a gap below 1 ns is not rounded away
+constexpr double kStallFactor = 20.0;
+
+}  // namespace
+
+ModelLink::ModelLink(ModelPairWorld& world, bool origin)
+    : world_(&world), self_(origin ? 0 : 1), random_(mix(world.truth.seed + self_)) {}
+
+double ModelLink::occupancy_ns(std::size_t bytes) const {
+  const ModelWorld& w = world_->truth.world;
+  const bool rendezvous = w.eager_limit_bytes > 0 && bytes > w.eager_limit_bytes;
+  return w.gap_ns_per_byte * static_cast<double>(bytes) + (rendezvous ? w.rendezvous_ns : 0.0);
+}
+
+double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
+  const ModelWorld& w = world_->truth.world;
+  now() += w.overhead_ns;
+  ModelWire& wire = outgoing();
+  wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(bytes);
+  wire.messages.push_back({wire.free_ns + w.latency_ns, {source, source + bytes}});
+  return wire.free_ns;
+}
+
+void ModelLink::send(const std::byte* source, std::size_t bytes) { transmit(source, bytes); }
+
+void ModelLink::recv(std::byte* sink, std::size_t bytes) {
+  auto& messages = incoming().messages;
+  while (messages.empty()) world_->turns.give_turn();
+  const ModelWire::Message& message = messages.front();
+  std::memcpy(sink, message.payload.data(), std::min(bytes, message.payload.size()));
+  now() = std::max(now(), message.arrival_ns) + world_->truth.world.overhead_ns;
+  messages.pop_front();
+}
+
+void ModelLink::post_send(int slot, const std::byte* source, std::size_t bytes) {
+  Slot& s = slots_[static_cast<std::size_t>(slot)];
+  s.sink = nullptr;
+  s.complete_ns = transmit(source, bytes);
+}
+
+void ModelLink::post_recv(int slot, std::byte* sink, std::size_t bytes) {
+  slots_[static_cast<std::size_t>(slot)] = {0, sink, bytes};
+}
+
+/// Messages match in order, and every pattern waits in the order of posting.
+void ModelLink::wait(int first, int count) {
+  for (int slot = first; slot < first + count; ++slot) {
+    Slot& s = slots_[static_cast<std::size_t>(slot)];
+    if (s.sink != nullptr) {
+      recv(s.sink, s.bytes);
+      s.sink = nullptr;
+    } else {
+      now() = std::max(now(), s.complete_ns);
+    }
+  }
+}
+
+/// Acknowledgements do not occupy the wire: they are a few bytes that overtake nothing.
+void ModelLink::send_ack() {
+  outgoing().acks_ns.push_back(now() + world_->truth.world.latency_ns);
+}
+
+void ModelLink::recv_ack() {
+  auto& acks = incoming().acks_ns;
+  while (acks.empty()) world_->turns.give_turn();
+  now() = std::max(now(), acks.front());
+  acks.pop_front();
+}
+
+std::byte* ModelLink::expose(WindowKind, std::size_t bytes) {
+  std::byte* const memory = window_->reserve(bytes);
+  world_->exposed[self_] = {memory, bytes};
+  return memory;
+}
+
+void ModelLink::put(const std::byte* source, std::size_t bytes, std::size_t offset) {
+  const ModelWorld& w = world_->truth.world;
+  std::memcpy(world_->exposed[1 - self_].data() + offset, source, bytes);
+  now() += w.overhead_ns;
+  outgoing().free_ns = std::max(now(), outgoing().free_ns) + occupancy_ns(bytes);
+  accesses_done_ns_ = outgoing().free_ns + 2 * w.latency_ns;
+}
+
+void ModelLink::get(std::byte* sink, std::size_t bytes, std::size_t offset) {
+  const ModelWorld& w = world_->truth.world;
+  std::memcpy(sink, world_->exposed[1 - self_].data() + offset, bytes);
+  now() += w.overhead_ns;
+  incoming().free_ns = std::max(now() + w.latency_ns, incoming().free_ns) + occupancy_ns(bytes);
+  accesses_done_ns_ = incoming().free_ns + w.latency_ns + w.overhead_ns;
+}
+
+void ModelLink::flush() { now() = std::max(now(), accesses_done_ns_); }
+
+void ModelLink::send_control(std::span<const std::byte> message) {
+  world_->control.send(self_ == 0, message);
+}
+
+void ModelLink::recv_control(std::span<std::byte> message) {
+  world_->control.receive(self_ == 1, message);
+  now() = std::max(now(), world_->now_ns[1 - self_]);
+}
+
+double ModelLink::uniform() {
+  random_ += 0x9E3779B97F4A7C15ULL;
+  return (static_cast<double>(mix(random_) >> 11) + 0.5) * 0x1p-53;
+}
+
+double ModelLink::normal() {  // Box and Muller 1958
+  const double radius = std::sqrt(-2.0 * std::log(uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+Ticks ModelLink::virtual_now() {
+  const ModelWorld& w = world_->truth.world;
+  double factor = 1.0;
+  if (w.noise > 0) factor = std::max(0.05, factor + w.noise * normal());
+  if (w.stall > 0 && uniform() < w.stall) factor *= kStallFactor;
+  shown_ns_ += (now() - read_at_ns_) * factor;
+  read_at_ns_ = now();
+  return static_cast<Ticks>(std::llround(shown_ns_ * kTicksPerNs));
+}
+
+const ClockFacts& ModelLink::virtual_clock() const {
+  static constexpr ClockFacts kFacts{ClockSource::virtual_time, 1.0 / kTicksPerNs,
+                                     1.0 / kTicksPerNs, 0.0};
+  return kFacts;
+}
+
+}  // namespace wireproof

@@ -1,0 +1,106 @@
+// The model link: a world whose truth is known, in virtual time (LogGP after Alexandrov et al. 1995, with one protocol
+// switch). Both ends really exchange the payload; only the clock is made up. In nanoseconds, for a message of s bytes:
+//
+//   occupancy(s) = gap * s + (s > eager_limit ? rendezvous : 0)      one message at a time per direction
+//   half round trip = latency + 2 * overhead + occupancy(s)
+//   stream, per message = max(overhead, occupancy(s))                while window / 2 messages cover an acknowledgement
+//   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead + occupancy(s) + 2 * latency
+//
+// Noise is applied where the clock is read, so per batch: each elapsed time is multiplied by 1 + noise * z (z normal,
+// seeded), and by 20 with the probability `stall`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "pattern/page_buffer.hpp"
+#include "plan/plan.hpp"
+#include "transport/local.hpp"
+
+namespace wireproof {
+
+/// One direction of the wire.
+struct ModelWire {
+  struct Message {
+    double arrival_ns;
+    std::vector<std::byte> payload;
+  };
+  double free_ns = 0;  // when the next message may start
+  std::deque<Message> messages;
+  std::deque<double> acks_ns;
+};
+
+struct ModelTruth {
+  ModelWorld world;
+  std::uint64_t seed = 0;
+};
+
+struct ModelPairWorld {
+  using Truth = ModelTruth;
+  explicit ModelPairWorld(Truth t) : truth(t), control(turns) {}
+  Truth truth;
+  TurnTaking turns;
+  LocalControl control;
+  std::array<ModelWire, 2> wires;             // by sender: origin, target
+  std::array<double, 2> now_ns{};             // each end's time
+  std::array<std::span<std::byte>, 2> exposed;  // each end's window
+};
+
+class ModelLink {
+ public:
+  static constexpr bool kOneSided = true;
+  ModelLink(ModelPairWorld& world, bool origin);
+
+  void send(const std::byte* source, std::size_t bytes);
+  void recv(std::byte* sink, std::size_t bytes);
+  void post_send(int slot, const std::byte* source, std::size_t bytes);
+  void post_recv(int slot, std::byte* sink, std::size_t bytes);
+  void wait(int first, int count);
+  void send_ack();
+  void recv_ack();
+  void put(const std::byte* source, std::size_t bytes, std::size_t offset);
+  void get(std::byte* sink, std::size_t bytes, std::size_t offset);
+  void flush();
+
+  void reserve(int slots) { slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(slots))); }
+  std::byte* expose(WindowKind kind, std::size_t bytes);
+  void synchronise_window() {}
+  void conceal() {}
+  void send_control(std::span<const std::byte> message);
+  void recv_control(std::span<std::byte> message);
+
+  /// Picoseconds of virtual time, noise included.
+  Ticks virtual_now();
+  const ClockFacts& virtual_clock() const;
+
+ private:
+  struct Slot {
+    double complete_ns = 0;       // sends
+    std::byte* sink = nullptr;    // receives under way
+    std::size_t bytes = 0;
+  };
+
+  double& now() { return world_->now_ns[self_]; }
+  ModelWire& outgoing() { return world_->wires[self_]; }
+  ModelWire& incoming() { return world_->wires[1 - self_]; }
+  double occupancy_ns(std::size_t bytes) const;
+  /// Puts a message on the wire; returns when the wire is free again.
+  double transmit(const std::byte* source, std::size_t bytes);
+  double normal();
+  double uniform();
+
+  ModelPairWorld* world_;
+  std::size_t self_;  // 0 origin, 1 target
+  std::vector<Slot> slots_;
+  double accesses_done_ns_ = 0;
+  double read_at_ns_ = 0;   // virtual time of the last clock reading
+  double shown_ns_ = 0;     // what it showed
+  std::uint64_t random_;
+  std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
+};
+
+}  // namespace wireproof

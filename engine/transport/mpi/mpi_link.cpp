@@ -1,0 +1,96 @@
+#include "transport/mpi/mpi_link.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/backoff.hpp"
+#include "base/failure.hpp"
+
+namespace wireproof {
+namespace {
+
+// A peer between two segments needs microseconds; one that runs a slow segment needs much longer.
+constexpr std::int64_t kSpinNs = 2'000'000;
+constexpr std::int64_t kYieldingSpinNs = 50'000;
+
+}  // namespace
+
+void await_request(MPI_Request& request, bool yield) {
+  int done = 0;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  if (done != 0) return;
+  Backoff backoff(yield ? kYieldingSpinNs : kSpinNs);
+  for (;;) {
+    // Several looks per pause: an incoming large message needs the library's attention again and again.
+    for (int i = 0; i < 16; ++i) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (done != 0) return;
+    }
+    backoff.pause();
+  }
+}
+
+void MpiLink::reserve(int slots) {
+  if (slot_storage_.size() < static_cast<std::size_t>(slots)) {
+    slot_storage_.resize(static_cast<std::size_t>(slots), MPI_REQUEST_NULL);
+  }
+  slots_ = slot_storage_.data();
+}
+
+/// Windows are collective; the communicator holds the two ends, lower rank first, so that pairs do not wait for others.
+void MpiLink::make_pair_communicator() {
+  if (pair_made_) return;
+  const int ranks[2] = {std::min(self_, peer_), std::max(self_, peer_)};
+  MPI_Group all;
+  MPI_Group two;
+  MPI_Comm_group(data_, &all);
+  MPI_Group_incl(all, 2, ranks, &two);
+  MPI_Comm_create_group(data_, two, kPairTag, &pair_);
+  MPI_Group_free(&two);
+  MPI_Group_free(&all);
+  window_peer_ = peer_ == ranks[0] ? 0 : 1;
+  pair_made_ = true;
+}
+
+std::byte* MpiLink::expose(WindowKind kind, std::size_t bytes) {
+  make_pair_communicator();
+  void* memory = nullptr;
+  const MPI_Aint size = static_cast<MPI_Aint>(bytes);
+  if (kind == WindowKind::allocate) {
+    MPI_Win_allocate(size, 1, MPI_INFO_NULL, pair_, &memory, &window_);
+  } else {
+    const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    if (posix_memalign(&memory, page, bytes) != 0) {
+      throw cannot_measure("no-memory", "no memory for a window of " + std::to_string(bytes) +
+                                            " bytes; lower the message size");
+    }
+    created_ = memory;
+    MPI_Win_create(memory, size, 1, MPI_INFO_NULL, pair_, &window_);
+  }
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  return static_cast<std::byte*>(memory);
+}
+
+void MpiLink::conceal() {
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+  std::free(std::exchange(created_, nullptr));
+}
+
+void MpiLink::send_control(std::span<const std::byte> message) {
+  MPI_Request request;
+  MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, peer_, kControl, control_,
+            &request);
+  await_request(request, yield_);
+}
+
+void MpiLink::recv_control(std::span<std::byte> message) {
+  MPI_Request request;
+  MPI_Irecv(message.data(), static_cast<int>(message.size()), MPI_BYTE, peer_, kControl, control_,
+            &request);
+  await_request(request, yield_);
+}
+
+}  // namespace wireproof

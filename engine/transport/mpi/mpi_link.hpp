@@ -1,0 +1,86 @@
+// One end of one pair over MPI. Timed calls are the library's own, one for one; errors stay fatal in the library
+// (MPI_ERRORS_ARE_FATAL), so that no return code has to be looked at inside a timed region.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace wireproof {
+
+/// Waits for `request` without burning the core for long.
+void await_request(MPI_Request& request, bool yield);
+
+class MpiLink {
+ public:
+  static constexpr bool kOneSided = true;
+
+  /// `peer` is a rank of both communicators: one for payload, one for control, so that they never match each other.
+  MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield)
+      : data_(data), control_(control), self_(self), peer_(peer), yield_(yield) {}
+  MpiLink(const MpiLink&) = delete;
+  MpiLink& operator=(const MpiLink&) = delete;
+
+  void send(const std::byte* source, std::size_t bytes) {
+    MPI_Send(source, static_cast<int>(bytes), MPI_BYTE, peer_, kData, data_);
+  }
+  void recv(std::byte* sink, std::size_t bytes) {
+    MPI_Recv(sink, static_cast<int>(bytes), MPI_BYTE, peer_, kData, data_, MPI_STATUS_IGNORE);
+  }
+  void post_send(int slot, const std::byte* source, std::size_t bytes) {
+    MPI_Isend(source, static_cast<int>(bytes), MPI_BYTE, peer_, kData, data_, slots_ + slot);
+  }
+  void post_recv(int slot, std::byte* sink, std::size_t bytes) {
+    MPI_Irecv(sink, static_cast<int>(bytes), MPI_BYTE, peer_, kData, data_, slots_ + slot);
+  }
+  void wait(int first, int count) { MPI_Waitall(count, slots_ + first, MPI_STATUSES_IGNORE); }
+  void send_ack() { MPI_Send(&ack_, 1, MPI_BYTE, peer_, kAck, data_); }
+  void recv_ack() { MPI_Recv(&ack_, 1, MPI_BYTE, peer_, kAck, data_, MPI_STATUS_IGNORE); }
+
+  void put(const std::byte* source, std::size_t bytes, std::size_t offset) {
+    const int count = static_cast<int>(bytes);
+    MPI_Put(source, count, MPI_BYTE, window_peer_, static_cast<MPI_Aint>(offset), count, MPI_BYTE,
+            window_);
+  }
+  void get(std::byte* sink, std::size_t bytes, std::size_t offset) {
+    const int count = static_cast<int>(bytes);
+    MPI_Get(sink, count, MPI_BYTE, window_peer_, static_cast<MPI_Aint>(offset), count, MPI_BYTE,
+            window_);
+  }
+  void flush() { MPI_Win_flush(window_peer_, window_); }
+
+  void reserve(int slots);
+  std::byte* expose(WindowKind kind, std::size_t bytes);
+  void synchronise_window() { MPI_Win_sync(window_); }
+  void conceal();
+  void send_control(std::span<const std::byte> message);
+  void recv_control(std::span<std::byte> message);
+
+ private:
+  static constexpr int kData = 1;
+  static constexpr int kAck = 2;
+  static constexpr int kControl = 3;
+  static constexpr int kPairTag = 4;
+
+  void make_pair_communicator();
+
+  MPI_Comm data_;
+  MPI_Comm control_;
+  int self_;
+  int peer_;
+  bool yield_;
+  std::byte ack_{};
+  MPI_Request* slots_ = nullptr;  // into slot_storage_
+  std::vector<MPI_Request> slot_storage_;
+  int window_peer_ = 0;  // the peer's rank in pair_
+  MPI_Win window_{};
+  MPI_Comm pair_{};  // the two ends only, made when first needed
+  bool pair_made_ = false;
+  void* created_ = nullptr;  // memory of a window of kind create
+};
+
+}  // namespace wireproof

@@ -1,0 +1,177 @@
+// The MPI transport: one process per rank, no threads, the launcher's library.
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "base/failure.hpp"
+#include "pattern/link_pair.hpp"
+#include "transport/mpi/mpi_link.hpp"
+#include "transport/openers.hpp"
+
+namespace wireproof {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// The whole text of MPI_Get_library_version, as it names itself.
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return {text.data(), std::min(static_cast<std::size_t>(std::max(length, 0)), text.size() - 1)};
+}
+
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  while (!line.empty() && (line.back() == '\0' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+std::string library_path() {
+  Dl_info found{};
+  void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Send");  // not &MPI_Send: that may be our own PLT entry
+  if (symbol == nullptr || dladdr(symbol, &found) == 0 || found.dli_fname == nullptr) return "";
+  return found.dli_fname;
+}
+
+class MpiGroup final : public Group {
+ public:
+  explicit MpiGroup(MPI_Comm comm) : comm_(comm) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+  }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void set_yield(bool yield) { yield_ = yield; }
+
+  void broadcast(std::string& text) override {
+    std::uint64_t length = text.size();
+    MPI_Bcast(&length, sizeof length, MPI_BYTE, 0, comm_);
+    text.resize(length);
+    MPI_Bcast(text.data(), static_cast<int>(length), MPI_BYTE, 0, comm_);
+  }
+
+  std::vector<std::string> gather(std::string_view text) override {
+    std::vector<std::string> all;
+    if (rank_ != 0) {
+      std::uint64_t length = text.size();
+      exchange_with_root(reinterpret_cast<const char*>(&length), sizeof length);
+      exchange_with_root(text.data(), text.size());
+      return all;
+    }
+    all.emplace_back(text);
+    for (int r = 1; r < size_; ++r) {
+      std::uint64_t length = 0;
+      receive(r, reinterpret_cast<char*>(&length), sizeof length);
+      std::string other(length, '\0');
+      receive(r, other.data(), length);
+      all.push_back(std::move(other));
+    }
+    return all;
+  }
+
+  void barrier() override {
+    MPI_Request request;
+    MPI_Ibarrier(comm_, &request);
+    await_request(request, yield_);
+  }
+
+ private:
+  static constexpr int kGather = 9;
+
+  void exchange_with_root(const char* data, std::size_t bytes) {
+    MPI_Request request;
+    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, 0, kGather, comm_, &request);
+    await_request(request, yield_);
+  }
+  void receive(int from, char* data, std::size_t bytes) {
+    MPI_Request request;
+    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kGather, comm_, &request);
+    await_request(request, yield_);
+  }
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  bool yield_ = true;
+};
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(MPI_Comm data, MPI_Comm control) : data_(data), control_(control), group_(control) {
+    MPI_Comm shared;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
+    MPI_Comm_size(shared, &shared_ranks_);
+    MPI_Comm_free(&shared);
+  }
+
+  Group& group() override { return group_; }
+  bool one_sided() const override { return true; }
+
+  void configure(const Plan& plan) override {
+    yield_ = plan.policy.yield;
+    group_.set_yield(yield_);
+    const std::string version = library_version();
+    if (lower(version).find(lower(plan.expect)) == std::string::npos) {
+      throw cannot_measure("library-mismatch", "asked for an MPI named \"" + plan.expect +
+                                                   "\" and \"" + first_line(version) +
+                                                   "\" answered (" + library_path() + ")");
+    }
+  }
+
+  LibraryFacts library() const override {
+    int version = 0;
+    int subversion = 0;
+    MPI_Get_version(&version, &subversion);
+    return {.version = first_line(library_version()),
+            .path = library_path(),
+            .standard = std::to_string(version) + "." + std::to_string(subversion),
+            .shared_ranks = shared_ranks_};
+  }
+
+  void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
+    const bool originates = group_.rank() == origin;
+    const int peer = originates ? target : origin;
+    auto& pair = pairs_[peer];
+    if (!pair) {
+      pair = std::make_unique<LinkPair<MpiLink>>(clock, data_, control_, group_.rank(), peer,
+                                                 yield_);
+    }
+    (originates ? roles.originate : roles.answer)(*pair);
+  }
+
+  void close() override {
+    pairs_.clear();
+    MPI_Finalize();
+  }
+
+ private:
+  MPI_Comm data_;
+  MPI_Comm control_;
+  MpiGroup group_;
+  bool yield_ = false;
+  int shared_ranks_ = 0;
+  std::map<int, std::unique_ptr<LinkPair<MpiLink>>> pairs_;  // by peer
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_mpi(const OpenRequest& request) {
+  MPI_Init(request.argc, request.argv);
+  MPI_Comm data;
+  MPI_Comm control;
+  MPI_Comm_dup(MPI_COMM_WORLD, &data);
+  MPI_Comm_dup(MPI_COMM_WORLD, &control);
+  return std::make_unique<MpiTransport>(data, control);
+}
+
+}  // namespace wireproof

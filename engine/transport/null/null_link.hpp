@@ -1,0 +1,53 @@
+// The null link: every call is made and nothing is done, so that a loop over it shows what the harness itself costs.
+// Calls are kept out of line, because every real transport's are.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "pattern/page_buffer.hpp"
+#include "plan/plan.hpp"
+#include "transport/local.hpp"
+
+namespace wireproof {
+
+/// What the two ends share.
+struct NullWorld {
+  struct Truth {};
+  explicit NullWorld(Truth) : control(turns) {}
+  TurnTaking turns;
+  LocalControl control;
+};
+
+class NullLink {
+ public:
+  static constexpr bool kOneSided = true;
+  NullLink(NullWorld& world, bool origin) : world_(&world), origin_(origin) {}
+
+  void send(const std::byte* source, std::size_t bytes);
+  void recv(std::byte* sink, std::size_t bytes);
+  void post_send(int slot, const std::byte* source, std::size_t bytes);
+  void post_recv(int slot, std::byte* sink, std::size_t bytes);
+  void wait(int first, int count);
+  void send_ack();
+  void recv_ack();
+  void put(const std::byte* source, std::size_t bytes, std::size_t offset);
+  void get(std::byte* sink, std::size_t bytes, std::size_t offset);
+  void flush();
+
+  void reserve(int) {}
+  std::byte* expose(WindowKind, std::size_t bytes) { return window_->reserve(bytes); }
+  void synchronise_window() {}
+  void conceal() {}
+  void send_control(std::span<const std::byte> message) {
+    world_->control.send(origin_, message);
+  }
+  void recv_control(std::span<std::byte> message) { world_->control.receive(!origin_, message); }
+
+ private:
+  NullWorld* world_;
+  bool origin_;
+  std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
+};
+
+}  // namespace wireproof

@@ -1,0 +1,48 @@
+// The control plane: every rank holds one connection to rank 0. All waits sleep in poll.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/concept.hpp"
+#include "transport/tcp/handshake.hpp"
+#include "transport/tcp/socket.hpp"
+
+namespace wireproof::tcp {
+
+class TcpGroup final : public Group {
+ public:
+  /// Brings all ranks together at `meet` within `patience_ms`; `run` is the launcher's run id ("" = none), the same on
+  /// every rank. Throws Failure naming the ranks that did not come, or the address that did not answer.
+  TcpGroup(int rank, int size, const std::string& meet, const std::string& run, std::int64_t patience_ms);
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void broadcast(std::string& text) override;
+  std::vector<std::string> gather(std::string_view text) override;
+  void barrier() override;
+
+  /// Longest silence in one collective call from now on.
+  void set_patience(std::int64_t patience_ms) { patience_ms_ = patience_ms; }
+  /// Our address on the connection to rank 0 (rank 0: where it listened), port 0.
+  Address own_address() const { return own_address_; }
+
+ private:
+  void receive_everyone(const Address& meet, const std::string& run);
+  void join(const Address& meet, const std::string& run);
+  void send_bytes(int to, std::span<const std::byte> bytes);
+  void receive_bytes(int from, std::span<std::byte> bytes);
+  void send_text(int to, std::string_view text);
+  std::string receive_text(int from);
+
+  int rank_;
+  int size_;
+  std::int64_t patience_ms_;
+  Address own_address_;
+  std::vector<Socket> to_rank_;  // rank 0: by rank; elsewhere only [0]
+};
+
+}  // namespace wireproof::tcp

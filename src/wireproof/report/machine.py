@@ -24,7 +24,7 @@ VERSION = 1
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: a round trip)."""
+    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: half a round trip)."""
 
     point: int
     pattern: str
@@ -139,7 +139,9 @@ def json_schema() -> dict[str, Any]:
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
-    each = sorted(time / pair.operations_per_batch for time in pair.batch_ns) if pair.operations_per_batch > 0 else []
+    from wireproof.analysis.measured import tail  # numpy: only when there is something to tell
+
+    each = tail(point, pair)
     return Sample(
         point=point.id,
         pattern=point.pattern,
@@ -154,11 +156,11 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
         window_used=pair.window_used,
         batches=len(pair.batch_ns),
         operations=len(pair.batch_ns) * pair.operations_per_batch,
-        p1_ns=_quantile(each, 0.01),
-        p50_ns=_quantile(each, 0.50),
-        p95_ns=_quantile(each, 0.95),
-        p99_ns=_quantile(each, 0.99),
-        max_ns=each[-1] if each else None,
+        p1_ns=each.get("p1"),
+        p50_ns=each.get("p50"),
+        p95_ns=each.get("p95"),
+        p99_ns=each.get("p99"),
+        max_ns=each.get("max"),
         payload_forward_bytes=pair.payload_forward_bytes,
         payload_backward_bytes=pair.payload_backward_bytes,
         integrity=pair.integrity,
@@ -168,11 +170,6 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
         target_elapsed_ns=pair.target_elapsed_ns,
         formula_value_ns=pair.formula_value_ns,
     )
-
-
-def _quantile(ordered: list[float], share: float) -> float | None:
-    """Nearest rank: always a value that was measured."""
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
 
 
 def _finite(value: Any) -> Any:

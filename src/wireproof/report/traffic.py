@@ -1,14 +1,16 @@
 """What each NIC carried beside what it should have carried: the picture of the proof.
 
-Sums over points whose messages are big enough that headers do not drown the payload. Counters are taken per network
-namespace (ranks that share one share its counters); traffic of the idle window is taken off in proportion to time.
+Sums over points whose messages are big enough that headers do not drown the payload. Counters are read, calibrated and
+freed of background by ``analysis.witness``; this module only adds them up over the points of a run.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from wireproof.model.record import PointRecord, WitnessReading
+from wireproof.analysis.witness import HostTraffic, readers, watch
+from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
@@ -16,130 +18,90 @@ __all__ = ["SMALL_BYTES", "Flow", "flows"]
 SMALL_BYTES = 1024
 """Smaller messages are left out of the picture: their frames are mostly header (the judge still weighs them)."""
 
-_HOST_COUNTERS = {"tx_bytes": "out", "rx_bytes": "in"}
-_FABRIC_COUNTERS = {"port_xmit_data": "out", "port_rcv_data": "in"}
+STRAY_BYTES = 10_000
+"""NICs that nobody claimed are shown when they carried at least this much."""
+
+Way = Literal["out", "in"]
+_WAYS: tuple[tuple[Way, Literal["tx", "rx"]], ...] = (("out", "tx"), ("in", "rx"))
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes through one NIC in one direction. ``seen`` None: no counter could be read."""
+    """Bytes through one NIC in one direction. ``seen_bytes`` None: no counter of it could be read."""
 
     host: str
     nic: str
-    direction: str
+    direction: Way
     claimed: bool
     expected_bytes: float
     seen_bytes: float | None
 
 
 def flows(run: Run) -> list[Flow]:
-    """Expected and seen bytes per host, NIC and direction; the claimed NIC first, silent unclaimed ones left out."""
-    leaders = _leaders(run)
+    """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that carried traffic."""
     points = [point for point in run.points if point.message_bytes >= SMALL_BYTES] or run.points
-    expected = _expected(points, leaders)
-    seen = _seen(run, points, leaders)
+    sums: dict[tuple[int, str, Way], list[float | None]] = {}
+    members: dict[int, set[int]] = {}
+    for point in points:
+        _add_point(run, point, sums, members)
+    claims = {claim.rank: claim for claim in run.claim.hosts}
     out: list[Flow] = []
-    for leader in sorted(set(leaders.values())):
-        host, claimed = _claimed(run, leaders, leader)
-        names = sorted({nic for (rank, nic, _) in seen if rank == leader} - set(claimed))
-        for nic in [*claimed, *names]:
-            for direction in ("out", "in"):
-                due = expected.get((leader, direction), 0.0) if nic in claimed else 0.0
-                got = seen.get((leader, nic, direction))
-                if got is None and nic in claimed and _readable(points, leader):
-                    got = 0.0
-                if nic in claimed or (got or 0.0) >= 1000:
-                    out.append(Flow(host, nic or "any NIC", direction, nic in claimed, due, got))
-    return out
+    for (reader, nic, way), (expected, seen) in sums.items():
+        host = ", ".join(sorted({claims[rank].host for rank in members[reader] if rank in claims})) or f"rank {reader}"
+        claimed = any(claims[rank].nic == nic for rank in members[reader] if rank in claims)
+        if claimed or (seen or 0.0) >= STRAY_BYTES:
+            out.append(Flow(host, nic, way, claimed, expected or 0.0, seen))
+    first = {flow.host: i for i, flow in reversed(list(enumerate(sorted(out, key=lambda flow: flow.host))))}
+    return sorted(out, key=lambda flow: (first[flow.host], not flow.claimed, flow.nic, flow.direction == "in"))
 
 
-def _leaders(run: Run) -> dict[int, int]:
-    """Rank -> rank that reads the counters of its network namespace."""
-    leaders = {host.rank: host.rank for host in run.hosts} or {claim.rank: claim.rank for claim in run.claim.hosts}
-    told = [(idle.rank, idle.shared_with) for idle in run.idle]
-    told += [(reading.rank, reading.shared_with) for point in run.points for reading in point.witness]
-    for rank, shared_with in told:
-        if shared_with is not None:
-            leaders[rank] = shared_with
-        else:
-            leaders.setdefault(rank, rank)
-    return leaders
+def _add_point(
+    run: Run, point: PointRecord, sums: dict[tuple[int, str, Way], list[float | None]], members: dict[int, set[int]]
+) -> None:
+    """Add one point: expected bytes count only where the counter could be read, so that the two stay comparable."""
+    hosts = {host.rank: host for host in run.hosts}
+    idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
+    protocol = run.claim.link.protocol if run.claim.link else None
+    reader_of = readers(point, hosts)
+    traffic = watch(point, hosts, idle, protocol)
+    claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
+    due = _payload(point, reader_of)
+    for rank, reader in reader_of.items():
+        members.setdefault(reader, set()).add(rank)
+    for reader, host in traffic.items():
+        nics = {claimed[rank] for rank in members.get(reader, set()) if claimed.get(rank)}
+        _add_host(sums, reader, host, nics, due)
 
 
-def _claimed(run: Run, leaders: dict[int, int], leader: int) -> tuple[str, list[str]]:
-    mine = [claim for claim in run.claim.hosts if leaders.get(claim.rank, claim.rank) == leader]
-    host = ", ".join(dict.fromkeys(claim.host for claim in mine)) or f"rank {leader}"
-    return host, list(dict.fromkeys(claim.nic for claim in mine if claim.nic))
-
-
-def _expected(points: list[PointRecord], leaders: dict[int, int]) -> dict[tuple[int, str], float]:
-    """Payload that had to leave and to enter each namespace, had all of it crossed a wire."""
-    total: dict[tuple[int, str], float] = {}
-    for point in points:
-        for pair in point.pairs:
-            moves = (
-                (pair.origin, "out", pair.payload_forward_bytes),
-                (pair.target, "in", pair.payload_forward_bytes),
-                (pair.target, "out", pair.payload_backward_bytes),
-                (pair.origin, "in", pair.payload_backward_bytes),
-            )
-            for rank, direction, count in moves:
-                key = (leaders.get(rank, rank), direction)
-                total[key] = total.get(key, 0.0) + count
-    return total
-
-
-def _seen(run: Run, points: list[PointRecord], leaders: dict[int, int]) -> dict[tuple[int, str, str], float]:
-    units = _units(run)
-    background = _background(run)
-    total: dict[tuple[int, str, str], float] = {}
-    for point in points:
-        for reading in point.witness:
-            if reading.shared_with is not None:
+def _add_host(
+    sums: dict[tuple[int, str, Way], list[float | None]],
+    reader: int,
+    host: HostTraffic,
+    claimed: set[str],
+    due: dict[tuple[int, Way], float],
+) -> None:
+    for nic in {*host.ports, *claimed}:
+        for way, direction in _WAYS:
+            total = sums.setdefault((reader, nic, way), [0.0, None])
+            seen = host.ports[nic].way(direction).bytes if nic in host.ports else None
+            if seen is None:
                 continue
-            for name, (before, after) in reading.counters.items():
-                found = _split(name)
-                if found is None or after < before:
-                    continue
-                quiet = background.get((reading.rank, name), 0.0) * reading.interval_ns
-                moved = max(0.0, after - before - quiet) * units.get((reading.rank, found[0]), found[2])
-                key = (leaders.get(reading.rank, reading.rank), found[0], found[1])
-                total[key] = total.get(key, 0.0) + moved
+            expected = due.get((reader, way), 0.0) if nic in claimed else 0.0
+            total[0] = (total[0] or 0.0) + expected
+            total[1] = (total[1] or 0.0) + seen
+
+
+def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Way], float]:
+    """Payload that had to leave and to enter each namespace, had all of it crossed a wire."""
+    total: dict[tuple[int, Way], float] = {}
+    for pair in point.pairs:
+        moves: tuple[tuple[int, Way, int], ...] = (
+            (pair.origin, "out", pair.payload_forward_bytes),
+            (pair.target, "in", pair.payload_forward_bytes),
+            (pair.target, "out", pair.payload_backward_bytes),
+            (pair.origin, "in", pair.payload_backward_bytes),
+        )
+        for rank, way, count in moves:
+            key = (reader_of.get(rank, rank), way)
+            total[key] = total.get(key, 0.0) + count
     return total
-
-
-def _split(counter: str) -> tuple[str, str, float] | None:
-    """``net/eth0/tx_bytes`` -> (eth0, out, 1 B); ``ib/mlx5_0/1/counters/port_xmit_data`` -> (mlx5_0:1, out, 4 B)."""
-    parts = counter.split("/")
-    if len(parts) == 3 and parts[0] == "net" and parts[2] in _HOST_COUNTERS:
-        return parts[1], _HOST_COUNTERS[parts[2]], 1.0
-    if len(parts) == 5 and parts[0] == "ib" and parts[3] == "counters" and parts[4] in _FABRIC_COUNTERS:
-        return f"{parts[1]}:{parts[2]}", _FABRIC_COUNTERS[parts[4]], 4.0
-    return None
-
-
-def _units(run: Run) -> dict[tuple[int, str], float]:
-    """Bytes per count where the driver does not follow the standard: hfi1 counts 8-byte flits."""
-    units: dict[tuple[int, str], float] = {}
-    for host in run.hosts:
-        for nic in host.nics:
-            if nic.rdma is not None and nic.driver.startswith("hfi1"):
-                units[host.rank, f"{nic.rdma.device}:{nic.rdma.port}"] = 8.0
-    return units
-
-
-def _background(run: Run) -> dict[tuple[int, str], float]:
-    """Counts per nanosecond while nothing was sent."""
-    return {
-        (idle.rank, name): change / idle.interval_ns
-        for idle in run.idle
-        if idle.interval_ns > 0
-        for name, change in idle.counters.items()
-        if change > 0
-    }
-
-
-def _readable(points: list[PointRecord], leader: int) -> bool:
-    """True if the leader's counters were read at all: then a counter that is absent did not move."""
-    mine: list[WitnessReading] = [reading for point in points for reading in point.witness if reading.rank == leader]
-    return any(reading.shared_with is None and not reading.unreadable for reading in mine)

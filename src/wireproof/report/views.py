@@ -1,0 +1,334 @@
+"""What the page's template shows of one section: strings only, every foreign one made safe."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from wireproof.model.finding import Finding
+from wireproof.report import plots, quantity
+from wireproof.report.answers import Answer, answers, seen_of
+from wireproof.report.heat import HeatMap, heat_map
+from wireproof.report.machine import to_json
+from wireproof.report.names import clean, fold
+from wireproof.report.rows import Row, Table, tables
+from wireproof.report.section import Section, headline, ranked
+from wireproof.report.traffic import SMALL_BYTES, Flow, flows
+
+__all__ = ["SectionView", "view"]
+
+MOST_ROWS = 400
+MOST_BARS = 64
+OPEN_ROWS = 40
+RAW_BUDGET = 500_000
+
+
+@dataclass(frozen=True)
+class Bar:
+    host: str
+    nic: str
+    way: str
+    claimed: bool
+    width: str
+    mark: str | None
+    silent: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    title: str
+    caption: str
+    count: str
+    time: str
+    timed: bool
+    open: bool
+    rows: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class FindingView:
+    code: str
+    severity: str
+    message: str
+    advice: str
+    evidence: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class SectionView:
+    id: str
+    title: str
+    lead: str
+    verdict: str
+    proof: str
+    proof_tone: str
+    headline: str
+    answers: list[Answer]
+    findings: list[FindingView]
+    bars: list[Bar]
+    wire_note: str
+    maps: list[HeatMap]
+    plots: list[plots.Plot]
+    tables: list[ResultTable]
+    derivation: list[str]
+    sources: str
+    trouble: list[str]
+    facts: list[tuple[str, str, bool]]
+    places: list[dict[str, str]]
+    raw: str
+    raw_note: str
+    items: list[dict[str, Any]] = field(default_factory=list)
+
+
+def view(section: Section, number: int) -> SectionView:
+    """Everything that the template needs for section ``number`` (from 1)."""
+    name = f"run{number}"
+    found = tables(section)
+    maps = [heat_map(table, f"{name}-map{i}") for i, table in enumerate(found) if table.unit != "ns"]
+    drawn = [plots.latency(section, found, f"{name}-latency"), plots.bandwidth(section, found, f"{name}-bandwidth")]
+    curves = [plot for plot in drawn if plot is not None]
+    bars, wire_note = _bars(flows(section.run))
+    raw, raw_note = _raw(section)
+    judgement, limits = section.judgement, section.limits
+    return SectionView(
+        id=name,
+        title=clean(section.title),
+        lead=clean(section.lead, 1000),
+        verdict=judgement.verdict,
+        proof=judgement.proof,
+        proof_tone=_proof_tone(section),
+        headline=clean(headline(section), 600),
+        answers=[_cleaned(answer) for answer in answers(section)],
+        findings=[_finding(finding) for finding in ranked(judgement.findings)],
+        bars=bars,
+        wire_note=wire_note,
+        maps=[map_ for map_ in maps if map_ is not None],
+        plots=curves,
+        tables=[_table(table) for table in found],
+        derivation=[clean(line, 600) for line in (limits.derivation if limits else [])] + _criteria(section),
+        sources=clean("; ".join(limits.sources), 1000) if limits else "",
+        trouble=_trouble(section),
+        facts=_facts(section),
+        places=_places(section),
+        raw=raw,
+        raw_note=raw_note,
+        items=[plot.item for plot in curves],
+    )
+
+
+def _proof_tone(section: Section) -> str:
+    proof = section.judgement.proof
+    if not section.run.claim.wire:
+        return "note"
+    return {"on-wire": "pass", "unproven": "inconclusive"}.get(proof, "fail")
+
+
+def _cleaned(answer: Answer) -> Answer:
+    return Answer(answer.question, clean(answer.short, 600), clean(answer.text, 600), answer.tone)
+
+
+def _finding(finding: Finding) -> FindingView:
+    evidence = [(_evidence_name(name), _evidence(name, item)) for name, item in finding.evidence.items()]
+    return FindingView(
+        clean(finding.code, 40), finding.severity, clean(finding.message, 600), clean(finding.advice, 600), evidence
+    )
+
+
+def _evidence_name(name: str) -> str:
+    """``median_bytes_per_s`` -> ``median``: the value carries its unit itself."""
+    for unit in ("_bytes_per_s", "_bits_per_s", "_bytes", "_ns"):
+        name = name.removesuffix(unit)
+    return clean(name, 60).replace("_", " ")
+
+
+def _evidence(name: str, value: str | float | list[str] | None) -> str:
+    """Evidence in the unit that its name states (``…_bytes``, ``…_bytes_per_s``, ``…_ns``, ``…_bits_per_s``)."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return clean(fold(value) if len(value) > 4 else ", ".join(value), 300)
+    if isinstance(value, str):
+        return clean(value, 300)
+    if name.endswith("bytes_per_s"):
+        return f"{quantity.megabytes(value)} MB/s"
+    if name.endswith("bits_per_s"):
+        return quantity.line_rate(value)
+    if name.endswith("bytes"):
+        return quantity.volume(value)
+    if name.endswith("_ns"):
+        return f"{quantity.microseconds(value)} µs"
+    return str(value) if isinstance(value, int) else quantity.significant(value, 4)
+
+
+def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
+    """Bars on one common scale; of very many, those whose seen and expected bytes differ most."""
+    note = f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle background subtracted. "
+    note += "Headers and acknowledgements make the bar a little longer than the mark."
+    shown = found
+    if len(found) > MOST_BARS:
+        worst = sorted(found, key=lambda flow: -abs((flow.seen_bytes or 0.0) - flow.expected_bytes))[:MOST_BARS]
+        chosen = {id(flow) for flow in worst}
+        shown = [flow for flow in found if id(flow) in chosen]
+        note += f" The {MOST_BARS} of {len(found)} that differ most are shown."
+    top = max([max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown], default=0.0) or 1.0
+    return [_bar(flow, top) for flow in shown], note
+
+
+def _bar(flow: Flow, top: float) -> Bar:
+    seen, due = flow.seen_bytes, flow.expected_bytes
+    if seen is None:
+        words, silent = "no counter could be read", True
+    elif not flow.claimed:
+        words, silent = f"{quantity.volume(seen)} seen, none expected", False
+    else:
+        words, silent = seen_of(seen, due), due > 0 and seen < 0.5 * due
+    width = 0.0 if seen is None else 100 * seen / top
+    mark = f"{100 * due / top:.2f}" if flow.claimed and due > 0 else None
+    return Bar(
+        clean(flow.host, 80), clean(flow.nic, 40), flow.direction, flow.claimed, f"{width:.2f}", mark, silent, words
+    )
+
+
+def _table(table: Table) -> ResultTable:
+    rows = list(table.rows)
+    left = 0
+    if len(rows) > MOST_ROWS:
+        bad = [row for row in rows if row.pair.verdict != "pass"]
+        fill = [row for row in rows if row.pair.verdict == "pass"]
+        chosen = {id(row) for row in [*bad, *fill][:MOST_ROWS]}
+        left = len(rows) - MOST_ROWS
+        rows = [row for row in rows if id(row) in chosen]
+    one = clean(" → ".join(table.rows[0].between), 200) + ". " if table.pairs == 1 else ""
+    caption = f"{one}Median with half of its 95 % interval."
+    if left:
+        caption += f" {left} rows that pass are left out here; the result file holds all."
+    count = f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result"
+    time = "half round trip" if table.pattern == "pingpong" else "time per message"
+    return ResultTable(
+        table.title, caption, count, time, table.unit == "ns", len(rows) <= OPEN_ROWS, [_row(row) for row in rows]
+    )
+
+
+def _row(row: Row) -> dict[str, str]:
+    pair = row.pair
+    repeat = f" (#{pair.repeat + 1})" if pair.repeat else ""
+    return {
+        "tone": {"pass": "", "fail": "bad", "inconclusive": "unsure"}[pair.verdict],
+        "size": quantity.size(pair.message_bytes),
+        "between": " → ".join(clean(name, 80) for name in row.between) + repeat,
+        "time": quantity.microseconds(row.time_ns),
+        "interval": quantity.plus_minus(pair.half_width),
+        "rate": quantity.megabytes(row.goodput),
+        "line": quantity.gigabits(row.goodput),
+        "share": quantity.percent(row.efficiency),
+        "nominal": quantity.percent(row.nominal),
+        "proof": pair.proof,
+        "label": clean(pair.label, 20),
+        "verdict": pair.verdict + (f" ({clean(', '.join(pair.codes), 80)})" if pair.codes else ""),
+    }
+
+
+def _criteria(section: Section) -> list[str]:
+    used = section.criteria
+    low, high = quantity.percent(used.on_wire_min), quantity.percent(used.on_wire_max)
+    parts = [
+        f"at least {quantity.percent(used.min_efficiency)} of attainable",
+        f"the slower direction at least {quantity.percent(used.direction_ratio)} of the other",
+        f"at most {quantity.percent(used.ceiling_tolerance)} above the ceiling",
+        f"at most {quantity.percent(used.floor_tolerance)} below the floor",
+        f"{low} to {high} of the payload seen on the claimed NICs",
+        f"at most {quantity.percent(used.stray_share)} of it on any other",
+    ]
+    return ["Judged by: " + "; ".join(parts) + "."]
+
+
+def _trouble(section: Section) -> list[str]:
+    run = section.run
+    lines = [f"point {point} is missing: {clean(reason, 300)}" for point, reason in sorted(run.missing.items())[:40]]
+    if len(run.missing) > 40:
+        lines.append(f"and {len(run.missing) - 40} more missing points")
+    for error in run.errors[:40]:
+        where = f" (point {error.id})" if error.id is not None else ""
+        where += f" (rank {error.rank})" if error.rank is not None else ""
+        lines.append(f"{clean(error.code, 40)}: {clean(error.message, 300)}{where}")
+    return lines
+
+
+def _facts(section: Section) -> list[tuple[str, str, bool]]:
+    run, told = section.run, section.run.provenance
+    link = run.claim.link
+    facts: list[tuple[str, str, bool]] = [("MPI", clean(told.mpi), False)]
+    libraries: dict[tuple[str, str], list[str]] = {}
+    for host in run.hosts:
+        libraries.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
+    for (library, path), hosts in libraries.items():
+        facts.append(("library that answered", clean(f"{library} on {fold(hosts)}"), False))
+        facts.append(("its file", clean(path), True))
+    facts.append(("engine", clean(told.engine), True))
+    if run.open is not None:
+        clock = run.open.clock
+        facts.append(
+            ("engine says", clean(f"{run.open.engine}, ABI {run.open.abi}, transport {run.open.transport}"), False)
+        )
+        facts.append(
+            (
+                "clock",
+                f"{clock.source}, quantum {clock.quantum_ns:.3g} ns, one read costs {clock.read_cost_ns:.3g} ns",
+                False,
+            )
+        )
+        facts.append(("run, seed of the order", clean(f"{run.open.run_id}, {run.open.seed}"), False))
+    floors = ", ".join(f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors)
+    facts += [("harness floor", floors or "unknown", False), ("launcher", clean(told.launcher), False)]
+    facts.append(("started", clean(told.started), False))
+    facts.append(("command", clean(" ".join(told.argv), 2000), True))
+    facts += [
+        ("environment set", clean(f"{name}={value}", 500), True) for name, value in sorted(told.environment.items())
+    ]
+    if link is not None:
+        claim = f"{link.kind}, {link.protocol}, {quantity.line_rate(link.rate_bits_per_s)}, MTU {link.mtu or 'unknown'}"
+        facts.append(("link claimed", clean(f"{claim} ({link.source or 'source unknown'})"), False))
+    facts.append(("nodes are", "virtual: a lab on one machine" if run.claim.virtual else "as found", False))
+    facts.append(("wireproof", clean(told.wireproof), False))
+    return facts + [("note", clean(note), False) for note in told.notes]
+
+
+def _places(section: Section) -> list[dict[str, str]]:
+    claims = {claim.rank: claim for claim in section.run.claim.hosts}
+    places = []
+    for host in section.run.hosts[:64]:
+        claim = claims.get(host.rank)
+        nic = next((nic for nic in host.nics if claim and nic.name == claim.nic), None)
+        about = (
+            f"{nic.name}, {nic.driver}, MTU {nic.mtu}"
+            if nic
+            else (claim.nic if claim and claim.nic else "none claimed")
+        )
+        places.append(
+            {
+                "rank": str(host.rank),
+                "host": clean(claim.host if claim else host.host, 80),
+                "hostname": clean(host.hostname, 80),
+                "core": "any" if host.core is None else str(host.core),
+                "nic": clean(about, 80),
+                "spaces": f"{host.netns or '?'}, {host.ipcns or '?'}",
+                "shared": "unknown" if host.shared_ranks is None else str(host.shared_ranks),
+            }
+        )
+    return places
+
+
+def _raw(section: Section) -> tuple[str, str]:
+    """The machine-readable object for embedding, bounded in size; what is left out is named in it and on the page."""
+    whole = json.loads(to_json(section.run, section.judgement, section.limits, section.criteria))
+    for left_out in ([], ["samples"], ["samples", "results"]):
+        kept = {key: ([] if key in left_out else value) for key, value in whole.items()}
+        text = json.dumps({"document": kept, "left_out": left_out}, separators=(",", ":"), allow_nan=False)
+        if len(text) <= RAW_BUDGET:
+            break
+    missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
+    return text, f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}"

@@ -61,7 +61,7 @@ distclean: clean ## remove everything that make has made
 
 .PHONY: engine
 engine: build/.configured ## build the engine programs into build/
-	@$(CMAKE) --build build
+	@$(CMAKE) --build build --target engines
 
 .PHONY: engine-tests
 engine-tests: build/.configured-tests

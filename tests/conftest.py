@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def _engine_folder() -> Path:
-    return Path(os.environ.get("WIREPROOF_ENGINE_DIR") or ROOT / "build")
+    return Path(os.environ.get("WIREPROOF_ENGINE_DIR") or ROOT / "build" / "bin")
 
 
 def _impi_root() -> Path | None:
@@ -31,8 +31,11 @@ def _impi_root() -> Path | None:
 
 def _missing_engine() -> str | None:
     folder = _engine_folder()
-    found = any(folder.rglob("wireproof-engine.nompi"))
-    return None if found else f"no wireproof-engine.nompi under {folder}: run `make engine`"
+    return (
+        None
+        if (folder / "wireproof-engine.nompi").exists()
+        else f"no wireproof-engine.nompi under {folder}: run `make engine`"
+    )
 
 
 def _missing_mpi() -> str | None:

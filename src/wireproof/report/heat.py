@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wireproof.report import quantity
-from wireproof.report.names import clean
+from wireproof.report.names import clean, natural
 from wireproof.report.rows import Cell, Table, heat_cells, heat_size
 
 __all__ = ["GRADIENT", "HeatCell", "HeatMap", "HeatRow", "heat_map", "shade"]
@@ -81,13 +81,13 @@ def heat_map(table: Table, name: str) -> HeatMap | None:
     if size is None or len(cells) < 2:
         return None
     by_way = {(cell.origin, cell.target): cell for cell in cells}
-    hosts = sorted({host for way in by_way for host in way}, key=_natural)
+    hosts = sorted({host for way in by_way for host in way}, key=natural)
     note = ""
     if len(hosts) > MOST_HOSTS:
         note = f"The {MOST_HOSTS} hosts with the slowest directions of {len(hosts)} are shown."
         slow = sorted(cells, key=lambda cell: cell.goodput)
         first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))[:MOST_HOSTS]
-        hosts = sorted(first, key=_natural)
+        hosts = sorted(first, key=natural)
     many = len(hosts) > PRINTED_HOSTS
     shares = any(cell.efficiency is not None for cell in cells)
     best = max(cell.goodput for cell in cells)
@@ -112,18 +112,3 @@ def _cell(cell: Cell | None, same: bool, best: float, many: bool) -> HeatCell | 
     shown = quantity.percent(cell.efficiency) if cell.efficiency is not None else cell.verdict
     value = quantity.significant(cell.goodput / 1e6, 4 if many else 3)
     return HeatCell(value, shown, word, fill, ink, bad, title)
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """n2 before n10."""
-    parts: list[tuple[int, int, str]] = []
-    digits = ""
-    for char in [*name, ""]:
-        if char.isascii() and char.isdigit() and len(digits) < 18:
-            digits += char
-            continue
-        if digits:
-            parts.append((0, int(digits), ""))
-            digits = ""
-        parts.append((1, 0, char))
-    return parts

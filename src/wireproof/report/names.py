@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["clean", "fold"]
+__all__ = ["clean", "fold", "natural"]
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me"})
@@ -55,6 +55,21 @@ def fold(names: Iterable[str], limit: int = 400) -> str:
         return clean(str(NodeSet.fromlist(shown, resolver=None)), limit)
     except NodeSetException:
         return clean(", ".join(shown), limit)
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """Sort key: n2 before n10."""
+    parts: list[tuple[int, int, str]] = []
+    digits = ""
+    for char in [*name, ""]:
+        if char.isascii() and char.isdigit() and len(digits) < 18:
+            digits += char
+            continue
+        if digits:
+            parts.append((0, int(digits), ""))
+            digits = ""
+        parts.append((1, 0, char))
+    return parts
 
 
 def _plain(name: str) -> bool:

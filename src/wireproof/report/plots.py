@@ -143,13 +143,15 @@ def _canvas(series: list[Series], scale: str, bounds: tuple[float, float], label
         min_width=240,
         tools=[models.PanTool(), models.BoxZoomTool(), models.ResetTool(), models.SaveTool()],
         toolbar_location="above",
+        toolbar_inner=True,
         background_fill_alpha=0,
         border_fill_alpha=0,
         output_backend="canvas",
     )
     # Nothing is active at first: a finger that scrolls the page must not be caught by a plot.
     plot.toolbar.logo, plot.toolbar.autohide, plot.toolbar.active_drag = None, True, None
-    ticks = [size for size in (1 << shift for shift in range(0, 41, 4)) if left <= size <= right]
+    step = 6 if right / left > 1 << 16 else 4 if right / left > 1 << 8 else 2
+    ticks = [size for size in (1 << shift for shift in range(0, 41, step)) if left <= size <= right]
     named: dict[float, str] = {tick: quantity.size(tick) for tick in ticks}
     if sizes[0] == 0:
         named = {ZERO_AT: "0", **{tick: name for tick, name in named.items() if tick > 1}}
@@ -217,7 +219,8 @@ def _limit(plot: Any, at: float, words: str) -> None:
     _role(span, line_color="limit")
     label = models.Label(x=8, y=at, x_units="screen", y_units="data", text=words, text_font_size="13px", y_offset=4)
     label.text_font = "system-ui, sans-serif"
-    _role(label, text_color="limit")
+    label.background_fill_alpha = 0.8
+    _role(label, text_color="limit", background_fill_color="card")
     plot.add_layout(span)
     plot.add_layout(label)
 

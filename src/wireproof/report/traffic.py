@@ -12,6 +12,7 @@ from typing import Literal
 from wireproof.analysis.witness import HostTraffic, readers, watch
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
+from wireproof.report.names import natural
 
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
 
@@ -51,8 +52,7 @@ def flows(run: Run) -> list[Flow]:
         claimed = any(claims[rank].nic == nic for rank in members[reader] if rank in claims)
         if claimed or (seen or 0.0) >= STRAY_BYTES:
             out.append(Flow(host, nic, way, claimed, expected or 0.0, seen))
-    first = {flow.host: i for i, flow in reversed(list(enumerate(sorted(out, key=lambda flow: flow.host))))}
-    return sorted(out, key=lambda flow: (first[flow.host], not flow.claimed, flow.nic, flow.direction == "in"))
+    return sorted(out, key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "in"))
 
 
 def _add_point(

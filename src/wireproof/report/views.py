@@ -19,7 +19,7 @@ from wireproof.report.traffic import SMALL_BYTES, Flow, flows
 __all__ = ["SectionView", "view"]
 
 MOST_ROWS = 400
-MOST_BARS = 64
+MOST_BARS = 24
 OPEN_ROWS = 40
 RAW_BUDGET = 500_000
 
@@ -173,7 +173,7 @@ def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
         worst = sorted(found, key=lambda flow: -abs((flow.seen_bytes or 0.0) - flow.expected_bytes))[:MOST_BARS]
         chosen = {id(flow) for flow in worst}
         shown = [flow for flow in found if id(flow) in chosen]
-        note += f" The {MOST_BARS} of {len(found)} that differ most are shown."
+        note += f" The {MOST_BARS} of {len(found)} where seen and expected differ most are shown."
     top = max([max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown], default=0.0) or 1.0
     return [_bar(flow, top) for flow in shown], note
 

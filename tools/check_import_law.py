@@ -53,7 +53,7 @@ CPP_LAYERS: dict[str, set[str]] = {
     "plan": {"base"},
     "record": {"base"},
     "witness": {"base"},
-    "facts": {"base"},
+    "facts": {"base", "plan"},  # it answers the requests that a plan names
     "host": {"base"},
     "sentinel": {"base"},
     "node": {"base"},

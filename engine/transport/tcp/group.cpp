@@ -12,28 +12,36 @@ constexpr std::uint64_t kLongestText = 1ULL << 30;
 
 }  // namespace
 
-TcpGroup::TcpGroup(int rank, int size, const std::string& meet, const std::string& run, std::int64_t patience_ms)
-    : rank_(rank), size_(size), patience_ms_(patience_ms), to_rank_(static_cast<std::size_t>(rank == 0 ? size : 1)) {
+TcpGroup::TcpGroup(int rank, int size, const std::string& meet, const std::string& run,
+                   std::int64_t patience_ms)
+    : rank_(rank),
+      size_(size),
+      patience_ms_(patience_ms),
+      to_rank_(static_cast<std::size_t>(rank == 0 ? size : 1)) {
   if (rank < 0 || rank >= size) {
-    throw bad_plan("rank " + std::to_string(rank) + " of " + std::to_string(size) + " ranks does not exist");
+    throw bad_plan("rank " + std::to_string(rank) + " of " + std::to_string(size) +
+                   " ranks does not exist");
   }
   if (size == 1 && meet.empty()) return;
-  if (meet.empty()) throw bad_plan("transport tcp with several ranks needs --meet ADDRESS:PORT of rank 0");
+  if (meet.empty())
+    throw bad_plan("transport tcp with several ranks needs --meet ADDRESS:PORT of rank 0");
   const Address where = parse_meeting_point(meet);
   rank == 0 ? receive_everyone(where, run) : join(where, run);
 }
 
 void TcpGroup::receive_everyone(const Address& meet, const std::string& run) {
   own_address_ = with_port(meet, 0);
-  Reception reception(listen_on(meet), {.rank = 0, .ranks = size_, .run = run, .purposes = {Purpose::meet}});
+  Reception reception(listen_on(meet),
+                      {.rank = 0, .ranks = size_, .run = run, .purposes = {Purpose::meet}});
   const Deadline deadline = deadline_in_ms(patience_ms_);
   for (int missing = size_ - 1; missing > 0;) {
     auto guest = reception.next(deadline);
     if (!guest) break;
     Socket& place = to_rank_[static_cast<std::size_t>(guest->greeting.from)];
     if (place.is_open()) {
-      throw cannot_measure("tcp-twice", "rank " + std::to_string(guest->greeting.from) + " came twice: from " +
-                                            place.remote().text() + " and " + guest->socket.remote().text());
+      throw cannot_measure("tcp-twice", "rank " + std::to_string(guest->greeting.from) +
+                                            " came twice: from " + place.remote().text() + " and " +
+                                            guest->socket.remote().text());
     }
     place = std::move(guest->socket);
     --missing;
@@ -43,26 +51,32 @@ void TcpGroup::receive_everyone(const Address& meet, const std::string& run) {
     if (!to_rank_[static_cast<std::size_t>(rank)].is_open()) absent += " " + std::to_string(rank);
   }
   if (!absent.empty()) {
-    throw cannot_measure("tcp-absent", "ranks" + absent + " did not come to " + meet.text() + " within " +
-                                           std::to_string(patience_ms_) + " ms (" +
-                                           std::to_string(reception.turned_away()) + " strangers turned away)");
+    throw cannot_measure("tcp-absent", "ranks" + absent + " did not come to " + meet.text() +
+                                           " within " + std::to_string(patience_ms_) + " ms (" +
+                                           std::to_string(reception.turned_away()) +
+                                           " strangers turned away)");
   }
 }
 
 void TcpGroup::join(const Address& meet, const std::string& run) {
   const Deadline deadline = deadline_in_ms(patience_ms_);
   to_rank_[0] = connect_to(meet, std::nullopt, deadline);
-  introduce(to_rank_[0], {.purpose = Purpose::meet, .from = rank_, .to = 0, .ranks = size_, .run = run}, deadline);
+  introduce(to_rank_[0],
+            {.purpose = Purpose::meet, .from = rank_, .to = 0, .ranks = size_, .run = run},
+            deadline);
   own_address_ = with_port(to_rank_[0].local(), 0);
 }
 
 void TcpGroup::send_bytes(int to, std::span<const std::byte> bytes) {
-  const auto outcome = send_all(to_rank_[static_cast<std::size_t>(to)], bytes, deadline_in_ms(patience_ms_));
-  if (outcome != Transfer::done) throw cannot_measure("tcp-lost", "rank " + std::to_string(to) + " " + sentence(outcome));
+  const auto outcome =
+      send_all(to_rank_[static_cast<std::size_t>(to)], bytes, deadline_in_ms(patience_ms_));
+  if (outcome != Transfer::done)
+    throw cannot_measure("tcp-lost", "rank " + std::to_string(to) + " " + sentence(outcome));
 }
 
 void TcpGroup::receive_bytes(int from, std::span<std::byte> bytes) {
-  const auto outcome = receive_all(to_rank_[static_cast<std::size_t>(from)], bytes, deadline_in_ms(patience_ms_));
+  const auto outcome =
+      receive_all(to_rank_[static_cast<std::size_t>(from)], bytes, deadline_in_ms(patience_ms_));
   if (outcome != Transfer::done) {
     throw cannot_measure("tcp-lost", "rank " + std::to_string(from) + " " + sentence(outcome));
   }
@@ -71,7 +85,8 @@ void TcpGroup::receive_bytes(int from, std::span<std::byte> bytes) {
 // A length of 8 bytes, least significant first, then the text.
 void TcpGroup::send_text(int to, std::string_view text) {
   std::array<std::byte, 8> length{};
-  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<std::byte>(text.size() >> (8 * i));
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length[i] = static_cast<std::byte>(text.size() >> (8 * i));
   send_bytes(to, length);
   send_bytes(to, std::as_bytes(std::span(text)));
 }
@@ -80,8 +95,10 @@ std::string TcpGroup::receive_text(int from) {
   std::array<std::byte, 8> wire{};
   receive_bytes(from, wire);
   std::uint64_t length = 0;
-  for (std::size_t i = 0; i < wire.size(); ++i) length |= std::to_integer<std::uint64_t>(wire[i]) << (8 * i);
-  if (length > kLongestText) throw cannot_measure("tcp-garbled", "rank " + std::to_string(from) + " sent no text");
+  for (std::size_t i = 0; i < wire.size(); ++i)
+    length |= std::to_integer<std::uint64_t>(wire[i]) << (8 * i);
+  if (length > kLongestText)
+    throw cannot_measure("tcp-garbled", "rank " + std::to_string(from) + " sent no text");
   std::string text(length, '\0');
   receive_bytes(from, std::as_writable_bytes(std::span(text)));
   return text;

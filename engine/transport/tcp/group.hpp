@@ -15,9 +15,11 @@ namespace wireproof::tcp {
 
 class TcpGroup final : public Group {
  public:
-  /// Brings all ranks together at `meet` within `patience_ms`; `run` is the launcher's run id ("" = none), the same on
-  /// every rank. Throws Failure naming the ranks that did not come, or the address that did not answer.
-  TcpGroup(int rank, int size, const std::string& meet, const std::string& run, std::int64_t patience_ms);
+  /// Brings all ranks together at `meet` within `patience_ms`; `run` is the launcher's run id ("" =
+  /// none), the same on every rank. Throws Failure naming the ranks that did not come, or the
+  /// address that did not answer.
+  TcpGroup(int rank, int size, const std::string& meet, const std::string& run,
+           std::int64_t patience_ms);
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }

@@ -19,7 +19,8 @@ constexpr std::string_view kProtocol = "wireproof-tcp-1\n";
 static_assert(kProtocol.size() == 16);
 constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kRunBytes = kGreetingBytes - 16 - kNumbers * 4;
-constexpr std::int64_t kPatienceMs = 3000;  // a welcome guest greets at once; a stranger keeps nobody waiting
+constexpr std::int64_t kPatienceMs =
+    3000;  // a welcome guest greets at once; a stranger keeps nobody waiting
 constexpr std::size_t kMaxPending = 4096;
 constexpr std::string_view kWelcome = "welcome";
 
@@ -37,11 +38,12 @@ std::array<std::byte, kAnswerBytes> answer_bytes(std::string_view text) {
 }  // namespace
 
 GreetingBytes encode(const Greeting& greeting) {
-  if (greeting.run.size() > kRunBytes) throw bad_plan("run id is longer than " + std::to_string(kRunBytes) + " bytes");
+  if (greeting.run.size() > kRunBytes)
+    throw bad_plan("run id is longer than " + std::to_string(kRunBytes) + " bytes");
   GreetingBytes bytes{};
   std::memcpy(bytes.data(), kProtocol.data(), kProtocol.size());
-  const std::array<int, kNumbers> numbers = {static_cast<int>(greeting.purpose), greeting.from, greeting.to,
-                                             greeting.ranks};
+  const std::array<int, kNumbers> numbers = {static_cast<int>(greeting.purpose), greeting.from,
+                                             greeting.to, greeting.ranks};
   std::size_t offset = kProtocol.size();
   for (const int number : numbers) {
     const std::uint32_t wire = htonl(static_cast<std::uint32_t>(number));
@@ -62,7 +64,9 @@ std::optional<Greeting> decode(std::span<const std::byte, kGreetingBytes> bytes)
     number = static_cast<int>(ntohl(wire));
     offset += sizeof wire;
   }
-  if (numbers[0] < static_cast<int>(Purpose::meet) || numbers[0] > static_cast<int>(Purpose::control)) return std::nullopt;
+  if (numbers[0] < static_cast<int>(Purpose::meet) ||
+      numbers[0] > static_cast<int>(Purpose::control))
+    return std::nullopt;
   return Greeting{static_cast<Purpose>(numbers[0]), numbers[1], numbers[2], numbers[3],
                   std::string(as_text(bytes.subspan(offset)))};
 }
@@ -74,10 +78,12 @@ std::optional<std::string> refusal(const Greeting& greeting, const Expectation& 
   }
   if (greeting.run != expectation.run) return "this is another run";
   if (greeting.ranks != expectation.ranks) {
-    return "this run has " + std::to_string(expectation.ranks) + " ranks, not " + std::to_string(greeting.ranks);
+    return "this run has " + std::to_string(expectation.ranks) + " ranks, not " +
+           std::to_string(greeting.ranks);
   }
   if (greeting.to != expectation.rank) return "this is rank " + std::to_string(expectation.rank);
-  if (greeting.from < 0 || greeting.from >= expectation.ranks || greeting.from == expectation.rank) {
+  if (greeting.from < 0 || greeting.from >= expectation.ranks ||
+      greeting.from == expectation.rank) {
     return "rank " + std::to_string(greeting.from) + " cannot join here";
   }
   return std::nullopt;
@@ -89,7 +95,8 @@ void introduce(const Socket& socket, const Greeting& greeting, Deadline deadline
   Transfer outcome = send_all(socket, bytes, deadline);
   if (outcome == Transfer::done) outcome = receive_all(socket, answer, deadline);
   const std::string who = "rank " + std::to_string(greeting.to) + " at " + socket.remote().text();
-  if (outcome != Transfer::done) throw cannot_measure("tcp-handshake", who + " " + sentence(outcome));
+  if (outcome != Transfer::done)
+    throw cannot_measure("tcp-handshake", who + " " + sentence(outcome));
   if (as_text(answer) != kWelcome) {
     throw cannot_measure("tcp-refused", who + " refused: " + std::string(as_text(answer)));
   }
@@ -108,7 +115,8 @@ void Reception::accept_all() {
 
 bool Reception::read_some(Pending& pending) {
   const std::size_t room = pending.bytes.size() - pending.filled;
-  const ssize_t got = ::recv(pending.socket.descriptor(), pending.bytes.data() + pending.filled, room, 0);
+  const ssize_t got =
+      ::recv(pending.socket.descriptor(), pending.bytes.data() + pending.filled, room, 0);
   if (got < 0) return (errno == EAGAIN || errno == EINTR) && monotonic_ns() < pending.patience;
   pending.filled += static_cast<std::size_t>(got);
   return got > 0;
@@ -116,9 +124,11 @@ bool Reception::read_some(Pending& pending) {
 
 std::optional<Reception::Guest> Reception::admit(Pending& pending) {
   const auto greeting = decode(pending.bytes);
-  const auto no = greeting ? refusal(*greeting, expectation_) : std::optional<std::string>("not a wireproof-tcp-1 peer");
+  const auto no = greeting ? refusal(*greeting, expectation_)
+                           : std::optional<std::string>("not a wireproof-tcp-1 peer");
   // The answer fits in any socket buffer, so it never waits.
-  send_all(pending.socket, answer_bytes(no ? std::string_view(*no) : kWelcome), deadline_in_ms(100));
+  send_all(pending.socket, answer_bytes(no ? std::string_view(*no) : kWelcome),
+           deadline_in_ms(100));
   if (!no) return Guest{std::move(pending.socket), *greeting};
   ++turned_away_;
   return std::nullopt;
@@ -131,7 +141,8 @@ void Reception::sleep_until_activity(Deadline deadline) {
     deadline = std::min(deadline, pending.patience);
   }
   const std::int64_t left_ms = (deadline - monotonic_ns()) / 1'000'000 + 1;
-  ::poll(waits.data(), waits.size(), static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, 60'000)));
+  ::poll(waits.data(), waits.size(),
+         static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, 60'000)));
 }
 
 std::optional<Reception::Guest> Reception::next(Deadline deadline) {

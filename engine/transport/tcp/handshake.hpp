@@ -1,10 +1,10 @@
-// Who may join: every connection opens with one fixed-size greeting and gets one fixed-size answer. Anything else is a
-// stranger (a port scanner, a process of another run, another version): it is told so, or just closed, and never waited
-// for.
+// Who may join: every connection opens with one fixed-size greeting and gets one fixed-size answer.
+// Anything else is a stranger (a port scanner, a process of another run, another version): it is
+// told so, or just closed, and never waited for.
 #pragma once
 
-#include <cstddef>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +24,8 @@ struct Greeting {
   int from = 0;   // rank that connects
   int to = 0;     // rank that it wants
   int ranks = 0;  // size of the run
-  std::string run;  // run id; for `meet` the launcher's run id from the environment, "" when it sets none
+  std::string
+      run;  // run id; for `meet` the launcher's run id from the environment, "" when it sets none
 };
 
 using GreetingBytes = std::array<std::byte, kGreetingBytes>;
@@ -42,10 +43,12 @@ struct Expectation {
 /// One sentence, or nothing when the greeting is welcome.
 std::optional<std::string> refusal(const Greeting& greeting, const Expectation& expectation);
 
-/// Sends the greeting and reads the answer. Throws Failure with the other side's sentence when refused.
+/// Sends the greeting and reads the answer. Throws Failure with the other side's sentence when
+/// refused.
 void introduce(const Socket& socket, const Greeting& greeting, Deadline deadline);
 
-/// The listening side: takes in connections, lets each speak for itself within a few seconds, drops strangers.
+/// The listening side: takes in connections, lets each speak for itself within a few seconds, drops
+/// strangers.
 class Reception {
  public:
   Reception(Socket listener, Expectation expectation);

@@ -17,8 +17,9 @@ static_assert(Link<TcpLink>);
 
 namespace {
 
-// A round trip through the kernel takes 5 to 50 us and a wake-up from sleep about as long, so a waiting end spins that
-// long and much longer; after 1 ms without a byte the link is slow and a wake-up no longer matters.
+// A round trip through the kernel takes 5 to 50 us and a wake-up from sleep about as long, so a
+// waiting end spins that long and much longer; after 1 ms without a byte the link is slow and a
+// wake-up no longer matters.
 constexpr std::int64_t kSpinNs = 1'000'000;
 constexpr int kSpinsPerLook = 16;
 constexpr std::int64_t kLongestNapMs = 100;
@@ -52,7 +53,9 @@ class TcpLink::Patience {
 };
 
 TcpLink::TcpLink(Connections connections, std::string peer, std::int64_t stall_ms)
-    : connections_(std::move(connections)), peer_(std::move(peer)), stall_ns_(stall_ms * 1'000'000) {
+    : connections_(std::move(connections)),
+      peer_(std::move(peer)),
+      stall_ns_(stall_ms * 1'000'000) {
   reserve(1);
 }
 
@@ -60,7 +63,8 @@ void TcpLink::reserve(int slots) {
   const auto wanted = static_cast<std::size_t>(slots);
   if (wanted <= busy_.size()) return;
   busy_.resize(wanted);
-  outgoing_.reserve(wanted);  // called while nothing is under way, so the rings may be laid out anew
+  outgoing_.reserve(
+      wanted);  // called while nothing is under way, so the rings may be laid out anew
   incoming_.reserve(wanted);
 }
 
@@ -196,8 +200,9 @@ void TcpLink::sleep(Awaited own, std::int64_t since_ns) {
   const bool reads = own == Awaited::data || !incoming_.empty();
   const auto data = static_cast<short>((writes ? POLLOUT : 0) | (reads ? POLLIN : 0));
   const auto acknowledgement = static_cast<short>(own == Awaited::acknowledgement ? POLLIN : 0);
-  std::array<pollfd, 2> waits = {pollfd{connections_.data.descriptor(), data, 0},
-                                 pollfd{connections_.acknowledgement.descriptor(), acknowledgement, 0}};
+  std::array<pollfd, 2> waits = {
+      pollfd{connections_.data.descriptor(), data, 0},
+      pollfd{connections_.acknowledgement.descriptor(), acknowledgement, 0}};
   ::poll(waits.data(), waits.size(), static_cast<int>(kLongestNapMs));
 }
 
@@ -208,7 +213,8 @@ void TcpLink::send_control(std::span<const std::byte> message) {
 
 void TcpLink::recv_control(std::span<std::byte> message) {
   const auto outcome = receive_all(connections_.control, message, monotonic_ns() + stall_ns_);
-  if (outcome != Transfer::done) fail(outcome == Transfer::late ? "tcp-stalled" : "tcp-lost", sentence(outcome));
+  if (outcome != Transfer::done)
+    fail(outcome == Transfer::late ? "tcp-stalled" : "tcp-lost", sentence(outcome));
 }
 
 void TcpLink::fail(const std::string& code, const std::string& what) const {
@@ -216,7 +222,8 @@ void TcpLink::fail(const std::string& code, const std::string& what) const {
 }
 
 void TcpLink::unsupported() const {
-  throw cannot_measure("unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
+  throw cannot_measure("unsupported",
+                       "tcp has no remote memory access; measure put and get with transport mpi");
 }
 
 void TcpLink::put(const std::byte*, std::size_t, std::size_t) { unsupported(); }

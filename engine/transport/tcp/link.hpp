@@ -1,8 +1,8 @@
-// One end of a pair over three TCP connections: data, acknowledgements, control. Three, because a byte stream keeps one
-// order and a Link promises none between a message and an acknowledgement.
+// One end of a pair over three TCP connections: data, acknowledgements, control. Three, because a
+// byte stream keeps one order and a Link promises none between a message and an acknowledgement.
 //
-// Bytes are sent bare: both ends know every size. A message of 0 bytes travels as one byte, because a stream cannot
-// carry nothing and a ping-pong must cross.
+// Bytes are sent bare: both ends know every size. A message of 0 bytes travels as one byte, because
+// a stream cannot carry nothing and a ping-pong must cross.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class TcpLink {
     Socket acknowledgement;
     Socket control;
   };
-  /// `peer` names the other end in errors; no progress for `stall_ms` ends a call with Failure "tcp-stalled".
+  /// `peer` names the other end in errors; no progress for `stall_ms` ends a call with Failure
+  /// "tcp-stalled".
   TcpLink(Connections connections, std::string peer, std::int64_t stall_ms);
 
   void send(const std::byte* source, std::size_t bytes);

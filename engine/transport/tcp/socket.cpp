@@ -23,7 +23,8 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 
 int new_socket(int family) {
   const int descriptor = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) throw cannot_measure("tcp-socket", std::string("no TCP socket: ") + std::strerror(errno));
+  if (descriptor < 0)
+    throw cannot_measure("tcp-socket", std::string("no TCP socket: ") + std::strerror(errno));
   return descriptor;
 }
 
@@ -49,7 +50,8 @@ std::optional<Address> resolve(const std::string& host, int port, int flags) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* list = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) return std::nullopt;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0)
+    return std::nullopt;
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
   Address address;
   std::memcpy(&address.storage, list->ai_addr, list->ai_addrlen);
@@ -59,13 +61,14 @@ std::optional<Address> resolve(const std::string& host, int port, int flags) {
 
 bool is_wildcard(const Address& address) {
   if (address.storage.ss_family == AF_INET6) {
-    return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr) != 0;
+    return IN6_IS_ADDR_UNSPECIFIED(
+               &reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr) != 0;
   }
   return reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-// "10.0.0.1:4000" or "[fd00::1]:4000". An IPv6 address without brackets is refused: it would lose its last group to the
-// port without a word.
+// "10.0.0.1:4000" or "[fd00::1]:4000". An IPv6 address without brackets is refused: it would lose
+// its last group to the port without a word.
 std::optional<std::pair<std::string, int>> split_host_port(const std::string& text) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
@@ -91,8 +94,8 @@ int try_connect(int descriptor, const Address& remote, Deadline deadline) {
 }
 
 bool is_passing(int error) {
-  return error == ECONNREFUSED || error == ETIMEDOUT || error == ECONNRESET || error == EHOSTUNREACH ||
-         error == ENETUNREACH || error == EAGAIN || error == EINTR;
+  return error == ECONNREFUSED || error == ETIMEDOUT || error == ECONNRESET ||
+         error == EHOSTUNREACH || error == ENETUNREACH || error == EAGAIN || error == EINTR;
 }
 
 }  // namespace
@@ -119,11 +122,16 @@ Address numeric_address(const std::string& host, int port, const std::string& wh
 Address parse_meeting_point(const std::string& text) {
   const auto parts = split_host_port(text);
   if (!parts) {
-    throw bad_plan("--meet '" + text + "' is not ADDRESS:PORT; write 10.0.0.1:4000 or [fd00::1]:4000");
+    throw bad_plan("--meet '" + text +
+                   "' is not ADDRESS:PORT; write 10.0.0.1:4000 or [fd00::1]:4000");
   }
   const auto address = resolve(parts->first, parts->second, 0);
-  if (!address) throw bad_plan("--meet: the address of '" + parts->first + "' is unknown here; use a numeric one");
-  if (is_wildcard(*address)) throw bad_plan("--meet '" + text + "' names no host; give an address that every rank can reach");
+  if (!address)
+    throw bad_plan("--meet: the address of '" + parts->first +
+                   "' is unknown here; use a numeric one");
+  if (is_wildcard(*address))
+    throw bad_plan("--meet '" + text +
+                   "' names no host; give an address that every rank can reach");
   return *address;
 }
 
@@ -142,9 +150,11 @@ Address peer_address(const std::string& text, const Address& own) {
 
 Address with_port(Address address, int port) {
   if (address.storage.ss_family == AF_INET6) {
-    reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = htons(static_cast<std::uint16_t>(port));
+    reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port =
+        htons(static_cast<std::uint16_t>(port));
   } else {
-    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = htons(static_cast<std::uint16_t>(port));
+    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port =
+        htons(static_cast<std::uint16_t>(port));
   }
   return address;
 }
@@ -170,15 +180,19 @@ Address Socket::remote() const {
 Socket listen_on(const Address& address) {
   Socket socket(new_socket(address.storage.ss_family));
   set_option(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (::bind(socket.descriptor(), address.raw(), address.length) != 0 || ::listen(socket.descriptor(), 1024) != 0) {
-    const std::string advice = errno == EADDRNOTAVAIL ? "; the address belongs to no interface of this host" : "";
-    throw cannot_measure("tcp-listen", "cannot listen on " + address.text() + ": " + std::strerror(errno) + advice);
+  if (::bind(socket.descriptor(), address.raw(), address.length) != 0 ||
+      ::listen(socket.descriptor(), 1024) != 0) {
+    const std::string advice =
+        errno == EADDRNOTAVAIL ? "; the address belongs to no interface of this host" : "";
+    throw cannot_measure(
+        "tcp-listen", "cannot listen on " + address.text() + ": " + std::strerror(errno) + advice);
   }
   return socket;
 }
 
 Socket accept_one(const Socket& listener) {
-  const int descriptor = ::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int descriptor =
+      ::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor >= 0) tune(descriptor);
   return Socket(descriptor);
 }
@@ -187,8 +201,9 @@ Socket connect_to(const Address& remote, const std::optional<Address>& local, De
   for (int pause = 10;; pause = std::min(2 * pause, 200)) {
     Socket socket(new_socket(remote.storage.ss_family));
     if (local && ::bind(socket.descriptor(), local->raw(), local->length) != 0) {
-      throw cannot_measure("tcp-bind", "cannot bind to " + local->text() + ": " + std::strerror(errno) +
-                                           "; the claimed address belongs to no interface of this host");
+      throw cannot_measure("tcp-bind",
+                           "cannot bind to " + local->text() + ": " + std::strerror(errno) +
+                               "; the claimed address belongs to no interface of this host");
     }
     const int error = try_connect(socket.descriptor(), remote, deadline);
     if (error == 0) {
@@ -196,7 +211,8 @@ Socket connect_to(const Address& remote, const std::optional<Address>& local, De
       return socket;
     }
     if (!is_passing(error) || monotonic_ns() + pause * kMillisecond >= deadline) {
-      throw cannot_measure("tcp-connect", "cannot connect to " + remote.text() + ": " + std::strerror(error));
+      throw cannot_measure("tcp-connect",
+                           "cannot connect to " + remote.text() + ": " + std::strerror(error));
     }
     pause_ms(pause);
   }
@@ -207,7 +223,8 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
     const std::int64_t left = deadline - monotonic_ns();
     if (left <= 0) return false;
     pollfd wait{descriptor, events, 0};
-    const int ms = static_cast<int>(std::min<std::int64_t>((left + kMillisecond - 1) / kMillisecond, 60'000));
+    const int ms =
+        static_cast<int>(std::min<std::int64_t>((left + kMillisecond - 1) / kMillisecond, 60'000));
     const int ready = ::poll(&wait, 1, ms);
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;

@@ -24,13 +24,15 @@ struct Address {
   std::string text() const;  ///< "10.0.0.1:4000", "[fe80::1%eth0]:4000"
 };
 
-/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure naming `what` otherwise.
+/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure naming `what`
+/// otherwise.
 Address numeric_address(const std::string& host, int port, const std::string& what);
-/// "10.0.0.1:4000", "[::1]:4000" or "name:4000". Throws Failure (bad_plan) when it is no address and port.
+/// "10.0.0.1:4000", "[::1]:4000" or "name:4000". Throws Failure (bad_plan) when it is no address
+/// and port.
 Address parse_meeting_point(const std::string& text);
 Address with_port(Address address, int port);
-/// The address that a peer wrote by Address::text(). The scope of a link-local one names the peer's interface: ours is
-/// put in its place, taken from `own`. Throws Failure when it is no address.
+/// The address that a peer wrote by Address::text(). The scope of a link-local one names the peer's
+/// interface: ours is put in its place, taken from `own`. Throws Failure when it is no address.
 Address peer_address(const std::string& text, const Address& own);
 
 class Socket {
@@ -55,12 +57,13 @@ class Socket {
   int descriptor_ = -1;
 };
 
-/// Listens on exactly `address` (port 0: any free one). Throws Failure when that address is not ours or is taken.
+/// Listens on exactly `address` (port 0: any free one). Throws Failure when that address is not
+/// ours or is taken.
 Socket listen_on(const Address& address);
 /// The next waiting connection, or a closed socket when there is none.
 Socket accept_one(const Socket& listener);
-/// Connects from `local` (when given) to `remote`, again and again until the deadline while the other side refuses: it
-/// may not listen yet. Throws Failure with the last error seen.
+/// Connects from `local` (when given) to `remote`, again and again until the deadline while the
+/// other side refuses: it may not listen yet. Throws Failure with the last error seen.
 Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline);
 
 enum class Transfer { done, closed, late, failed };

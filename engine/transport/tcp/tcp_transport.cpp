@@ -1,5 +1,5 @@
-// Plain kernel sockets: the floor under every MPI over IP. One connection per rank to rank 0 for control, three per pair
-// for its messages, bound to the claimed addresses.
+// Plain kernel sockets: the floor under every MPI over IP. One connection per rank to rank 0 for
+// control, three per pair for its messages, bound to the claimed addresses.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -31,7 +31,9 @@ std::string launcher_run() {
   return run == nullptr ? std::string() : std::string(run);
 }
 
-bool is_remote_access(const Point& point) { return point.pattern == Pattern::put || point.pattern == Pattern::get; }
+bool is_remote_access(const Point& point) {
+  return point.pattern == Pattern::put || point.pattern == Pattern::get;
+}
 
 class TcpTransport final : public Transport {
  public:
@@ -44,12 +46,16 @@ class TcpTransport final : public Transport {
   LibraryFacts library() const override {
     utsname system{};
     ::uname(&system);
-    return {.version = std::string("kernel TCP ") + system.release, .path = "", .standard = "", .shared_ranks = {}};
+    return {.version = std::string("kernel TCP ") + system.release,
+            .path = "",
+            .standard = "",
+            .shared_ranks = {}};
   }
 
   void configure(const Plan& plan) override {
     if (std::any_of(plan.points.begin(), plan.points.end(), is_remote_access)) {
-      throw cannot_measure("unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
+      throw cannot_measure(
+          "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
     }
     run_ = plan.run_id;
     stall_ms_ = plan.policy.point_deadline_ms + kMarginMs;
@@ -65,7 +71,8 @@ class TcpTransport final : public Transport {
     auto& pair = pairs_[peer];
     if (!pair) {
       auto connections = first ? connect_pair(target) : receive_pair(origin);
-      pair = std::make_unique<LinkPair<TcpLink>>(clock, std::move(connections), name_of_rank(peer), stall_ms_);
+      pair = std::make_unique<LinkPair<TcpLink>>(clock, std::move(connections), name_of_rank(peer),
+                                                 stall_ms_);
     }
     first ? roles.originate(*pair) : roles.answer(*pair);
   }
@@ -79,7 +86,8 @@ class TcpTransport final : public Transport {
   Address claimed_address(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
       if (place.index != group_.rank() || place.address.empty()) continue;
-      return tcp::numeric_address(place.address, 0, "rank " + std::to_string(place.index) + ": address");
+      return tcp::numeric_address(place.address, 0,
+                                  "rank " + std::to_string(place.index) + ": address");
     }
     return group_.own_address();
   }
@@ -93,12 +101,14 @@ class TcpTransport final : public Transport {
 
   void exchange_addresses() {
     std::string table;
-    for (const std::string& address : group_.gather(reception_->address().text())) table += address + "\n";
+    for (const std::string& address : group_.gather(reception_->address().text()))
+      table += address + "\n";
     group_.broadcast(table);
     std::istringstream lines(table);
     for (std::string line; std::getline(lines, line);) addresses_.push_back(line);
     if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
-      throw cannot_measure("tcp-garbled", "rank 0 sent addresses of " + std::to_string(addresses_.size()) + " ranks");
+      throw cannot_measure("tcp-garbled", "rank 0 sent addresses of " +
+                                              std::to_string(addresses_.size()) + " ranks");
     }
   }
 
@@ -107,17 +117,23 @@ class TcpTransport final : public Transport {
   }
 
   Socket connect_one(int target, Purpose purpose, tcp::Deadline deadline) const {
-    const Address remote = tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), own_address_);
+    const Address remote =
+        tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), own_address_);
     Socket socket = tcp::connect_to(remote, own_address_, deadline);
     tcp::introduce(socket,
-                   {.purpose = purpose, .from = group_.rank(), .to = target, .ranks = group_.size(), .run = run_},
+                   {.purpose = purpose,
+                    .from = group_.rank(),
+                    .to = target,
+                    .ranks = group_.size(),
+                    .run = run_},
                    deadline);
     return socket;
   }
 
   TcpLink::Connections connect_pair(int target) const {
     const auto deadline = tcp::deadline_in_ms(stall_ms_);
-    return {connect_one(target, Purpose::data, deadline), connect_one(target, Purpose::acknowledge, deadline),
+    return {connect_one(target, Purpose::data, deadline),
+            connect_one(target, Purpose::acknowledge, deadline),
             connect_one(target, Purpose::control, deadline)};
   }
 
@@ -126,14 +142,17 @@ class TcpTransport final : public Transport {
       const auto early = early_guests_.find({origin, purpose});
       if (early != early_guests_.end()) return std::move(early_guests_.extract(early).mapped());
       auto guest = reception_->next(deadline);
-      if (!guest) throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
-      early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose}, std::move(guest->socket));
+      if (!guest)
+        throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
+      early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},
+                                     std::move(guest->socket));
     }
   }
 
   TcpLink::Connections receive_pair(int origin) {
     const auto deadline = tcp::deadline_in_ms(stall_ms_);
-    return {receive_one(origin, Purpose::data, deadline), receive_one(origin, Purpose::acknowledge, deadline),
+    return {receive_one(origin, Purpose::data, deadline),
+            receive_one(origin, Purpose::acknowledge, deadline),
             receive_one(origin, Purpose::control, deadline)};
   }
 
@@ -143,12 +162,15 @@ class TcpTransport final : public Transport {
   Address own_address_;
   std::vector<std::string> addresses_;  // by rank, as text
   std::optional<Reception> reception_;
-  std::map<std::pair<int, Purpose>, Socket> early_guests_;  // of a later point, while this rank was still busy
+  std::map<std::pair<int, Purpose>, Socket>
+      early_guests_;  // of a later point, while this rank was still busy
   std::map<int, std::unique_ptr<LinkPair<TcpLink>>> pairs_;  // by peer; kept for later points
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> open_tcp(const OpenRequest& request) { return std::make_unique<TcpTransport>(request); }
+std::unique_ptr<Transport> open_tcp(const OpenRequest& request) {
+  return std::make_unique<TcpTransport>(request);
+}
 
 }  // namespace wireproof

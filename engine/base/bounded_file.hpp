@@ -1,0 +1,40 @@
+// Reading files that others wrote: bounded in size, regular files only, never blocking on a FIFO or
+// a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wireproof {
+
+enum class ReadStatus { ok, missing, denied, failed };
+
+struct FileText {
+  ReadStatus status = ReadStatus::failed;
+  std::string text;
+  bool truncated = false;
+  std::string reason;  // what was seen when status is not ok
+};
+
+// Reads at most `limit` bytes. Anything but a regular file (sysfs and procfs files are regular) is
+// failed and is never opened: opening some device nodes has side effects (tapes rewind, watchdogs
+// arm).
+FileText read_bounded(const std::string& path, std::size_t limit);
+
+// First line without surrounding blanks; "" when the file cannot be read.
+std::string read_line(const std::string& path);
+
+// A decimal number with nothing but blanks around it; nothing on sign, overflow or other text.
+std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+
+// Sorted entry names without "." and ".."; empty when the directory cannot be read.
+std::vector<std::string> list_directory(const std::string& path);
+
+// "/" + "sys/x" -> "/sys/x"; "/tmp/tree" + "sys/x" -> "/tmp/tree/sys/x".
+std::string under_root(std::string_view root, std::string_view relative);
+
+}  // namespace wireproof

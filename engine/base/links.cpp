@@ -1,0 +1,156 @@
+#include "base/links.hpp"
+
+#include <linux/if.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "base/bounded_file.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr std::array<const char*, 7> kOperstates = {
+    "unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"};
+
+std::string format_mac(const unsigned char* bytes, std::size_t length) {
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) {
+    char pair[4];
+    std::snprintf(pair, sizeof pair, "%s%02x", i == 0 ? "" : ":", bytes[i]);
+    text += pair;
+  }
+  return text;
+}
+
+void apply(Link& link, const rtattr* attribute) {
+  const void* data = RTA_DATA(attribute);
+  const std::size_t size = RTA_PAYLOAD(attribute);
+  switch (attribute->rta_type) {
+    case IFLA_IFNAME:
+      link.name.assign(static_cast<const char*>(data),
+                       ::strnlen(static_cast<const char*>(data), size));
+      break;
+    case IFLA_ADDRESS:
+      link.mac = format_mac(static_cast<const unsigned char*>(data), size);
+      break;
+    case IFLA_MTU:
+      if (size >= sizeof(std::uint32_t)) {
+        std::uint32_t mtu = 0;
+        std::memcpy(&mtu, data, sizeof mtu);
+        link.mtu = static_cast<int>(mtu);
+      }
+      break;
+    case IFLA_CARRIER:
+      if (size >= 1) link.carrier = *static_cast<const unsigned char*>(data) != 0;
+      break;
+    case IFLA_OPERSTATE: {
+      const unsigned state = size >= 1 ? *static_cast<const unsigned char*>(data) : 0;
+      link.operstate = state < kOperstates.size() ? kOperstates[state] : "";
+      break;
+    }
+    case IFLA_STATS64:
+      link.statistic_count = std::min(size / sizeof(std::uint64_t), link.statistics.size());
+      std::memcpy(link.statistics.data(), data, link.statistic_count * sizeof(std::uint64_t));
+      break;
+    default:
+      break;
+  }
+}
+
+Link parse_link(const nlmsghdr* header) {
+  const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(header));
+  Link link;
+  link.index = info->ifi_index;
+  link.hardware_type = info->ifi_type;
+  auto length = static_cast<int>(IFLA_PAYLOAD(header));
+  for (const rtattr* attribute = IFLA_RTA(info); RTA_OK(attribute, length);
+       attribute = RTA_NEXT(attribute, length)) {
+    apply(link, attribute);
+  }
+  if ((info->ifi_flags & IFF_UP) == 0)
+    link.carrier.reset();  // sysfs answers EINVAL here: unknown, not false
+  return link;
+}
+
+}  // namespace
+
+LinkTable::LinkTable() : buffer_(1 << 16) {
+  socket_ = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (socket_ < 0) return;
+  const timeval patience{1, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
+LinkTable::~LinkTable() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+bool LinkTable::request() {
+  struct {
+    nlmsghdr header;
+    ifinfomsg body;
+  } message{};
+  message.header.nlmsg_len = sizeof message;
+  message.header.nlmsg_type = RTM_GETLINK;
+  message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  message.header.nlmsg_seq = ++sequence_;
+  return ::send(socket_, &message, sizeof message, 0) == static_cast<ssize_t>(sizeof message);
+}
+
+int LinkTable::receive(std::vector<Link>& links) {
+  const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
+  if (got < 0) return errno == EINTR ? 0 : -1;
+  auto left = static_cast<unsigned>(got);
+  bool interrupted = false;
+  for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data()); NLMSG_OK(header, left);
+       header = NLMSG_NEXT(header, left)) {
+    if (header->nlmsg_seq != sequence_) continue;
+    interrupted = interrupted || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
+    if (header->nlmsg_type == NLMSG_ERROR) return -1;
+    if (header->nlmsg_type == NLMSG_DONE) return interrupted ? -2 : 1;
+    if (header->nlmsg_type == RTM_NEWLINK) links.push_back(parse_link(header));
+  }
+  return interrupted ? -2 : 0;
+}
+
+std::optional<std::vector<Link>> LinkTable::read() {
+  for (int attempt = 0; attempt < 3 && socket_ >= 0; ++attempt) {
+    std::vector<Link> links;
+    if (!request()) return std::nullopt;
+    int state = 0;
+    while (state == 0) state = receive(links);
+    if (state == 1) return links;
+    if (state == -1) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool sysfs_shows(const std::string& root, const std::vector<Link>& links) {
+  const std::string base = under_root(root, "sys/class/net/");
+  std::set<std::string> expected;
+  for (const Link& link : links) {
+    expected.insert(link.name);
+    if (parse_unsigned(read_line(base + link.name + "/ifindex")) !=
+        static_cast<std::uint64_t>(link.index))
+      return false;
+    if (read_line(base + link.name + "/address") != link.mac) return false;
+  }
+  for (const std::string& name : list_directory(base)) {
+    const bool interface =
+        !read_line(base + name + "/ifindex").empty();  // bonding_masters is a plain file
+    if (interface && !expected.contains(name)) return false;
+  }
+  return true;
+}
+
+}  // namespace wireproof

@@ -1,0 +1,64 @@
+// Network interfaces of the caller's own network namespace, by rtnetlink.
+//
+// /sys shows the namespace of whoever mounted it; a netlink socket always shows ours, with the same
+// 64-bit statistics and one kernel call for all of them (sysfs sums the driver's queues anew for
+// each of its 24 files).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wireproof {
+
+// Order of struct rtnl_link_stats64; the names are those of /sys/class/net/*/statistics.
+inline constexpr std::array<std::string_view, 24> kLinkStatistics = {
+    "rx_packets",        "tx_packets",        "rx_bytes",         "tx_bytes",
+    "rx_errors",         "tx_errors",         "rx_dropped",       "tx_dropped",
+    "multicast",         "collisions",        "rx_length_errors", "rx_over_errors",
+    "rx_crc_errors",     "rx_frame_errors",   "rx_fifo_errors",   "rx_missed_errors",
+    "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",   "tx_heartbeat_errors",
+    "tx_window_errors",  "rx_compressed",     "tx_compressed",    "rx_nohandler"};
+
+struct Link {
+  int index = 0;
+  std::string name;
+  std::string mac;  // "02:00:ab:.." as /sys/class/net/*/address prints it; "" when there is none
+  std::uint16_t hardware_type = 0;  // ARPHRD_*
+  std::optional<int> mtu;
+  std::optional<bool> carrier;
+  std::string operstate;  // words of /sys/class/net/*/operstate
+  std::array<std::uint64_t, kLinkStatistics.size()> statistics{};
+  std::size_t statistic_count = 0;  // how many of them this kernel gave
+};
+
+// One netlink socket, kept open: it stays in the network namespace in which it was made.
+class LinkTable {
+ public:
+  LinkTable();
+  ~LinkTable();
+  LinkTable(const LinkTable&) = delete;
+  LinkTable& operator=(const LinkTable&) = delete;
+
+  // Nothing when netlink is denied or does not answer within a second.
+  std::optional<std::vector<Link>> read();
+
+ private:
+  bool request();
+  // 1 finished, 0 more to come, -1 failed, -2 the table changed under the dump.
+  int receive(std::vector<Link>& links);
+
+  int socket_ = -1;
+  std::uint32_t sequence_ = 0;
+  std::vector<char> buffer_;
+};
+
+// True when `sys`/class/net lists the interfaces of `links`: same names, same index, same hardware
+// address. Names and indices alone are not enough: nodes of a virtual cluster all have lo, eth0,
+// hsn0 with equal indices.
+bool sysfs_shows(const std::string& root, const std::vector<Link>& links);
+
+}  // namespace wireproof

@@ -1,0 +1,46 @@
+// What this rank's host is: the content of the `host` frame, as far as it does not depend on the
+// MPI library.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.hpp"
+#include "host/nics.hpp"
+
+namespace wireproof::host {
+
+struct Host {
+  std::string hostname;
+  std::string boot_id;      // "" = unknown
+  std::string machine_id;   // "" = unknown
+  std::uint64_t netns = 0;  // inode numbers; 0 = unknown
+  std::uint64_t ipcns = 0;
+  std::uint64_t pidns = 0;
+  std::uint64_t shm_device =
+      0;  // device number of /dev/shm: equal numbers of one boot are one shared memory
+  int pid = 0;
+  std::string cpus_allowed;  // "0-3,8"
+  int cpu_count = 0;         // online
+  std::optional<int> core;   // where this thread was when asked
+  std::vector<Nic> nics;
+};
+
+/// `root` prefixes /sys, /proc and /etc; another root than "/" is a saved or made-up tree: nothing
+/// of this host's network (addresses, netlink, ioctl) is mixed into it.
+Host gather(const std::string& root = "/");
+
+/// The fields of the `host` frame from `hostname` to `core`, and `nics`; the caller has opened the
+/// object and adds rank, claimed host name and the library's fields.
+void write_fields(JsonWriter& json, const Host& host);
+
+/// "0-3,8" from {0,1,2,3,8}; the input is sorted.
+std::string fold_cpu_list(const std::vector<int>& cpus);
+
+/// True when both ranks map the same /dev/shm: one kernel and one tmpfs. False when either does not
+/// know.
+bool share_memory(const Host& one, const Host& other);
+
+}  // namespace wireproof::host

@@ -1,0 +1,53 @@
+// Raw cache-line bounce between the two cores of a pair, beside the measurement.
+//
+// On a virtual machine the distance between two virtual cores flips every few seconds (half round
+// trip 0.05 or 0.25 us) and takes the latency of every MPI with it; no counter shows it, only this
+// does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace wireproof::sentinel {
+
+enum class Side { origin, target };
+
+class Bounce {
+ public:
+  /// Both ends call this together. The origin makes a small file in /dev/shm, the target opens it,
+  /// and it is unlinked at once. Null when the other end does not appear within `patience_ms`: they
+  /// share no memory. (Ask host::share_memory(...) first and spare the wait.)
+  static std::unique_ptr<Bounce> open(const std::string& run_id, int origin, int target, Side side,
+                                      std::int64_t patience_ms = 300);
+  ~Bounce();
+  Bounce(const Bounce&) = delete;
+  Bounce& operator=(const Bounce&) = delete;
+
+  /// Half round trip of a cache line in ns, best of eight groups of eight; 10 to 50 us in all. Both
+  /// ends call it at the start of every block, the same number of times: the target gets its value
+  /// too late to matter and returns nothing. Nothing when the other end does not come within
+  /// `kPatienceNs` (both on one core, or more ranks than cores), and for good after kMostFailures
+  /// such blocks in a row.
+  std::optional<double> measure();
+
+  static constexpr std::int64_t kPatienceNs = 200'000;
+  static constexpr int kMostFailures = 4;
+
+  struct Shared;
+
+ private:
+  Bounce(Shared* shared, Side side) : shared_(shared), side_(side) {}
+
+  std::optional<double> originate(std::uint64_t base);
+  bool answer(std::uint64_t base);
+
+  Shared* shared_;
+  Side side_;
+  std::uint64_t calls_ = 0;
+  int failures_ = 0;
+};
+
+}  // namespace wireproof::sentinel

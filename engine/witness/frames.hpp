@@ -1,0 +1,21 @@
+// The witness part of the `idle` and `point` frames.
+#pragma once
+
+#include "base/json_writer.hpp"
+#include "witness/reader.hpp"
+
+namespace wireproof::witness {
+
+/// One element of a point's `witness`:
+/// {"rank","interval_ns","source","counters":{name:[before,after]},"unreadable":[..]} and
+/// "foreign_sysfs":true where /sys shows another namespace.
+void write_point(JsonWriter& json, int rank, const Delta& delta);
+/// The same for a rank whose namespace `reader` reads.
+void write_shared(JsonWriter& json, int rank, int reader, double interval_ns);
+
+/// The fields of an `idle` frame after "frame": counters are differences, negative where one went
+/// back.
+void write_idle_fields(JsonWriter& json, int rank, const Delta& delta);
+void write_idle_shared_fields(JsonWriter& json, int rank, int reader, double interval_ns);
+
+}  // namespace wireproof::witness

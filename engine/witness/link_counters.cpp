@@ -1,0 +1,89 @@
+#include "witness/link_counters.hpp"
+
+#include <array>
+#include <sstream>
+
+#include "base/bounded_file.hpp"
+
+namespace wireproof::witness {
+namespace {
+
+// Columns of /proc/net/dev from the left; "" = a sum of several statistics (net/core/net-procfs.c).
+constexpr std::array<std::string_view, 16> kProcColumns = {"rx_bytes",
+                                                           "rx_packets",
+                                                           "rx_errors",
+                                                           "",
+                                                           "rx_fifo_errors",
+                                                           "",
+                                                           "rx_compressed",
+                                                           "multicast",
+                                                           "tx_bytes",
+                                                           "tx_packets",
+                                                           "tx_errors",
+                                                           "tx_dropped",
+                                                           "tx_fifo_errors",
+                                                           "collisions",
+                                                           "",
+                                                           "tx_compressed"};
+
+std::string counter_name(const std::string& interface, std::string_view statistic) {
+  return "net/" + interface + "/" + std::string(statistic);
+}
+
+}  // namespace
+
+std::vector<std::string> LinkCounters::read(NameTable& names, Snapshot& snapshot) {
+  const auto links = allow_netlink_ ? table_.read() : std::nullopt;
+  if (!links) {
+    allow_netlink_ =
+        false;  // the source never changes back within a run: a delta must compare like with like
+    return read_proc(names, snapshot);
+  }
+  std::vector<std::string> interfaces;
+  for (const Link& link : *links) {
+    const auto& index = indices(names, link.name);
+    for (std::size_t i = 0; i < link.statistic_count; ++i)
+      snapshot.set(index[i], link.statistics[i]);
+    interfaces.push_back(link.name);
+  }
+  return interfaces;
+}
+
+const std::vector<std::size_t>& LinkCounters::indices(NameTable& names,
+                                                      const std::string& interface) {
+  auto& known = indices_[interface];
+  if (known.empty()) {
+    for (const auto statistic : kLinkStatistics)
+      known.push_back(names.index(counter_name(interface, statistic)));
+  }
+  return known;
+}
+
+std::vector<std::string> LinkCounters::read_proc(NameTable& names, Snapshot& snapshot) {
+  const FileText file = read_bounded("/proc/self/net/dev", 1 << 20);
+  if (file.status != ReadStatus::ok) return {};
+  return parse_proc_net_dev(file.text, names, snapshot);
+}
+
+std::vector<std::string> parse_proc_net_dev(std::string_view text, NameTable& names,
+                                            Snapshot& snapshot) {
+  std::vector<std::string> interfaces;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const auto colon = line.rfind(':');  // an alias may hold a colon itself: "eth0:1"
+    if (colon == std::string::npos) continue;
+    std::istringstream name(line.substr(0, colon));
+    std::string interface;
+    name >> interface;
+    std::istringstream columns(line.substr(colon + 1));
+    std::string word;
+    for (std::size_t i = 0; i < kProcColumns.size() && columns >> word; ++i) {
+      if (!kProcColumns[i].empty())
+        snapshot.set(names.index(counter_name(interface, kProcColumns[i])), parse_unsigned(word));
+    }
+    interfaces.push_back(interface);
+  }
+  return interfaces;
+}
+
+}  // namespace wireproof::witness

@@ -1,0 +1,76 @@
+#include "witness/reader.hpp"
+
+#include "base/clock.hpp"
+namespace wireproof::witness {
+namespace {
+
+// An interface may appear between the two listings that are compared: ask twice before calling /sys
+// foreign.
+bool shows_another_namespace() {
+  LinkTable table;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto links = table.read();
+    if (links && sysfs_shows("/", *links)) return false;
+  }
+  return true;
+}
+
+FileScope file_scope(bool live, bool foreign) {
+  if (!live) return FileScope::infiniband_and_network;
+  return foreign ? FileScope::none : FileScope::infiniband;
+}
+
+}  // namespace
+
+Reader::Reader(const std::string& root)
+    : live_(root.empty() || root == "/"),
+      foreign_sysfs_(live_ && shows_another_namespace()),
+      files_(root, file_scope(live_, foreign_sysfs_), /*keep_open=*/live_) {
+  if (!live_) return;
+  links_.emplace();
+  ethtool_.emplace(kernel_ethtool());
+}
+
+Snapshot Reader::read() {
+  Snapshot snapshot;
+  snapshot.values.reserve(names_.size());
+  snapshot.started_ns = monotonic_ns();
+  if (links_) {
+    const auto interfaces = links_->read(names_, snapshot);
+    source_ = links_->source();
+    ethtool_->read(interfaces, names_, snapshot);
+  }
+  files_.read(names_, snapshot);
+  snapshot.finished_ns = monotonic_ns();
+  return snapshot;
+}
+
+Delta Reader::delta(const Snapshot& before, const Snapshot& after) const {
+  Delta result;
+  result.interval_ns = static_cast<double>(after.middle_ns() - before.middle_ns());
+  result.source = source_;
+  result.foreign_sysfs = foreign_sysfs_;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const auto first = before.at(i);
+    const auto second = after.at(i);
+    if (!first || !second) {
+      result.unreadable.push_back(names_.name(i));
+    } else if (*first != *second) {
+      result.changed.push_back({names_.name(i), *first, *second});
+    }
+  }
+  return result;
+}
+
+int reader_of(const std::vector<HostIdentity>& identities, int rank) {
+  const HostIdentity& mine = identities.at(static_cast<std::size_t>(rank));
+  if (!mine.known()) return rank;
+  for (int other = 0; other < rank; ++other) {
+    const HostIdentity& theirs = identities[static_cast<std::size_t>(other)];
+    if (theirs.known() && theirs.boot_id == mine.boot_id && theirs.netns == mine.netns)
+      return other;
+  }
+  return rank;
+}
+
+}  // namespace wireproof::witness

@@ -1,0 +1,75 @@
+// Reads every counter of this host before and after a measurement: the evidence of the path.
+//
+// Values are raw, in the driver's own unit; wrapping and units are interpreted by whoever judges.
+// Use: Reader reader(plan.witness.root); auto before = reader.read(); ...; auto after =
+// reader.read();
+//      reader.delta(before, after) -> what changed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "witness/ethtool_counters.hpp"
+#include "witness/file_counters.hpp"
+#include "witness/link_counters.hpp"
+#include "witness/snapshot.hpp"
+
+namespace wireproof::witness {
+
+struct Change {
+  std::string_view name;  // lives as long as the Reader
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+struct Delta {
+  double interval_ns = 0;  // between the middles of the two readings
+  std::vector<Change> changed;
+  std::vector<std::string_view> unreadable;  // known counters that one of the readings lacks
+  std::string_view source;                   // "netlink", "proc" or "sysfs": where net/* came from
+  bool foreign_sysfs = false;  // /sys shows another network namespace: its counters were not used
+};
+
+class Reader {
+ public:
+  // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev where
+  // netlink is denied), driver statistics by the ethtool ioctl, InfiniBand counters from /sys. Any
+  // other root is a saved or made-up tree of which only files are read. Construct it in the network
+  // namespace that is to be observed.
+  explicit Reader(const std::string& root = "/");
+
+  Snapshot read();
+  Delta delta(const Snapshot& before, const Snapshot& after) const;
+
+  std::size_t counter_count() const { return names_.size(); }
+  bool foreign_sysfs() const { return foreign_sysfs_; }
+
+ private:
+  const bool live_;
+  const bool foreign_sysfs_;
+  NameTable names_;
+  std::optional<LinkCounters> links_;
+  std::optional<EthtoolCounters> ethtool_;
+  FileCounters files_;
+  std::string_view source_ = "sysfs";
+};
+
+// Who shares a network namespace: one kernel (boot id) and one namespace inode on it.
+struct HostIdentity {
+  std::string boot_id;
+  std::uint64_t netns = 0;
+
+  bool known() const { return !boot_id.empty() && netns != 0; }
+};
+
+// The lowest rank that sees the same counters as `rank`; `rank` itself when its identity is unknown
+// (then everyone reads: reading twice costs time, not reading would cost the proof).
+int reader_of(const std::vector<HostIdentity>& identities, int rank);
+inline bool is_reader(const std::vector<HostIdentity>& identities, int rank) {
+  return reader_of(identities, rank) == rank;
+}
+
+}  // namespace wireproof::witness

@@ -36,7 +36,7 @@ def statements() -> list[tuple[str, dict[str, str]]]:
 
 
 def opening(plan: list[tuple[str, dict[str, str]]]) -> None:
-    fields = {keyword: values for keyword, values in plan}
+    fields = dict(plan)
     ranks = [values for keyword, values in plan if keyword == "rank"]
     clock = {"source": "virtual", "ns_per_tick": 1.0, "quantum_ns": 1.0, "read_cost_ns": 10.0}
     run = fields["run"]
@@ -71,7 +71,8 @@ def point(values: dict[str, str]) -> None:
     counters = {"net/eth0/tx_bytes": [0, 300 * size]}
     say("point", id=int(values["id"]), pattern=values["pattern"], form=form, message_bytes=size,
         window=int(values["window"]), formula=values["formula"], started_unix_ns=1_700_000_000_000_000_000,
-        elapsed_ns=1e6, repeat=int(values.get("repeat", 0)), pairs=[pair(it, size) for it in values["pairs"].split(",")],
+        elapsed_ns=1e6, repeat=int(values.get("repeat", 0)),
+        pairs=[pair(it, size) for it in values["pairs"].split(",")],
         witness=[{"rank": 0, "interval_ns": 1e6, "counters": counters}])  # fmt: skip
 
 

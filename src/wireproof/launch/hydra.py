@@ -67,6 +67,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
         clear=clearings("mpich"),
         notes=tuple(notes),
         library=str(request.install.library) if request.install else "",
+        expect=request.engine.expect,
         engine=request.engine.path,
     )
 
@@ -84,5 +85,6 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
         launcher="hydra",
         clear=clearings("mpich"),
         notes=("plain kernel sockets; the launcher only starts the processes",),
+        expect=request.engine.expect,
         engine=request.engine.path,
     )

@@ -34,5 +34,6 @@ def intel(request: LaunchRequest) -> LaunchCommand:
         clear=clearings("intel"),
         notes=tuple(notes),
         library=str(request.install.library) if request.install else "",
+        expect=request.engine.expect,
         engine=request.engine.path,
     )

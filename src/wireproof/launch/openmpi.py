@@ -88,5 +88,6 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         clear=clearings("openmpi"),
         notes=tuple(notes if request.crowded else ()),
         library=str(request.install.library or ""),
+        expect=request.engine.expect,
         engine=request.engine.path,
     )

@@ -76,7 +76,8 @@ class LaunchRequest:
 class LaunchCommand:
     """``argv`` to start, the ``environment`` that we set, the names to take away, and what a reader should know.
 
-    ``clear`` are prefixes or names of inherited variables that must not reach this MPI.
+    ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text that the library which
+    answers must have in its version; it belongs into the plan's ``Transport``.
     """
 
     argv: tuple[str, ...]
@@ -85,4 +86,5 @@ class LaunchCommand:
     clear: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     library: str = ""
+    expect: str = ""
     engine: Path = Path()

@@ -7,6 +7,7 @@ The border is described in docs/reference/engine-interface.md. It lives in the v
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -23,6 +24,7 @@ MAX_LINE_BYTES = 64 << 20
 
 _DECODER = msgspec.json.Decoder(Frame)
 _KEY_WITHIN = 24
+T = TypeVar("T")
 
 
 class BadFrame(CouldNotMeasure):
@@ -103,42 +105,43 @@ def assemble(
     frames: Iterable[Frame], *, claim: Claim, provenance: Provenance, missing: Mapping[int, str] | None = None
 ) -> Run:
     """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the last frame."""
-    opened: Open | None = None
-    close: Close | None = None
-    hosts: dict[int, Host] = {}
-    points: dict[int, PointRecord] = {}
-    idle: dict[int, Idle] = {}
-    floors: dict[tuple[str, str], Floor] = {}
-    facts: dict[tuple[int, str, str, tuple[str, ...]], FactFrame] = {}
+    kinds: dict[type, dict[object, Frame]] = {}
     errors: list[EngineError] = []
     for frame in frames:
-        match frame:
-            case Open():
-                opened = frame
-            case Host():
-                hosts[frame.rank] = frame
-            case PointRecord():
-                points[frame.id] = frame
-            case Idle():
-                idle[frame.rank] = frame
-            case Floor():
-                floors[frame.pattern, frame.form] = frame
-            case FactFrame():
-                facts[frame.rank, frame.kind, frame.path, tuple(frame.argv)] = frame
-            case EngineError():
-                errors.append(frame)
-            case Close():
-                close = frame
+        if isinstance(frame, EngineError):
+            errors.append(frame)
+        else:
+            kinds.setdefault(type(frame), {})[_identity(frame)] = frame
+    opened, close = kinds.get(Open, {}).get(None), kinds.get(Close, {}).get(None)
     return Run(
         claim=claim,
         provenance=provenance,
-        open=opened,
-        hosts=[hosts[rank] for rank in sorted(hosts)],
-        points=list(points.values()),
-        idle=[idle[rank] for rank in sorted(idle)],
-        floors=list(floors.values()),
-        facts=list(facts.values()),
+        open=opened if isinstance(opened, Open) else None,
+        hosts=sorted(_of(Host, kinds), key=lambda host: host.rank),
+        points=_of(PointRecord, kinds),
+        idle=sorted(_of(Idle, kinds), key=lambda idle: idle.rank),
+        floors=_of(Floor, kinds),
+        facts=_of(FactFrame, kinds),
         errors=errors,
-        close=close,
-        missing={point: reason for point, reason in (missing or {}).items() if point not in points},
+        close=close if isinstance(close, Close) else None,
+        missing={point: reason for point, reason in (missing or {}).items() if point not in kinds.get(PointRecord, {})},
     )
+
+
+def _identity(frame: Frame) -> object:
+    """What makes a second frame of the same kind a replacement of the first."""
+    match frame:
+        case Host() | Idle():
+            return frame.rank
+        case PointRecord():
+            return frame.id
+        case Floor():
+            return frame.pattern, frame.form
+        case FactFrame():
+            return frame.rank, frame.kind, frame.path, tuple(frame.argv)
+        case _:
+            return None
+
+
+def _of(kind: type[T], kinds: Mapping[type, Mapping[object, Frame]]) -> list[T]:
+    return [frame for frame in kinds.get(kind, {}).values() if isinstance(frame, kind)]

@@ -1,0 +1,98 @@
+"""Whether an MPI answers: two ranks on this machine, one point, bounded. The part of ``doctor`` that starts MPIs."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from wireproof.instrument.measure import measure
+from wireproof.launch.command import prepare, provenance
+from wireproof.launch.find import find_mpis
+from wireproof.launch.install import MpiInstall
+from wireproof.launch.meeting import meeting_point
+from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.errors import WireproofError
+from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
+
+__all__ = ["Answer", "small_plan", "try_mpis", "try_transport"]
+
+DEADLINE_S = 40.0
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when it works."""
+
+    name: str
+    family: str
+    launcher: str
+    version: str
+    abi: str
+    abi_version: str
+    engine: str
+    works: bool
+    library: str = ""
+    problem: str = ""
+    seconds: float | None = None
+
+
+def small_plan(transport: TransportKind, expect: str = "") -> Plan:
+    """Two ranks, one half round trip at 8 B: enough to see that frames come."""
+    return Plan(
+        run_id="doctor",
+        seed=1,
+        transport=Transport(kind=transport, expect=expect),
+        ranks=tuple(RankPlace(index=rank, host="localhost") for rank in range(2)),
+        points=(Point(id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=100),),
+        policy=Policy(point_budget_ms=100, point_deadline_ms=10_000, run_deadline_ms=30_000, yield_=1),
+    )
+
+
+def _blank(install: MpiInstall | None, name: str) -> Answer:
+    if install is None:
+        return Answer(
+            name=name, family="", launcher="", version="", abi="nompi", abi_version="", engine="", works=False
+        )
+    return Answer(
+        name=name,
+        family=install.family,
+        launcher=str(install.launcher),
+        version=install.version,
+        abi=install.abi or "",
+        abi_version=install.abi_version,
+        engine=f"wireproof-engine.{install.abi}" if install.abi else "",
+        works=False,
+        problem=install.problem,
+    )
+
+
+def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> Answer:
+    """Run the small plan over ``transport``. Never raises for what does not work: the ``problem`` says it."""
+    blank = _blank(install, install.title if install else transport)
+    if install is not None and install.problem:
+        return blank
+    begun = time.monotonic()
+    try:
+        command = prepare(transport, install, ranks=2, meet=meeting_point("127.0.0.1") if transport == "tcp" else "")
+        claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
+        outcome = measure(
+            small_plan(transport, command.expect),
+            command,
+            claim=claim,
+            provenance=provenance(command, install),
+            deadline_s=DEADLINE_S,
+        )
+    except WireproofError as error:
+        return msgspec.structs.replace(blank, problem=str(error))
+    shutil.rmtree(outcome.folder, ignore_errors=True)
+    library = outcome.run.hosts[0].library if outcome.run.hosts else ""
+    seconds = round(time.monotonic() - begun, 2)
+    problem = "" if outcome.complete else outcome.ending.reason
+    return msgspec.structs.replace(blank, works=outcome.complete, library=library, problem=problem, seconds=seconds)
+
+
+def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[Answer]:
+    """Every MPI of this machine tried in turn; see ``find_mpis``."""
+    return [try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)]

@@ -1,0 +1,1 @@
+"""Run folders: sealed into Parquet, read back years later. No server, no lock."""

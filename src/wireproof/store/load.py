@@ -1,0 +1,74 @@
+"""Reads a run folder back, sealed or not: frames and run.json are enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from wireproof.model.document import RunDocument
+from wireproof.model.errors import BadInput
+from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.record import Frame
+from wireproof.model.run import Run
+from wireproof.store.migrate import migrate
+
+__all__ = ["FRAMES", "load_document", "load_frames", "load_run"]
+
+FRAMES = "frames.jsonl"
+DOCUMENT = "run.json"
+_CHUNK = 1 << 20
+_LARGEST_DOCUMENT = 256 << 20
+CUT_OFF = "the recording was cut off before it could say why"
+
+
+def load_document(folder: Path) -> RunDocument:
+    """run.json of ``folder``, migrated. Raises ``BadInput`` that says why it is not a run of ours."""
+    path = folder / DOCUMENT
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
+    if not path.is_file():
+        raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
+    try:
+        if path.stat().st_size > _LARGEST_DOCUMENT:
+            raise BadInput(f"{path} is larger than {_LARGEST_DOCUMENT} bytes: not a run of wireproof.")
+        document = migrate(msgspec.json.decode(path.read_bytes()), str(path))
+        return msgspec.convert(document, RunDocument)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is damaged: {error}.") from error
+
+
+def load_frames(folder: Path) -> list[Frame]:
+    """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged line, naming it."""
+    path = folder / FRAMES
+    if not path.exists():
+        return []
+    reader, frames = FrameReader(), []
+    try:
+        with path.open("rb") as file:
+            while data := file.read(_CHUNK):
+                frames += [frame for _, frame in reader.feed(data)]
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except BadFrame as error:
+        raise BadInput(f"{path}: after {len(frames)} good frames, {error}") from error
+    if reader.talk:
+        raise BadInput(f"{path} has lines that are not frames ({reader.talk[0][:60]!r}): the file is damaged.")
+    return frames
+
+
+def load_run(folder: Path) -> Run:
+    """The run that ``folder`` holds, with the reason for each planned point that is not there.
+
+    Raises ``BadInput`` when the folder is not a run of ours or is damaged.
+    """
+    document = load_document(folder)
+    frames = load_frames(folder)
+    missing = dict(document.missing)
+    sealed = sealed_points(frames)
+    for point in document.plan.points:
+        if point.id not in sealed:
+            missing.setdefault(point.id, document.reason or CUT_OFF)
+    return assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)

@@ -1,0 +1,138 @@
+"""Seals a run folder: points and raw batches as Parquet, written once, each file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.frames import MAX_LINE_BYTES, sealed_points
+from wireproof.store.load import FRAMES, load_document, load_frames
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["BATCHES", "POINTS", "SCHEMA", "seal"]
+
+POINTS, BATCHES = "points.parquet", "batches.parquet"
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {"threads": "1", "autoinstall_known_extensions": "false"}
+SCHEMA = 1
+"""Version of the tables' columns, kept in the files' own metadata."""
+
+_PAIR = """STRUCT(origin INTEGER, target INTEGER, status VARCHAR, stop VARCHAR, operations_per_batch BIGINT,
+    batch_ns DOUBLE[], block_batches BIGINT[], messages_forward BIGINT, messages_backward BIGINT,
+    payload_forward_bytes BIGINT, payload_backward_bytes BIGINT, window_used BIGINT,
+    warmup STRUCT(operations BIGINT, elapsed_ns DOUBLE, stationary BOOLEAN),
+    estimate STRUCT(median_ns DOUBLE, low_ns DOUBLE, high_ns DOUBLE, blocks BIGINT, effective_blocks DOUBLE,
+        autocorrelation DOUBLE, half_width DOUBLE, label VARCHAR),
+    target_elapsed_ns DOUBLE, formula_value_ns DOUBLE, integrity VARCHAR, origin_core INTEGER, target_core INTEGER)[]"""
+_COLUMNS = {
+    "frame": "VARCHAR",
+    "id": "BIGINT",
+    "repeat": "BIGINT",
+    "pattern": "VARCHAR",
+    "form": "VARCHAR",
+    "message_bytes": "BIGINT",
+    "window": "BIGINT",
+    "window_kind": "VARCHAR",
+    "formula": "VARCHAR",
+    "started_unix_ns": "BIGINT",
+    "elapsed_ns": "DOUBLE",
+    "pairs": _PAIR,
+}
+_PAIRS = """SELECT id AS point, coalesce(repeat, 0) AS repeat, pattern, form, message_bytes, "window",
+    coalesce(window_kind, '') AS window_kind, formula, started_unix_ns, elapsed_ns, unnest(pairs) AS pair
+    FROM frames WHERE frame = 'point'"""
+_POINTS = f"""SELECT * EXCLUDE (pair), pair.origin, pair.target, pair.status, pair.stop, pair.operations_per_batch,
+    len(pair.batch_ns) AS batches, pair.messages_forward, pair.messages_backward, pair.payload_forward_bytes,
+    pair.payload_backward_bytes, pair.window_used, pair.warmup.operations AS warmup_operations,
+    pair.warmup.elapsed_ns AS warmup_elapsed_ns, pair.warmup.stationary AS warmup_stationary, pair.estimate.median_ns,
+    pair.estimate.low_ns, pair.estimate.high_ns, pair.estimate.blocks, pair.estimate.effective_blocks,
+    pair.estimate.autocorrelation, pair.estimate.half_width, pair.estimate.label, pair.target_elapsed_ns,
+    pair.formula_value_ns, pair.integrity, pair.origin_core, pair.target_core
+    FROM ({_PAIRS}) ORDER BY point, pair.origin"""  # noqa: S608  constants only
+_BATCHES = f"""WITH pairs AS ({_PAIRS}),
+    batches AS (SELECT point, repeat, pair.origin AS origin, pair.target AS target,
+        pair.operations_per_batch AS operations_per_batch, unnest(pair.batch_ns) AS elapsed_ns,
+        unnest(range(len(pair.batch_ns))) AS batch FROM pairs),
+    blocks AS (SELECT point, pair.origin AS origin, unnest(pair.block_batches) AS size,
+        unnest(range(len(pair.block_batches))) AS block FROM pairs),
+    members AS (SELECT point, origin, block, unnest(range(size)) AS within FROM blocks),
+    labels AS (SELECT point, origin, block,
+        row_number() OVER (PARTITION BY point, origin ORDER BY block, within) - 1 AS batch FROM members)
+    SELECT batches.*, block FROM batches LEFT JOIN labels USING (point, origin, batch)
+    ORDER BY point, origin, batch"""  # noqa: S608  constants only
+
+
+def _quoted(text: str) -> str:
+    """A text as an SQL literal: DuckDB takes no parameters for file names in COPY."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def seal(folder: Path) -> list[Path]:
+    """Write ``points.parquet`` (a row for each pair of a point) and ``batches.parquet`` (a row for each timed batch).
+
+    Returns the files. A run without a single point gives none. Raises ``BadInput`` when ``folder`` is not a run of ours
+    or is damaged, and ``CouldNotMeasure`` when the files cannot be written: nothing half-written stays.
+    """
+    run_id = load_document(folder).plan.run_id
+    points = len(sealed_points(load_frames(folder)))
+    if points == 0:
+        return []
+    import duckdb
+
+    fresh = {name: folder / f".{name}.new" for name in (POINTS, BATCHES)}
+    try:
+        with (folder / FRAMES).open("rb") as frames, duckdb.connect(config=dict(_CONFIG)) as database:
+            database.execute(_view(frames.fileno()))
+            _check_complete(database, points)
+            for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
+                database.execute(_copy(query, fresh[name], run_id))
+        return [_publish(path) for path in fresh.values()]
+    except (duckdb.Error, OSError) as error:
+        raise CouldNotMeasure(_reason(folder, error)) from error
+    finally:
+        for path in fresh.values():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _view(descriptor: int) -> str:
+    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for patterns."""
+    columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
+    return (
+        f"CREATE VIEW frames AS SELECT * FROM read_json('/proc/self/fd/{descriptor}', format = 'newline_delimited',"  # noqa: S608
+        f" ignore_errors = true, maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}})"
+    )
+
+
+def _copy(query: str, path: Path, run_id: str) -> str:
+    metadata = f"KV_METADATA {{wireproof_schema: '{SCHEMA}', run_id: {_quoted(run_id)}}}"
+    return f"COPY ({query}) TO {_quoted(str(path))} (FORMAT parquet, COMPRESSION zstd, {metadata})"
+
+
+def _check_complete(database: duckdb.DuckDBPyConnection, points: int) -> None:
+    """A torn last line is passed over on purpose; anything else that is passed over would be a silent loss."""
+    row = database.execute("SELECT count(DISTINCT id) FROM frames WHERE frame = 'point'").fetchone()
+    if row is None or row[0] != points:
+        raise CouldNotMeasure(f"sealing found {row[0] if row else 0} of {points} points: the frames are kept.")
+
+
+def _publish(fresh: Path) -> Path:
+    """Give a complete file its name."""
+    descriptor = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return fresh.replace(fresh.with_name(fresh.name.removeprefix(".").removesuffix(".new")))
+
+
+def _reason(folder: Path, error: Exception) -> str:
+    text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
+        return f"no space is left to seal the run in {folder}; its frames are kept: free some and seal it again."
+    return f"the run in {folder} cannot be sealed; its frames are kept: {text}"

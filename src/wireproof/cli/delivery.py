@@ -1,0 +1,90 @@
+"""What a verb hands over: text or JSON on stdout, the sealed run and the page in the folder, the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from wireproof.cli.outcome import INTERRUPTED, status_of
+from wireproof.instrument.measure import Outcome
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.section import Section, worst
+from wireproof.report.text import Look, whole
+from wireproof.store import seal
+
+__all__ = ["deliver", "result_folder", "say"]
+
+
+def say(text: str) -> None:
+    """Talk, for people: stderr, because stdout is data."""
+    click.echo(f"wireproof: {text}", err=True)
+
+
+def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Path:
+    """The folder of a verb that keeps several runs and a page: ``out``, or a new one in the working directory.
+
+    Raises ``BadInput`` when ``out`` holds something and ``resume`` was not asked for.
+    """
+    if out is None:
+        if resume:
+            raise BadInput("--resume needs the --out folder of the run to continue.")
+        out = Path(f"wireproof-{verb}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}")
+    try:
+        if out.exists() and not resume and any(out.iterdir()):
+            raise BadInput(f"the folder {out} is not empty: give another --out, or --resume to continue the run in it.")
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except NotADirectoryError as error:
+        raise BadInput(f"{out} is not a folder: give another --out.") from error
+    except OSError as error:
+        raise CouldNotMeasure(f"the folder {out} cannot be made: {error.strerror}. Give another --out.") from error
+    return out
+
+
+def deliver(
+    parts: Sequence[tuple[Section, Sequence[Outcome]]],
+    *,
+    title: str,
+    folder: Path | None,
+    as_json: bool,
+    page: bool = True,
+) -> int:
+    """Print, seal, write the page; returns the exit status: that of the worst part, 130 when interrupted."""
+    sections = [section for section, _ in parts]
+    if as_json:
+        _print_json(sections)
+    else:
+        look = Look.of(sys.stdout, os.environ)
+        for section in sections:
+            click.echo(whole(section, look))
+    outcomes = [outcome for _, several in parts for outcome in several]
+    for outcome in outcomes if folder is not None else []:
+        seal(outcome.folder)
+    if folder is not None and page and any(section.run.points for section in sections):
+        _write_page(sections, title, folder)
+    if any(outcome.ending.ended == "interrupted" for outcome in outcomes):
+        say("interrupted; what was measured is kept" + (f" in {folder}." if folder else "."))
+        return INTERRUPTED
+    return status_of(worst([section.judgement.verdict for section in sections]))
+
+
+def _print_json(sections: Sequence[Section]) -> None:
+    from wireproof.report.machine import to_json
+
+    texts = [to_json(one.run, one.judgement, one.limits, one.criteria).rstrip() for one in sections]
+    click.echo(texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]")
+
+
+def _write_page(sections: Sequence[Section], title: str, folder: Path) -> None:
+    from wireproof.report.html import render, write
+
+    try:
+        path = write(folder / "report.html", render(list(sections), title))
+    except OSError as error:
+        say(f"the report could not be written: {error.strerror}; the records in {folder} are complete.")
+        return
+    say(f"report: {path.absolute()}")

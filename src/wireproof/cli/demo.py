@@ -1,0 +1,114 @@
+"""``wireproof demo``: a virtual cluster with a bad link and a lie, both caught."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from wireproof.lab.cluster import Lab
+    from wireproof.model.topology import Topology
+
+__all__ = ["command"]
+
+NODES = ("n1", "n2", "n3", "n4")
+SLOW_NODE, SLOW_RATE = "n3", "300mbit"
+SWEEP_BUDGET_MS = 250
+LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
+
+
+def _topology() -> Topology:
+    from wireproof.model.topology import Fault, Network, Topology
+
+    return Topology(
+        nodes=NODES,
+        networks=(Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24"),),
+        faults=(Fault(node=SLOW_NODE, network="hsn", kind="rate", direction="tx", value=SLOW_RATE),),
+    )
+
+
+def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
+    """Every pair of four nodes in disjoint rounds, each direction alone, and the curves of one healthy pair."""
+    from wireproof.cli.place import lab_place
+    from wireproof.cli.session import Wish
+    from wireproof.plan.sweep import SIZES, numbered, screen, sweep
+
+    points = screen(len(NODES))
+    points += sweep("pingpong", SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
+    points += sweep("stream", SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
+    wish = Wish(
+        title="four nodes at 1 Gb/s",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "cluster",
+        lead=f"Planted, and not told to the judge: {SLOW_NODE} sends at {SLOW_RATE}/s, everything else is healthy.",
+    )
+    return wish, lab_place(lab, NODES)
+
+
+def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
+    """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a real cluster."""
+    from wireproof.cli.place import lab_place
+    from wireproof.cli.session import Wish
+    from wireproof.plan.sweep import numbered, sweep
+
+    points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
+    points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
+    wish = Wish(
+        title="the same link, measured wrongly",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "lie",
+        lead="Planted, and not told to the judge: n1 and n2 are claimed, but both ranks were started on n1.",
+    )
+    place = lab_place(lab, NODES[:2])
+    return wish, dataclasses.replace(place, start_on=(NODES[0], NODES[0]))
+
+
+@click.command("demo")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="folder for records and report.")
+@click.option("--seed", type=int, help="seed of the order of the points.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+def command(out: Path | None, seed: int | None, as_json: bool) -> int:
+    """Build a virtual cluster with a bad link and a shared-memory lie; measure it; show that both are caught.
+
+    Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user namespaces.
+    """
+    from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.cli.session import run_session
+    from wireproof.lab.cluster import up
+
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    folder = result_folder(out, "demo")
+    with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
+        say(
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_RATE}/s, as nobody knows yet"
+        )
+        parts = []
+        for build in (_cluster, _lie):
+            parts.append(run_session(*build(lab, folder, seed)))
+            if parts[-1][1][-1].ending.ended == "interrupted":
+                break
+    status = deliver(parts, title="wireproof demo", folder=folder, as_json=as_json)
+    if status == 130:
+        return status
+    caught = _caught([section for section, _ in parts])
+    for line in caught.values():
+        say(line)
+    return 0 if all("CAUGHT" in line for line in caught.values()) else 1
+
+
+def _caught(sections: list[Any]) -> dict[str, str]:
+    """Were the two planted things found? Read from the findings alone, which know nothing of what was planted."""
+    slow = [one for one in sections[0].judgement.findings if one.code == "node-direction-slow"]
+    named = any(SLOW_NODE in one.subject or SLOW_NODE in one.message.split()[0] for one in slow)
+    lie = sections[1].judgement if len(sections) > 1 else None
+    return {
+        "link": f"bad node and direction: {'CAUGHT, ' + slow[0].message if named else 'MISSED'}",
+        "lie": f"shared memory sold as a wire: {'CAUGHT' if lie and lie.proof == 'off-wire' else 'MISSED'}",
+    }

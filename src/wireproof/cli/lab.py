@@ -1,0 +1,137 @@
+"""``wireproof lab``: a virtual cluster on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from wireproof.lab.state import LabStatus
+    from wireproof.model.topology import Fault
+
+__all__ = ["command"]
+
+
+@click.group("lab")
+def command() -> None:
+    """Virtual cluster on this machine: nodes in namespaces, shaped links, planted faults."""
+
+
+def _describe(status: LabStatus) -> str:
+    lines = [f"{status.name}: {status.state}"]
+    for network in status.topology.networks if status.topology else ():
+        lines.append(f"  network {network.name}: {network.device}, {network.rate or 'not shaped'}, MTU {network.mtu}")
+    for node in status.nodes:
+        where = ", ".join(f"{name} {address}" for name, address in node.addresses.items())
+        lines.append(f"  {node.name}: {'up' if node.alive else 'DEAD'}, {where}")
+    for fault in status.faults:
+        lines.append(f"  planted: {fault.node} {fault.network} {fault.direction} {fault.kind} {fault.value}".rstrip())
+    return "\n".join(lines)
+
+
+@command.command("up")
+@click.argument("topology", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", help="name of the lab (default: the file's name without its ending).")
+def up(topology: Path, name: str | None) -> int:
+    """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
+    from wireproof.lab.cluster import up as build
+    from wireproof.lab.topology_file import load_topology
+
+    lab = build(load_topology(topology), name or topology.stem.lower().replace("_", "-"))
+    click.echo(_describe(lab.status()))
+    return 0
+
+
+@command.command("status")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+def status(name: str | None, as_json: bool) -> int:
+    """Show the labs of this user, or the one called NAME."""
+    from wireproof.lab.cluster import find_labs
+    from wireproof.model.errors import BadInput
+
+    labs = find_labs()
+    found = [one for one in labs if name in (None, one.name)]
+    if name and not found:
+        raise BadInput(f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}.")
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.encode(found, enc_hook=str).decode())
+    else:
+        click.echo("\n".join(map(_describe, found)) or "no lab is up.")
+    return 0
+
+
+@command.command("exec", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("node")
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
+    """Run a command in NODE of the lab NAME; its exit status is kept."""
+    from wireproof.lab.cluster import open_lab
+
+    lab = open_lab(name)
+    words = lab.exec_argv(node, argv)
+    sys.stdout.flush()
+    os.execve(words[0], words, {**os.environ, **lab.agent_environment()})
+
+
+def _fault(network: str | None, node: str, kind: str, direction: str, value: str, lab_name: str) -> Fault:
+    from wireproof.lab.cluster import open_lab
+    from wireproof.model.errors import BadInput
+    from wireproof.model.topology import Fault
+
+    networks = [one.name for one in open_lab(lab_name).topology.networks]
+    if network is None and len(networks) > 1:
+        raise BadInput(f"lab {lab_name} has the networks {', '.join(networks)}: say which with --network.")
+    return Fault(
+        node=node,
+        network=network or networks[0],
+        kind=kind,  # type: ignore[arg-type]
+        direction=direction,  # type: ignore[arg-type]
+        value=value,
+    )
+
+
+@command.command("fault")
+@click.argument("name")
+@click.argument("node")
+@click.argument("kind", type=click.Choice(["rate", "loss", "delay", "down"]))
+@click.argument("value", default="")
+@click.option("--network", help="network of the NIC, when the lab has several.")
+@click.option("--direction", type=click.Choice(["tx", "rx"]), help="as the node sees it.")
+@click.option("--clear", is_flag=True, help="lift this fault instead of planting it.")
+def fault(name: str, node: str, kind: str, value: str, network: str | None, direction: str | None, clear: bool) -> int:
+    """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, a NIC that is down."""
+    from wireproof.lab.cluster import open_lab
+
+    planted = _fault(network, node, kind, "" if kind == "down" else direction or "tx", value, name)
+    lab = open_lab(name)
+    if clear:
+        lab.clear_fault(planted)
+    else:
+        lab.set_fault(planted)
+    click.echo(_describe(lab.status()))
+    return 0
+
+
+@command.command("down")
+@click.argument("name", required=False)
+@click.option("--all", "every", is_flag=True, help="every lab of this user.")
+def down(name: str | None, every: bool) -> int:
+    """Take the lab NAME down, or what a crash has left of it."""
+    from wireproof.lab.cluster import down as remove
+    from wireproof.lab.cluster import find_labs
+    from wireproof.model.errors import BadInput
+
+    if bool(name) == every:
+        raise BadInput("say which lab to take down: its NAME, or --all.")
+    for one in [status.name for status in find_labs()] if every else [str(name)]:
+        result = remove(one)
+        click.echo(f"{one}: down{' (it had crashed)' if result.crashed else ''}")
+    return 0

@@ -1,0 +1,131 @@
+"""``wireproof measure PATTERN``: one measurement with its proof."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import msgspec
+
+from wireproof.cli.options import link_options, output_options, place_options, settings_of
+from wireproof.model.errors import BadInput
+from wireproof.model.plan import Formula, ModelWorld, Point, Policy
+from wireproof.model.record import Form, Pattern
+from wireproof.settings.resolve import Settings
+
+__all__ = ["command", "policy_of"]
+
+PATTERNS = ("pingpong", "stream", "exchange", "put", "get")
+
+
+def _model(text: str | None) -> ModelWorld:
+    """``latency_ns=1500,gap_ns_per_byte=0.08,...`` as the world of the model transport."""
+    fields: dict[str, str] = {}
+    for part in (text or "latency_ns=1000,gap_ns_per_byte=0.1").split(","):
+        name, separator, value = part.partition("=")
+        if not separator:
+            raise BadInput(f"--model {part[:40]!r} is not NAME=NUMBER: give {', '.join(ModelWorld.__struct_fields__)}.")
+        fields[name.strip()] = value
+    try:
+        return msgspec.convert(fields, ModelWorld, strict=False)
+    except msgspec.ValidationError as error:
+        known = ", ".join(ModelWorld.__struct_fields__)
+        raise BadInput(
+            f"--model {text!r}: {error}; there is {known}, latency_ns and gap_ns_per_byte are needed."
+        ) from error
+
+
+def _points(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
+    from wireproof.plan.sweep import SIZES, sweep
+
+    form = cast(Form | None, options["form"])
+    if form and pattern not in ("put", "get"):
+        raise BadInput(f"--form is for put and get; {pattern} has only one.")
+    sizes = settings.sizes.value or SIZES
+    points: list[Point] = []
+    for pairs in ([(0, 1)], [(1, 0)]) if options["both_directions"] else ([(0, 1)],):
+        points += sweep(
+            cast(Pattern, pattern),
+            sizes,
+            pairs,
+            form=form,
+            window=settings.window.value,
+            formula=cast(Formula, settings.formula.value),
+            window_kind=options["window_kind"],
+        )
+    if not points:
+        raise BadInput(f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes.")
+    return points
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Budget and deadline as given; a point's deadline grows with its budget."""
+    policy = Policy()
+    if settings.budget.value is not None:
+        budget = max(1, round(settings.budget.value * 1000))
+        deadline = max(policy.point_deadline_ms, 10 * budget)
+        policy = msgspec.structs.replace(policy, point_budget_ms=budget, point_deadline_ms=deadline)
+    if settings.deadline.value is not None:
+        policy = msgspec.structs.replace(policy, run_deadline_ms=max(1, round(settings.deadline.value * 1000)))
+    return policy
+
+
+@click.command("measure")
+@click.argument("pattern", type=click.Choice(PATTERNS))
+@click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
+@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB in flight); default 64.")
+@click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p", help="whose loop and formula gives the number.")
+@click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get: flush each access, or each window.")
+@click.option("--window-kind", type=click.Choice(["allocate", "create"]), default="allocate", show_default=True,
+              help="put, get: how the remote memory is made.")  # fmt: skip
+@click.option("--both-directions", is_flag=True, help="also from the second host to the first.")
+@click.option("--repeat", metavar="N", help="how often each point is measured; default 1.")
+@click.option("--ranks", type=click.IntRange(1, 4096), default=2, show_default=True, help="ranks, without --hosts.")
+@click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
+@place_options
+@link_options
+@output_options
+def command(pattern: str, **options: Any) -> int:
+    """Measure one PATTERN over a range of sizes, prove its path, judge it.
+
+    pingpong: half round trip. stream: one way, acknowledged. exchange: both ways. put, get: remote access.
+    """
+    from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.cli.physics import read_table
+    from wireproof.cli.place import place_of, this_machine
+    from wireproof.cli.session import Wish, run_session
+    from wireproof.plan.sweep import numbered
+
+    settings = settings_of(options)
+    points = _points(pattern, settings, options)
+    table = read_table(options["physics"])
+    transport = settings.transport.value
+    place = place_of(settings, lab=options["lab"], mtu=options["mtu"], pcie=options["pcie"])
+    if not place.hosts:
+        place = this_machine(place.link, ranks=1 if transport in ("null", "model") else options["ranks"])
+    for line in place.said:
+        say(line)
+    seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
+    with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
+        keep = settings.out.value
+        folder = result_folder(keep, "measure", resume=options["resume"]) if keep else Path(scratch)
+        wish = Wish(
+            title=f"{pattern} over {transport}",
+            points=numbered(points, seed=seed, repeats=settings.repeat.value),
+            seed=seed,
+            transport=cast(Any, transport),
+            mpi=settings.mpi.value,
+            fabric=cast(Any, settings.fabric.value),
+            nic_selection=cast(Any, settings.nic_selection.value),
+            policy=policy_of(settings),
+            model=_model(options["model_world"]) if transport == "model" else None,
+            out=folder / "run",
+            resume=options["resume"],
+            deadline_s=settings.deadline.value,
+            table=table,
+        )
+        part = run_session(wish, place)
+        return deliver([part], title=wish.title, folder=keep and folder, as_json=settings.json.value)

@@ -15,7 +15,7 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.section import Section, worst
 from wireproof.report.text import Look, whole
-from wireproof.store import seal
+from wireproof.store.seal import seal
 
 __all__ = ["deliver", "result_folder", "say"]
 
@@ -51,7 +51,6 @@ def deliver(
     title: str,
     folder: Path | None,
     as_json: bool,
-    page: bool = True,
 ) -> int:
     """Print, seal, write the page; returns the exit status: that of the worst part, 130 when interrupted."""
     sections = [section for section, _ in parts]
@@ -64,7 +63,7 @@ def deliver(
     outcomes = [outcome for _, several in parts for outcome in several]
     for outcome in outcomes if folder is not None else []:
         seal(outcome.folder)
-    if folder is not None and page and any(section.run.points for section in sections):
+    if folder is not None and any(section.run.points for section in sections):
         _write_page(sections, title, folder)
     if any(outcome.ending.ended == "interrupted" for outcome in outcomes):
         say("interrupted; what was measured is kept" + (f" in {folder}." if folder else "."))

@@ -78,7 +78,7 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     lab = open_lab(name)
     words = lab.exec_argv(node, argv)
     sys.stdout.flush()
-    os.execve(words[0], words, {**os.environ, **lab.agent_environment()})
+    os.execve(words[0], words, {**os.environ, **lab.agent_environment()})  # noqa: S606 - an argv list
 
 
 def _fault(network: str | None, node: str, kind: str, direction: str, value: str, lab_name: str) -> Fault:

@@ -141,7 +141,7 @@ def place_of(settings: Settings, *, lab: str | None, mtu: int | None = None, pci
     hosts = hosts or (found.nodes if found else ())
     if len(hosts) < 2:
         raise BadInput(
-            f"one host ({hosts[0]}) has nobody to talk to: give at least two, or none for this machine alone."
+            f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
         )
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)

@@ -42,7 +42,7 @@ class Wish:
     mpi: str = ""
     fabric: Fabric = ""
     nic_selection: NicSelection = "claimed"
-    policy: Policy = Policy()
+    policy: Policy = dataclasses.field(default_factory=Policy)
     model: ModelWorld | None = None
     facts: tuple[FactRequest, ...] = ()
     out: Path | None = None
@@ -52,7 +52,7 @@ class Wish:
     lead: str = ""
     launches: int = 1
     table: Table | None = None
-    criteria: Criteria = Criteria()
+    criteria: Criteria = dataclasses.field(default_factory=Criteria)
 
 
 def _install(wish: Wish) -> MpiInstall | None:

@@ -1,7 +1,7 @@
 """Which counter tells a NIC's traffic, and in which unit, by driver.
 
-InfiniBand port counters are 4-byte words; hfi1 fills the same file with 8-byte flits; irdma counts octets of IP; RDMA does not
-show in netdev statistics (mlx5, irdma, bnxt), except when RDMA is made in software (rxe, siw).
+InfiniBand port counters are 4-byte words; hfi1 fills the same file with 8-byte flits; irdma counts octets of IP; RDMA
+does not show in netdev statistics (mlx5, irdma, bnxt), except when RDMA is made in software (rxe, siw).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 from wireproof.model.claim import Protocol
 from wireproof.model.record import Nic
 
-__all__ = ["Direction", "Source", "is_stacked", "sources", "trouble_counters"]
+__all__ = ["SOFT_RDMA", "Direction", "Source", "every_source", "is_stacked", "sources", "trouble_counters"]
 
 Direction = Literal["tx", "rx"]
 
 _RDMA = ("rocev2", "infiniband", "omnipath", "truescale")
-_SOFT = ("rxe", "siw")
+SOFT_RDMA = ("rxe", "siw")
 # Interfaces that hand their packets to another one: the same bytes are counted twice.
 _STACKED = ("bonding", "team", "bridge", "802.1q", "vlan", "macvlan", "ipvlan", "openvswitch", "vxlan", "tun")
 _WORDS, _FLITS, _OCTETS = 4, 8, 1
@@ -37,7 +37,7 @@ def is_stacked(nic: Nic) -> bool:
 def sources(nic: Nic, protocol: Protocol | None, direction: Direction) -> list[Source]:
     """Where to read the bytes of ``direction``, the best first."""
     netdev = Source((f"net/{nic.name}/{direction}_bytes",), _OCTETS)
-    soft = nic.rdma is not None and nic.rdma.device.startswith(_SOFT)
+    soft = nic.rdma is not None and nic.rdma.device.startswith(SOFT_RDMA)
     if nic.kind == "loopback" or nic.rdma is None or soft or protocol not in _RDMA:
         return [netdev]
     return _rdma_sources(nic, direction)
@@ -50,7 +50,8 @@ def every_source(nic: Nic, direction: Direction) -> list[Source]:
 
 
 def _rdma_sources(nic: Nic, direction: Direction) -> list[Source]:
-    assert nic.rdma is not None
+    if nic.rdma is None:
+        return []
     device, port = nic.rdma.device, nic.rdma.port
     name = "port_xmit_data" if direction == "tx" else "port_rcv_data"
     data = f"ib/{device}/{port}/counters/{name}"
@@ -59,7 +60,9 @@ def _rdma_sources(nic: Nic, direction: Direction) -> list[Source]:
         return [Source((data,), _FLITS)]
     if "mlx5" in who:
         phy = Source((f"ethtool/{nic.name}/{direction}_bytes_phy",), _OCTETS)
-        return [phy, Source((data,), _WORDS)] if nic.rdma.link_layer.lower() == "ethernet" else [Source((data,), _WORDS)]
+        return (
+            [phy, Source((data,), _WORDS)] if nic.rdma.link_layer.lower() == "ethernet" else [Source((data,), _WORDS)]
+        )
     if any(known in who for known in ("mlx4", "qib", "mthca")):
         return [Source((data,), _WORDS)]
     if any(known in who for known in ("irdma", "ice", "i40iw", "i40e")):

@@ -1,7 +1,8 @@
 """Median with a distribution-free 95 % interval, honest about dependence between samples.
 
 Procedure: lag-1 autocorrelation above 0.3 -> means of neighbouring samples first; effective n = n (1 - r) / (1 + r);
-interval from order statistics, ranks (n -/+ 1.96 sqrt n) / 2, which exist from 6 samples on (Hoefler and Belli, SC'15, rule 5).
+interval from order statistics, ranks (n -/+ 1.96 sqrt n) / 2, which exist from 6 samples on (Hoefler and Belli,
+SC'15, rule 5).
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def quantiles(values: Sequence[float] | Floats) -> dict[str, float]:
 def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTABLE) -> Estimate:
     """Median of ``values`` (ns, in the order of measurement) with its interval and label.
 
-    Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``. Raises ValueError when
-    the sample is empty or holds a value that is not finite and positive.
+    Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``. Raises ValueError
+    when the sample is empty or holds a value that is not finite and positive.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:

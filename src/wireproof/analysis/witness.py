@@ -58,7 +58,7 @@ def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:
     found = {rank: rank for rank in own}
     for reading in point.witness:
         if reading.shared_with in own:
-            found[reading.rank] = int(reading.shared_with)  # type: ignore[arg-type]
+            found[reading.rank] = int(reading.shared_with)
     for rank, host in hosts.items():
         if rank not in found and host.boot_id and host.netns:
             same = [r for r in own if r in hosts and _namespace(hosts[r]) == _namespace(host)]
@@ -107,7 +107,7 @@ def _host_traffic(
     look = _Reader(reading, deltas, idle, units)
     ports = {}
     for nic in host.nics:
-        tx, rx = (look.seen(nic, sources(nic, protocol, way), way) for way in ("tx", "rx"))  # type: ignore[arg-type]
+        tx, rx = (look.seen(nic, sources(nic, protocol, way), way) for way in ("tx", "rx"))
         ports[nic.name] = PortTraffic(nic.name, nic.kind == "loopback", is_stacked(nic), tx, rx)
     plain = {name: delta for name, (delta, _) in deltas.items() if delta is not None}
     return HostTraffic(reading.rank, reading.interval_ns, ports, plain)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from wireproof.model.errors import BadInput
+
 __all__ = ["PhysicsError"]
 
 
-class PhysicsError(ValueError):
+class PhysicsError(BadInput, ValueError):
     """One sentence that names what was seen and what to write instead."""

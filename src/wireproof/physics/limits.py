@@ -27,14 +27,13 @@ def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
     return table[f"floor.{link.protocol}"]
 
 
-def limits(
-    link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None
-) -> Limits:
+def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None) -> Limits:
     """Attainable goodput (bytes/s, one direction) and floor (ns) of one operation of ``pattern`` at ``message_bytes``.
 
     goodput = min(line rate less headers, PCIe). Links are full duplex: an exchange has this goodput in each direction.
     floor: for patterns that wait for each answer, protocol's floor + s / goodput (half round trip for ``pingpong``, one
-    remote access for ``put`` and ``get``); for streams s / goodput. A shaped link gives its credit of bytes for nothing.
+    remote access for ``put`` and ``get``); for streams s / goodput. A shaped link gives its credit of bytes for
+    nothing.
     """
     table = table or default_table()
     rate, line = goodput(link, table)
@@ -51,9 +50,7 @@ def limits(
     floor, floor_line = _floor(link, waits_for_each(pattern, form), rate, message_bytes, table)
     constant = floor_constant(link, table)
     sources.append(f"latency floor: {constant.source}")
-    return Limits(
-        attainable_bytes_per_s=rate, floor_ns=floor, derivation=[*derivation, floor_line], sources=sources
-    )
+    return Limits(attainable_bytes_per_s=rate, floor_ns=floor, derivation=[*derivation, floor_line], sources=sources)
 
 
 def _floor(link: LinkClaim, waits: bool, rate: float | None, size: int, table: Table) -> tuple[float, str]:

@@ -73,7 +73,12 @@ def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source:
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
     key = _ALIASES.get(key, key)
     if key not in _LINKS:
-        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or ["1gbe", "10gbe", "edr", "opa100"]
+        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or [
+            "1gbe",
+            "10gbe",
+            "edr",
+            "opa100",
+        ]
         raise PhysicsError(f"unknown link {name!r}; did you mean {', '.join(near)}? Known: {', '.join(_LINKS)}")
     protocol, rate, why = _LINKS[key]
     return LinkClaim(kind=key, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=pcie, source=source or why)

@@ -1,7 +1,7 @@
 """A virtual link is slowed by a token bucket, which lets short messages pass at the CPU's speed.
 
-Between two idle moments one bucket of tokens and one segment pass for nothing, so a ceiling can be judged only well above that
-size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 kB reads 2.4 GB/s on "10 Gb/s").
+Between two idle moments one bucket of tokens and one segment pass for nothing, so a ceiling can be judged only well
+above that size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 kB reads 2.4 GB/s on "10 Gb/s").
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def unslowed_bytes(link: LinkClaim, table: Table | None = None) -> int:
 
 
 def bandwidth_threshold_bytes(link: LinkClaim, table: Table | None = None) -> int:
-    """Smallest message whose goodput may be held against the ceiling: 64 KiB at 1 Gb/s, 256 KiB at 10 Gb/s; 0 when real."""
+    """Smallest message whose goodput may be held against the ceiling: 64 KiB at 1 Gb/s, 256 KiB at 10 Gb/s; 0 when
+    real.
+    """
     return _CLEAR * unslowed_bytes(link, table)
 
 

@@ -1,7 +1,7 @@
 """The constants that limits are computed from, each with its source; a user may override any of them.
 
-Keys are dotted (``floor.tcp``). ``literature`` marks a value taken from papers, data sheets and practice rather than from a
-standard's arithmetic: a number that contradicts such a constant only a little is a doubt, not a disproof.
+Keys are dotted (``floor.tcp``). ``literature`` marks a value taken from papers, data sheets and practice rather than
+from a standard's arithmetic: a number that contradicts such a constant only a little is a doubt, not a disproof.
 """
 
 from __future__ import annotations
@@ -42,7 +42,13 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("tcp.header", 20, "B", "RFC 9293, no options", False),
     ("tcp.timestamp_option", 12, "B", "RFC 7323 with padding; 0 when net.ipv4.tcp_timestamps=0", False),
     ("tcp.mtu", 9000, "B", "assumed when the MTU is unknown: the most that the link could carry", True),
-    ("rocev2.header", 82, "B", "14 Ethernet + 20 IP + 8 UDP + 12 BTH + 4 ICRC + 4 FCS + 20 gap (IBTA annex A17)", False),
+    (
+        "rocev2.header",
+        82,
+        "B",
+        "14 Ethernet + 20 IP + 8 UDP + 12 BTH + 4 ICRC + 4 FCS + 20 gap (IBTA annex A17)",
+        False,
+    ),
     ("rocev2.mtu", 4096, "B", "assumed when the path MTU is unknown: the largest there is", True),
     ("infiniband.header", 30, "B", "8 LRH + 12 BTH + 4 ICRC + 2 VCRC + 4 (IBTA volume 1)", False),
     ("infiniband.mtu", 4096, "B", "IBTA volume 1; 2048 up to QDR", True),
@@ -65,7 +71,13 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("floor.truescale", 1000, "ns", _L, True),
     ("floor.iwarp", 5000, "ns", f"X722, {_L}", True),
     ("floor.any_nic", 600, "ns", f"no discrete PCIe NIC is below 0.6 to 0.7 us half round trip, {_L}", True),
-    ("floor.literature_margin", 0.6, "1", "below this share of a literature floor is a contradiction, not a doubt", True),
+    (
+        "floor.literature_margin",
+        0.6,
+        "1",
+        "below this share of a literature floor is a contradiction, not a doubt",
+        True,
+    ),
     ("shaper.burst_time", 64e-6, "s", "token bucket of the lab: burst = 64 us x rate; measured honest", False),
     ("shaper.slow_rate", 2e9, "bit/s", "below this the lab uses the small bucket and the small segment", False),
     ("shaper.slow_burst", 2000, "B", "token bucket of the lab below 2 Gb/s", False),
@@ -86,8 +98,9 @@ def default_table() -> Table:
 def override(table: Table, toml_text: str) -> Table:
     """A copy of ``table`` with the constants that a TOML text sets.
 
-    ``[floor]`` then ``tcp = 6000`` or ``tcp = {value = 6000, source = "measured here"}``. Units stay those of the table.
-    Raises PhysicsError for text that is not TOML, an unknown constant, or a value that is not a finite number >= 0.
+    ``[floor]`` then ``tcp = 6000`` or ``tcp = {value = 6000, source = "measured here"}``. Units stay those of the
+    table. Raises PhysicsError for text that is not TOML, an unknown constant, or a value that is not a finite number
+    >= 0.
     """
     try:
         tree = tomllib.loads(toml_text)

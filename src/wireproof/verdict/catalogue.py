@@ -1,0 +1,57 @@
+"""The closed catalogue of findings: what each code means, how it is detected, what to do next."""
+
+from __future__ import annotations
+
+import difflib
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.verdict.catalogue_text import TEXT
+
+__all__ = ["CATALOGUE", "Entry", "explain", "explain_text"]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One code. ``next_action`` is printed with every finding of this code."""
+
+    code: str
+    title: str
+    meaning: str
+    detection: str
+    next_action: str
+
+
+def _parsed(text: str) -> dict[str, Entry]:
+    """``# code: title``, then ``means:``, ``detected:``, ``next:``, each with indented continuation lines."""
+    found: dict[str, Entry] = {}
+    for block in ("\n" + text).split("\n# ")[1:]:
+        head, *rest = block.split("\n## ")[0].strip().split("\n")
+        code, _, title = head.partition(": ")
+        fields = dict(line.partition(": ")[::2] for line in "\n".join(rest).replace("\n  ", " ").split("\n"))
+        found[code] = Entry(
+            code=code, title=title, meaning=fields["means"], detection=fields["detected"], next_action=fields["next"]
+        )
+    return found
+
+
+CATALOGUE: dict[str, Entry] = _parsed(TEXT)
+
+
+def explain(code: str) -> Entry:
+    """The entry of a code. Raises BadInput with the nearest codes when there is none."""
+    key = code.strip().lower().replace("_", "-")
+    if key in CATALOGUE:
+        return CATALOGUE[key]
+    near = difflib.get_close_matches(key, CATALOGUE, n=3, cutoff=0.4)
+    hint = f"did you mean {', '.join(near)}?" if near else "see docs/explain.md for all codes"
+    raise BadInput(f"no finding has the code {code!r}; {hint}")
+
+
+def explain_text(code: str) -> str:
+    """The entry as a few lines of plain text."""
+    entry = explain(code)
+    return (
+        f"{entry.code}: {entry.title}\n\n{entry.meaning}\n\n"
+        f"Detected by: {entry.detection}\nWhat to do: {entry.next_action}\n"
+    )

@@ -1,0 +1,243 @@
+"""The words of the catalogue; ``catalogue`` reads them. A code, once printed, keeps its meaning."""
+
+from __future__ import annotations
+
+__all__ = ["TEXT"]
+
+TEXT = """\
+## the path
+
+# shared-memory-suspected: The bytes went through shared memory
+means: Two hosts were claimed, but both ranks share a machine or the library sees them as neighbours; memory was
+  measured, not a wire.
+detected: Same boot id (in a lab: same network namespace), or a shared-memory communicator of 2 or more, and no bytes
+  on the claimed port.
+next: Place one rank per host (-ppn 1, --map-by node; under Slurm --ntasks-per-node=1) and measure again.
+
+# nolocal-shm: Remote to the library, shared memory below
+means: The MPI library believes that the ranks are remote, yet nothing crossed: a layer below (UCX, CMA) used shared
+  memory.
+detected: Shared-memory communicator of size 1, and next to no bytes on the claimed port at either end.
+next: Separate the nodes' IPC namespace and /dev/shm, or forbid shared memory below (UCX_TLS=tcp,self); do not use
+  these numbers.
+
+# off-wire: The bytes did not use the wire
+means: The payload is missing on the claimed port and on every other port.
+detected: The claimed port's counters moved less than 5 % of the payload at both ends, and no other port made up for
+  it.
+next: Check placement and transport (FI_PROVIDER, UCX_TLS, btl); do not use these numbers.
+
+# loopback: The bytes went through loopback
+means: The payload crossed the loopback interface of one machine.
+detected: Interface lo carried at least half the payload; the claimed port did not.
+next: Check name resolution (/etc/hosts must not give 127.x for a node) and place the ranks on different hosts.
+
+# wrong-path: Another NIC carried the traffic
+means: The payload crossed a wire, but not the claimed one: the number belongs to another network.
+detected: The claimed port moved less than 5 % of the payload; other ports moved at least half of it.
+next: Name the NIC to the transport (FI_TCP_IFACE, UCX_NET_DEVICES, btl_tcp_if_include, PSM3_NIC) and check routes.
+
+# striped: The traffic was spread over several NICs
+means: Part of the payload used the claimed port and part another: the sum is not the rate of one link.
+detected: The claimed port and others each carried more than 5 % of the payload, and the claimed one less than all.
+next: Pin the transport to one NIC (btl_tcp_if_include, UCX_NET_DEVICES), or claim the rails that you mean to use.
+
+# partly-off-wire: Part of the bytes is not on any port
+means: The claimed port carried some of the payload and no port carried the rest.
+detected: The claimed port moved between 5 % and 98 % of the payload; other ports and lo stayed quiet.
+next: Look for shared memory or a second device beside the claimed one, and for counters that lag behind.
+
+# ends-disagree: The two ends saw different traffic
+means: One end's port carried the payload and the other end's did not: one of the counters cannot be believed.
+detected: A direction is full at one end and empty at the other.
+next: Read both ports by hand (ethtool -S, perfquery) during a run; check that the claimed NICs face each other.
+
+# unproven-no-counters: No counter could be read
+means: Without port counters the path is not proven, and what is not proven does not pass.
+detected: The claimed port's byte counters are missing, unreadable, in an unknown unit, or no NIC was claimed.
+next: Name the NIC (--nic), give read access to /sys/class/net and /sys/class/infiniband, or mount /sys inside the
+  container.
+
+# unproven-too-few-bytes: Too few bytes to prove the path
+means: The point moved so little that its payload cannot be told from other traffic.
+detected: Payload (and headers of a ping-pong) below criteria.min_payload_bytes in each direction.
+next: Give the point a longer budget or more iterations.
+
+# counter-wrapped: A counter wrapped, saturated or was reset
+means: A counter went backwards or stuck at its end, so that the bytes moved are not known; a single clean wrap is
+  repaired and noted.
+detected: After < before, or the value 2^32 - 1.
+next: Clear 32-bit counters before the run (perfquery -R), use the 64-bit ones, and let nothing reset them meanwhile.
+
+# background-traffic: Other traffic on the ports
+means: The ports carried much more than this measurement sent: foreign traffic could hide a missing payload.
+detected: Idle-window background above 20 % of the payload, or more bytes than payload, headers and acknowledgements
+  explain.
+next: Measure on an idle network (no other job, no storage on this link), or give the point more bytes.
+
+# tcp-instead-of-rdma: Kernel TCP carried what RDMA was claimed for
+means: The claimed NIC was used, through the kernel: the library fell back from RDMA to TCP.
+detected: An RDMA link was claimed and the netdev statistics of the claimed NIC, which do not count RDMA, carried the
+  payload.
+next: Check the provider (FI_PROVIDER, UCX_TLS) and the RDMA device's state; RDMA must not appear in netdev
+  statistics.
+
+# no-wire-claimed: No wire was proven
+means: Only one machine took part: shared memory or loopback was asked for, so nothing is said about a network.
+detected: The claim names no wire.
+next: Name at least two hosts: wireproof check --hosts n1,n2.
+
+# instrument-only: Measured on no transport at all
+means: The null and model transports test the instrument itself; they move nothing.
+detected: The engine opened transport null or model.
+next: Choose --transport mpi or tcp.
+
+# placement-unknown: The machines could not be told apart
+means: No boot id was readable on a host; the counters alone must prove the path.
+detected: The boot id of a rank's machine is empty.
+next: Make /proc/sys/kernel/random/boot_id readable.
+
+## directions and peers
+
+# direction-slow: One direction is slow
+means: One direction of a pair is slower than the other: ping-pong hides this, since it averages both.
+detected: Streams each way differ by more than direction_ratio, intervals apart.
+next: Measure each of the two hosts against a third to tell sender from receiver; then look at cable, port errors and
+  rate limits.
+
+# node-direction-slow: One node sends or receives slowly
+means: All streams out of (or into) one node are slow, and all others are fine.
+detected: At least three nodes; every stream of that node and direction below peer_ratio of the others.
+next: Look at that node's NIC, cable and switch port in the named direction: errors, speed, rate limits, pauses.
+
+## limits
+
+# above-ceiling: Faster than the link can be
+means: The goodput is more than the claimed link can carry: the bytes took another way, or the claim is wrong.
+detected: Lower end of the interval above attainable goodput plus tolerance.
+next: Check the path and the claimed rate (--link); compare the derivation of the limit with the negotiated rate and
+  MTU.
+
+# below-floor: Quicker than the link can be
+means: The time is shorter than this kind of link needs for this size: memory, not a wire.
+detected: Time below s / R + floor less tolerance. Against a floor from literature, nearly reached and with bytes
+  proven on the wire, it is a doubt (inconclusive), not a disproof.
+next: Check the path; when your system is known to be quicker, override the floor in a limits file.
+
+# below-expectation: Slower than the link should be
+means: The path is proven, and the goodput is short of what the link can carry.
+detected: Upper end of the interval below min_efficiency x attainable, at sizes large enough to fill the link.
+next: Look at MTU, PCIe slot, CPU frequency, NUMA placement, drops and pauses; wireproof audit names the settings.
+
+# no-limit-known: No limit to judge by
+means: The link's rate is not known, so that the number can be neither too fast nor too slow.
+detected: No --link, and no rate could be derived.
+next: State the link: --link 10gbe, edr, opa100 ...
+
+# cache-shaped: The curve is a cache's, not a wire's
+means: Goodput peaks at a medium size and falls for large ones: copies through a processor's cache behave so, a wire
+  does not.
+detected: Maximum between 16 KiB and 1 MiB, then a fall of more than 15 % at larger sizes.
+next: Check that the ranks are on different machines; on a proven wire look for cache-bound copies (NUMA, MTU, DDIO).
+
+# row-arithmetic: The record contradicts itself
+means: Times, messages and bytes of one record do not fit together.
+detected: messages x size = bytes; timed messages <= messages; sum of batches <= elapsed time; estimate = median of
+  batches.
+next: Do not use the record; measure again, and report it when it repeats.
+
+## quality
+
+# unstable: The number does not repeat
+means: The interval is too wide for a conclusion.
+detected: Half-width of the 95 % interval above max_half_width, or fewer than 6 independent samples.
+next: Give more time, keep other jobs away, pin ranks; the printed interval is what is known.
+
+# multimodal: Two kinds of times
+means: The samples fall in separate groups; the median stands for one of them.
+detected: A gap parts the samples, far wider than the spread of each part.
+next: Look for frequency changes, two paths, or two cores' distance (far-core-state); read the quantiles.
+
+# oversubscribed: More ranks than processors
+means: Ranks wait for a processor; times include the scheduler's.
+detected: More ranks than processors on a machine, or involuntary switches or steal in many blocks.
+next: Use one rank per core, and no other load; in a lab more nodes than cores is a fact to live with.
+
+# far-core-state: The cores' distance changed
+means: The raw cache-line bounce between the two cores has two values: small latencies follow it.
+detected: The bounce sentinel is bimodal.
+next: Pin the ranks; on a virtual machine compare only blocks of equal bounce.
+
+# clock-not-tsc: No constant-rate cycle counter
+means: Batches are timed by system calls, which cost more and resolve less.
+detected: The engine's clock is monotonic instead of tsc or cntvct.
+next: Use clocksource tsc (kernel command line tsc=reliable only when it is known to be).
+
+# clocks-disagree: The two ends' clocks disagree
+means: Origin and target measured very different times for the same blocks.
+detected: target_elapsed_ns and the origin's sum differ by more than half.
+next: Look for a suspended or throttled machine; measure again.
+
+# protocol-switch: The library changes protocol at a size
+means: Below this size messages are sent eagerly, above by rendezvous; latency and gap differ on both sides.
+detected: A break in the curve of time against size.
+next: Nothing is wrong; tune the switch point only with measured benefit.
+
+## faults
+
+# payload-corrupt: Bytes arrived changed
+means: The received payload differs from the sent one.
+detected: The check of contents, made outside the timing, failed.
+next: Stop using this path; check cables, memory, offloads (checksum, TSO) and firmware.
+
+# points-missing: Some points were not measured
+means: The table is cut short: nothing is known about these points.
+detected: Planned points without a sealed record, a run that did not close, or a pair without samples.
+next: Read the reason, and repeat the run (see --point-deadline when it was the time).
+
+# deadline: A point ran into its deadline
+means: The point hung or was too slow for the time that it was given.
+detected: Status or stop reason deadline.
+next: Check that the peer still answers; raise the deadline for slow links.
+
+# rank-lost: A rank died
+means: A process of the run ended before its work was done.
+detected: The engine or the launcher reported the loss.
+next: Read the rank's standard error and the node's kernel log (OOM, signals).
+
+# library-mismatch: Another MPI library answered
+means: The library that ran is not the one that was asked for, or the ranks ran different ones.
+detected: MPI_Get_library_version lacks the expected text, or differs between ranks.
+next: Check LD_LIBRARY_PATH and --mpi; the record names the file that was loaded.
+
+# engine-error: The engine reported an error
+means: A measurement could not be made.
+detected: An error frame.
+next: Read the message; wireproof doctor shows what works on this machine.
+
+# nothing-measured: Nothing was measured
+means: There is no evidence, and no evidence never passes.
+detected: No pair of any point was judged.
+next: Read the errors above; wireproof doctor shows what works on this machine.
+
+# nic-unknown: The claimed NIC is not on the host
+means: The path cannot be proven on a port that does not exist.
+detected: The host's list of NICs lacks the claimed name.
+next: Name one of the NICs that the finding lists.
+
+# nic-down: The claimed NIC has no carrier
+means: The claimed port was down, or lost its carrier during the run.
+detected: Carrier 0, operstate down, or carrier errors counted.
+next: Check cable, transceiver and switch port (ip link, ethtool).
+
+# nic-speed-disagrees: The NIC's rate is not the claimed one
+means: The negotiated rate differs from the claimed link's: the limits may not hold.
+detected: Speed of the claimed NIC against the claimed rate; in a virtual lab veth always says 10 Gb/s and is not
+  asked.
+next: Check what was negotiated (ethtool, ibstat), or correct --link.
+
+# retransmits: Packets were sent again, dropped or paused
+means: The path lost or held packets during the measurement.
+detected: Retransmission, drop or pause counters rose.
+next: Look at cable, flow control (PFC), buffers and MTU along the path.
+"""

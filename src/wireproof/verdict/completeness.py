@@ -1,0 +1,164 @@
+"""What concerns the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from wireproof.model.record import EngineError, Nic
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Issue
+
+__all__ = ["run_issues"]
+
+_RUN = "run"
+_SPEED_TOLERANCE = 0.05
+_RATE = re.compile(r"^\s*([0-9.]+)\s*Gb", re.IGNORECASE)
+
+
+def run_issues(ctx: Context) -> list[Issue]:
+    """All issues that do not belong to one point."""
+    return [
+        *_cut_short(ctx), *_errors(ctx), *_transport(ctx), *_libraries(ctx), *_nics(ctx), *_crowding(ctx), *_claim(ctx),
+    ]  # fmt: skip
+
+
+def _cut_short(ctx: Context) -> list[Issue]:
+    run = ctx.run
+    issues = [
+        Issue(
+            "points-missing",
+            "inconclusive",
+            _RUN,
+            f"point {point} was not measured: {reason or 'no reason given'}",
+            point=point,
+        )
+        for point, reason in sorted(run.missing.items())
+    ]
+    if run.close is None:
+        issues.append(
+            Issue("points-missing", "inconclusive", _RUN, "the engine did not close the run: it was cut short")
+        )
+    elif run.close.failed or run.close.points > len(run.points) + run.close.failed:
+        text = (
+            f"the engine closed with {run.close.points} points, {run.close.failed} failed; {len(run.points)} are sealed"
+        )
+        issues.append(Issue("points-missing", "inconclusive", _RUN, text))
+    if run.open is None:
+        issues.append(Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport"))
+    return issues
+
+
+_ERROR_CODES = {
+    "mismatch": "library-mismatch", "library": "library-mismatch", "abi": "library-mismatch", "deadline": "deadline",
+    "timeout": "deadline", "lost": "rank-lost", "died": "rank-lost", "killed": "rank-lost", "peer": "rank-lost",
+    "corrupt": "payload-corrupt", "integrity": "payload-corrupt", "carrier": "nic-down", "nic": "nic-unknown",
+}  # fmt: skip
+
+
+def error_code(error: EngineError) -> str:
+    """Our code for an engine's: its own when we have it, else by its words, else ``engine-error``."""
+    key = error.code.lower().replace("_", "-")
+    if key in CATALOGUE:
+        return key
+    return next((code for word, code in _ERROR_CODES.items() if word in key.split("-")), "engine-error")
+
+
+def _errors(ctx: Context) -> list[Issue]:
+    issues = []
+    for error in ctx.run.errors:
+        code = error_code(error)
+        who = _RUN if error.rank is None else ctx.name(error.rank)
+        severity = "fail" if code in ("payload-corrupt", "library-mismatch") else "inconclusive"
+        where = "" if error.id is None else f" (point {error.id})"
+        text = f"{error.message or error.code}{where}"
+        issues.append(Issue(code, severity, who, text, {"engine_code": error.code}, error.id))  # type: ignore[arg-type]
+    return issues
+
+
+def _transport(ctx: Context) -> list[Issue]:
+    opened = ctx.run.open
+    if opened is None:
+        return []
+    if opened.transport in ("null", "model"):
+        text = f"transport {opened.transport} moves nothing: the instrument was tested, not a network"
+        return [Issue("instrument-only", "inconclusive", _RUN, text)]
+    if opened.clock.source == "monotonic":
+        cost = opened.clock.read_cost_ns
+        text = f"times come from CLOCK_MONOTONIC ({cost:.0f} ns per reading), not from a cycle counter"
+        return [Issue("clock-not-tsc", "warning", _RUN, text)]
+    return []
+
+
+def _libraries(ctx: Context) -> list[Issue]:
+    found = {host.library for host in ctx.run.hosts if host.library}
+    if len(found) < 2:
+        return []
+    listed = [f"{ctx.name(host.rank)}: {host.library}" for host in ctx.run.hosts]
+    text = f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}"
+    return [Issue("library-mismatch", "fail", _RUN, text, {"libraries": listed})]
+
+
+def _nics(ctx: Context) -> list[Issue]:
+    issues = []
+    for rank, claim in sorted(ctx.claims.items()):
+        host, nic = ctx.hosts.get(rank), ctx.claimed_nic(rank)
+        if host is None or not ctx.run.claim.wire:
+            continue
+        if nic is None and claim.nic:
+            there = ", ".join(n.name for n in host.nics) or "none"
+            text = f"{claim.host} has no NIC {claim.nic!r}; it has {there}"
+            issues.append(Issue("nic-unknown", "inconclusive", claim.host, text))
+        elif nic is not None:
+            issues += _carrier(claim.host, nic) + _speed(ctx, claim.host, nic)
+    return issues
+
+
+def _carrier(host: str, nic: Nic) -> list[Issue]:
+    if nic.carrier is False or nic.operstate in ("down", "lowerlayerdown"):
+        return [Issue("nic-down", "fail", host, f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})")]
+    return []
+
+
+def _speed(ctx: Context, host: str, nic: Nic) -> list[Issue]:
+    if ctx.virtual or ctx.link is None or ctx.link.rate_bits_per_s is None:
+        return []
+    found = _RATE.match(nic.rdma.rate) if nic.rdma else None
+    speed = float(found.group(1)) * 1e9 if found else (nic.speed_mbps or 0) * 1e6
+    claimed = ctx.link.rate_bits_per_s
+    if speed <= 0 or abs(speed / claimed - 1) <= _SPEED_TOLERANCE:
+        return []
+    text = (
+        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.kind} ({claimed / 1e9:g} Gb/s) was claimed"
+    )
+    return [Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", host, text)]
+
+
+def _crowding(ctx: Context) -> list[Issue]:
+    ranks = Counter(host.boot_id or host.hostname for host in ctx.run.hosts)
+    cpus = {host.boot_id or host.hostname: host.cpu_count for host in ctx.run.hosts}
+    return [
+        Issue("oversubscribed", "warning", _RUN, f"{count} ranks share {cpus[machine]} processors of one machine")
+        for machine, count in sorted(ranks.items())
+        if 0 < cpus[machine] < count
+    ]
+
+
+def _claim(ctx: Context) -> list[Issue]:
+    issues = []
+    if not ctx.run.claim.wire:
+        text = "only one machine took part: shared memory or loopback was measured, and no wire was proven"
+        issues.append(Issue("no-wire-claimed", "inconclusive", _RUN, text))
+        return issues
+    if ctx.link is None or (ctx.link.rate_bits_per_s is None and ctx.link.protocol not in ("shm", "loopback")):
+        text = "the link's rate is not known, so that no number can be called too fast or too slow"
+        issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
+    elif ctx.link.protocol in ("shm", "loopback"):
+        text = f"a wire was claimed between hosts, and the link is {ctx.link.kind}: no limit of a wire is known"
+        issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
+    for rank, host in sorted(ctx.hosts.items()):
+        if not host.boot_id:
+            text = f"{ctx.name(rank)} gave no boot id: only the counters can tell its machine from another"
+            issues.append(Issue("placement-unknown", "warning", ctx.name(rank), text))
+    return issues

@@ -1,0 +1,95 @@
+"""What every step of the judgement looks up: who ran where, which NIC was claimed, which limits hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from wireproof.analysis.counters import is_stacked
+from wireproof.model.claim import Criteria, HostClaim, LinkClaim
+from wireproof.model.record import Host, Idle, Nic, PairResult
+from wireproof.model.run import Run
+from wireproof.physics import Table, default_table, is_shaped
+
+__all__ = ["Context", "context"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """One run seen by rank. ``link`` has its MTU filled from the claimed NICs when the claim left it open."""
+
+    run: Run
+    criteria: Criteria
+    table: Table
+    link: LinkClaim | None
+    virtual: bool
+    hosts: Mapping[int, Host]
+    claims: Mapping[int, HostClaim]
+    idle: Mapping[int, Idle]
+    units: dict[str, int] = field(default_factory=dict)
+
+    def name(self, rank: int) -> str:
+        """The host's name as the user gave it."""
+        claim = self.claims.get(rank)
+        host = self.hosts.get(rank)
+        return (claim.host if claim else "") or (host.host or host.hostname if host else "") or f"rank {rank}"
+
+    def route(self, pair: PairResult) -> str:
+        """``n1 -> n2``: the subject of findings about one pair."""
+        return f"{self.name(pair.origin)} -> {self.name(pair.target)}"
+
+    def claimed_nic(self, rank: int) -> Nic | None:
+        """The NIC that the rank is claimed to use; None when it is not found. Without a claim: the only one there is."""
+        host, claim = self.hosts.get(rank), self.claims.get(rank)
+        if host is None:
+            return None
+        if claim is not None and claim.nic:
+            return next((nic for nic in host.nics if _answers_to(nic, claim.nic)), None)
+        real = [nic for nic in host.nics if nic.kind != "loopback" and not is_stacked(nic)]
+        return real[0] if len(real) == 1 else None
+
+    def same_machine(self, a: int, b: int) -> bool | None:
+        """By boot id, never by name alone; in a virtual lab by network namespace too. None when nothing identifies
+        them.
+        """
+        one, two = self.hosts.get(a), self.hosts.get(b)
+        if one is None or two is None:
+            return None
+        if one.boot_id and two.boot_id:
+            if one.boot_id != two.boot_id:
+                return False
+            return not (self.virtual and one.netns and two.netns and one.netns != two.netns)
+        if one.machine_id and two.machine_id and one.machine_id != two.machine_id:
+            return False
+        return None
+
+
+def _answers_to(nic: Nic, name: str) -> bool:
+    device, _, port = name.partition(":")
+    if nic.name == name:
+        return True
+    return nic.rdma is not None and nic.rdma.device == device and port in ("", str(nic.rdma.port))
+
+
+def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table | None) -> Context:
+    """Index a run. ``link`` overrides the claim's."""
+    hosts = {host.rank: host for host in run.hosts}
+    claims = {claim.rank: claim for claim in run.claim.hosts}
+    link = link or run.claim.link
+    virtual = run.claim.virtual or (link is not None and is_shaped(link))
+    found = Context(
+        run, criteria, table or default_table(), link, virtual, hosts, claims, {i.rank: i for i in run.idle}
+    )
+    return found if link is None else dataclasses.replace(found, link=_with_mtu(found, link))
+
+
+def _with_mtu(found: Context, link: LinkClaim) -> LinkClaim:
+    """Fill an unclaimed MTU from the NICs: the smallest binds. Only Ethernet's MTU tells the size of packets."""
+    if link.mtu is not None or link.protocol not in ("tcp", "rocev2"):
+        return link
+    nics = [found.claimed_nic(rank) for rank in found.claims]
+    sizes = [nic.mtu for nic in nics if nic is not None and nic.mtu]
+    return msgspec.structs.replace(link, mtu=min(sizes)) if sizes and len(sizes) == len(nics) else link

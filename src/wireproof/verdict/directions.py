@@ -1,0 +1,152 @@
+"""One-way faults: which direction of a pair is slow, and which node's sending or receiving makes it so.
+
+A ping-pong averages both directions; streams each way do not hide it. With three nodes or more the blame falls on a
+node and direction when all its streams one way are slow while the others are fine; with two nodes only the direction
+can be named.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Issue, rate
+
+__all__ = ["Stream", "blame", "direction_issues"]
+
+Way = Literal["sends", "receives"]
+_MIN_NODES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Goodput (bytes/s) of one ordered pair of hosts at one kind of point; ``kind`` = (pattern, form, size, formula)."""
+
+    origin: str
+    target: str
+    kind: tuple[str, str, int, str]
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    node: str
+    way: Way
+    value: float
+    reference: float
+    streams: tuple[Stream, ...]
+
+
+def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[str]]:
+    """Issues, and the routes (both orders) that a blamed node explains: those are not told again."""
+    kinds: dict[tuple[str, str, int, str], list[Stream]] = {}
+    for stream in streams:
+        kinds.setdefault(stream.kind, []).append(stream)
+    issues: list[Issue] = []
+    told: set[str] = set()
+    for kind in sorted(kinds):
+        merged = _one_per_route(kinds[kind])
+        found = blame(merged, ctx.criteria.peer_ratio)
+        issues += [_node_issue(one, kind) for one in found]
+        explained = {(s.origin, s.target) for one in found for s in one.streams}
+        issues += _pair_issues(ctx, merged, explained)
+        told |= {f"{a} -> {b}" for o, t in explained for a, b in ((o, t), (t, o))}
+    return issues, told
+
+
+def _one_per_route(streams: list[Stream]) -> list[Stream]:
+    """Repeats of one route become one: medians of times (harmonic), widest interval."""
+    routes: dict[tuple[str, str], list[Stream]] = {}
+    for stream in streams:
+        routes.setdefault((stream.origin, stream.target), []).append(stream)
+    merged = []
+    for (origin, target), same in sorted(routes.items()):
+        value = 1.0 / statistics.median(1.0 / s.value for s in same)
+        low, high = min(s.low for s in same), max(s.high for s in same)
+        merged.append(Stream(origin, target, same[0].kind, value, low, high))
+    return merged
+
+
+def blame(streams: list[Stream], peer_ratio: float) -> list[Blame]:
+    """Nodes whose streams one way are all slow against the others'. Greedy: the slowest first, then without its
+    streams.
+
+    The reference is the upper quartile of what is left, so that a few bad nodes do not lower it. Needs 3 nodes, and 2
+    streams in the blamed way.
+    """
+    left, found = list(streams), []
+    if len({s.origin for s in streams} | {s.target for s in streams}) < _MIN_NODES:
+        return []
+    while len(left) >= _MIN_NODES:
+        reference = _upper_quartile([s.value for s in left])
+        candidates = [one for one in _candidates(left, reference) if _all_slow(one, peer_ratio)]
+        if not candidates:
+            break
+        worst = min(candidates, key=lambda one: (-len(one.streams), one.value, one.node, one.way))
+        found.append(worst)
+        left = [s for s in left if s not in worst.streams]
+    return found
+
+
+def _all_slow(one: Blame, peer_ratio: float) -> bool:
+    """One good stream acquits the node."""
+    return all(s.value < peer_ratio * one.reference for s in one.streams)
+
+
+def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
+    found = []
+    for node in sorted({s.origin for s in streams} | {s.target for s in streams}):
+        ways: tuple[Way, Way] = ("sends", "receives")
+        for way in ways:
+            mine = tuple(s for s in streams if (s.origin if way == "sends" else s.target) == node)
+            if len(mine) >= 2:
+                typical = 1.0 / statistics.median(1.0 / s.value for s in mine)
+                found.append(Blame(node, way, typical, reference, mine))
+    return found
+
+
+def _upper_quartile(values: list[float]) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, (3 * len(ordered)) // 4)]
+
+
+def _node_issue(one: Blame, kind: tuple[str, str, int, str]) -> Issue:
+    peers = sorted({s.target if one.way == "sends" else s.origin for s in one.streams})
+    toward = "to" if one.way == "sends" else "from"
+    text = (
+        f"{one.node} {one.way} at {rate(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
+        f"every other direction reaches {rate(one.reference)}"
+    )
+    evidence = {
+        "node": one.node,
+        "direction": "tx" if one.way == "sends" else "rx",
+        "value_bytes_per_s": one.value,
+        "others_bytes_per_s": one.reference,
+        "streams": [f"{s.origin} -> {s.target}: {rate(s.value)}" for s in one.streams],
+    }
+    subject = f"{one.node} {evidence['direction']}"
+    return Issue("node-direction-slow", "fail", subject, text, dict(evidence), weight=float(kind[2]))
+
+
+def _pair_issues(ctx: Context, streams: list[Stream], explained: set[tuple[str, str]]) -> list[Issue]:
+    """Pairs whose two directions differ by more than ``direction_ratio`` with intervals apart."""
+    routes = {(s.origin, s.target): s for s in streams}
+    issues = []
+    for (origin, target), slow in sorted(routes.items()):
+        back = routes.get((target, origin))
+        if back is None or (origin, target) in explained or (target, origin) in explained:
+            continue
+        if slow.value < ctx.criteria.direction_ratio * back.value and slow.high < back.low:
+            who = f"{origin} -> {target}"
+            text = (
+                f"{who} reaches {rate(slow.value)} and {target} -> {origin} {rate(back.value)} ({slow.kind[0]} of "
+                f"{slow.kind[2]} B): {origin} sends or {target} receives slowly"
+            )
+            evidence = {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value}
+            issues.append(Issue("direction-slow", "fail", who, text, dict(evidence), weight=float(slow.kind[2])))
+    return issues

@@ -1,0 +1,162 @@
+"""The judgement: ``judge(run, criteria) -> Judgement``. Pure: same inputs, same verdict, years later, on a laptop."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from wireproof.analysis.measured import Measured, measure
+from wireproof.analysis.witness import HostTraffic
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.run import Run
+from wireproof.physics import Table
+from wireproof.verdict.calibrate import calibrated
+from wireproof.verdict.completeness import run_issues
+from wireproof.verdict.context import Context, context
+from wireproof.verdict.directions import Stream, direction_issues
+from wireproof.verdict.issue import Issue, merge
+from wireproof.verdict.path import path_issues
+from wireproof.verdict.plausible import Held, fills_link, hold
+from wireproof.verdict.proof import PairProof, Witnessed, prove
+from wireproof.verdict.quality import (
+    arithmetic_issues,
+    precision_issues,
+    sentinel_issues,
+    status_issues,
+    trouble_issues,
+)
+from wireproof.verdict.shape import cache_issues
+
+__all__ = ["judge", "overall"]
+
+_SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones start from
+
+
+def judge(
+    run: Run, criteria: Criteria | None = None, *, link: LinkClaim | None = None, table: Table | None = None
+) -> Judgement:
+    """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the constants of physics."""
+    ctx = calibrated(context(run, criteria or Criteria(), link, table))
+    bench = _Bench(ctx)
+    for point in sorted(run.points, key=lambda p: p.id):
+        bench.point(point)
+    return bench.judgement()
+
+
+def overall(findings: Iterable[Finding], pairs: Iterable[PairVerdict]) -> Verdict:
+    """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
+    judged = list(pairs)
+    verdicts = {pair.verdict for pair in judged}
+    severities = {finding.severity for finding in findings}
+    if "fail" in verdicts or "fail" in severities:
+        return "fail"
+    if not judged or "inconclusive" in verdicts or "inconclusive" in severities:
+        return "inconclusive"
+    return "pass"
+
+
+_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
+_UNPROVEN: Proof = "unproven"
+
+
+class _Bench:
+    """Collects issues and verdicts point by point, then draws what only the whole run shows."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.issues: list[Issue] = run_issues(ctx)
+        self.pairs: list[PairVerdict] = []
+        self.streams: list[Stream] = []
+        self.curves: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+        self.proofs: dict[str, list[Proof]] = defaultdict(list)
+        self.starts = _starts(ctx)
+
+    def point(self, point: PointRecord) -> None:
+        witnessed: Witnessed = prove(self.ctx, point)
+        self.issues += trouble_issues(self.ctx, point, {h.reader: h.deltas for h in witnessed.traffic.values()})
+        for pair, proof in zip(point.pairs, witnessed.pairs, strict=True):
+            self._pair(point, pair, proof, witnessed.traffic)
+
+    def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof, traffic: dict[int, HostTraffic]) -> None:
+        ctx = self.ctx
+        own = [*status_issues(ctx, point, pair), *path_issues(ctx, point, pair, proof, traffic)]
+        number = measure(point, pair)
+        if number is None:
+            self.issues += own
+            return
+        held = Held(None, None, [], True)
+        if ctx.run.claim.wire:
+            held = hold(ctx, point, pair, number, proof.proof, self.starts.get((pair.origin, pair.target)))
+        own += held.issues
+        own += precision_issues(ctx, point, pair, number, held.clear)
+        own += arithmetic_issues(ctx, point, pair, number)
+        own += sentinel_issues(ctx, point, pair)
+        self.issues += own
+        self._remember(point, pair, proof, number)
+        self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
+
+    def _remember(self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured) -> None:
+        route = self.ctx.route(pair)
+        self.proofs[route].append(proof.proof)
+        if point.message_bytes > 0:
+            self.curves[route, point.pattern, point.form][point.message_bytes] = number.goodput_bytes_per_s
+        one_way = point.pattern == "stream" or (point.pattern == "put" and point.form == "stream")
+        if one_way and fills_link(self.ctx.link, point.message_bytes):
+            kind = (point.pattern, point.form, point.message_bytes, point.formula)
+            ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
+            self.streams.append(Stream(*ends, kind, number.value, number.low, number.high))
+
+    def judgement(self) -> Judgement:
+        if self.ctx.run.claim.wire:
+            found, explained = direction_issues(self.ctx, self.streams)
+            # A node that sends slowly is one finding, not one for each of its pairs; the pairs keep their verdicts and codes.
+            self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
+            self.issues += found
+            self.issues += cache_issues(self.ctx, self.curves, self.proofs)
+        if not self.pairs:
+            self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
+        findings = merge(self.issues)
+        pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
+        proofs = {pair.proof for pair in pairs}
+        proof: Proof = next((worst for worst in _WORST if worst in proofs), _UNPROVEN)
+        return Judgement(verdict=overall(findings, pairs), proof=proof, findings=findings, pairs=pairs)
+
+
+def _starts(ctx: Context) -> dict[tuple[int, int], float]:
+    """(origin, target) -> shortest half round trip of small messages that was measured, ns; both orders of the ranks."""
+    found: dict[tuple[int, int], float] = {}
+    for point in ctx.run.points:
+        if point.pattern != "pingpong" or point.message_bytes > _SMALL:
+            continue
+        for pair in point.pairs:
+            number = measure(point, pair)
+            if number is not None:
+                for key in ((pair.origin, pair.target), (pair.target, pair.origin)):
+                    found[key] = min(found.get(key, number.value), number.value)
+    return found
+
+
+def _pair_verdict(
+    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured, held: Held,
+    issues: list[Issue],
+) -> PairVerdict:  # fmt: skip
+    severities = {issue.severity for issue in issues}
+    verdict: Verdict = "fail" if "fail" in severities else "inconclusive" if "inconclusive" in severities else "pass"
+    codes = [issue.code for issue in issues]
+    if proof.proof == "off-wire":
+        codes += [proof.code, "off-wire"]
+    if not ctx.run.claim.wire:
+        codes.append("no-wire-claimed")
+    if verdict == "pass" and (proof.proof != "on-wire" or held.limit is None):
+        verdict = "inconclusive"  # without proof or limit nothing passes
+        codes += [] if held.limit is not None or not ctx.run.claim.wire else ["no-limit-known"]
+    return PairVerdict(
+        point=point.id, pattern=point.pattern, form=point.form, message_bytes=point.message_bytes,
+        origin=pair.origin, target=pair.target, origin_host=ctx.name(pair.origin), target_host=ctx.name(pair.target),
+        unit=number.unit, value=number.value, low=number.low, high=number.high, half_width=number.half_width,
+        label=number.label, proof=proof.proof, verdict=verdict, limit=held.limit, efficiency=held.efficiency,
+        codes=sorted(set(codes)), expected_bytes=proof.expected, seen_bytes=proof.seen, formula=point.formula,
+        repeat=point.repeat,
+    )  # fmt: skip

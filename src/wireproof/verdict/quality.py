@@ -1,0 +1,131 @@
+"""Is the number worth judging: status, integrity, precision, what else happened to the hosts meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from wireproof.analysis.counters import trouble_counters
+from wireproof.analysis.interval import two_modes
+from wireproof.analysis.measured import Measured, operation_times
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Issue
+
+__all__ = ["arithmetic_issues", "precision_issues", "sentinel_issues", "status_issues", "trouble_issues"]
+
+_BUSY_BLOCKS = 0.5
+_SWITCHES_PER_BLOCK = 5
+_STEAL_SHARE = 0.02
+_FAR_RATIO = 1.5
+
+
+def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
+    """Deadline, error, corrupt payload, nothing timed."""
+    where, who = f"{ctx.route(pair)}, {point.pattern} of {point.message_bytes} B", ctx.route(pair)
+    issues = []
+    if pair.status == "deadline" or pair.stop == "deadline":
+        issues.append(Issue("deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id))
+    elif pair.status == "error":
+        issues.append(Issue("points-missing", "inconclusive", who, f"{where}: ended with an error", point=point.id))
+    elif not pair.batch_ns and pair.estimate is None:
+        issues.append(Issue("points-missing", "inconclusive", who, f"{where}: nothing was timed", point=point.id))
+    if pair.integrity == "corrupt":
+        text = f"{where}: the payload arrived changed"
+        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
+    return issues
+
+
+def precision_issues(ctx: Context, point: PointRecord, pair: PairResult, number: Measured, clear: bool) -> list[Issue]:
+    """``clear``: the interval lies wholly on one side of every threshold, so that a wide one still decides."""
+    who = ctx.route(pair)
+    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    issues = []
+    wide = number.half_width > ctx.criteria.max_half_width or number.label == "unstable"
+    if wide or number.time.blocks < 2:
+        decides = clear and number.half_width <= 0.5 and number.time.blocks >= 6
+        text = (
+            f"{where}: known only to +/- {number.half_width:.0%} ({number.time.blocks} samples); "
+            f"{'it decides all the same' if decides else 'too wide to conclude'}"
+        )
+        issues.append(
+            Issue(
+                "unstable",
+                "warning" if decides else "inconclusive",
+                who,
+                text,
+                point=point.id,
+                weight=number.half_width,
+            )
+        )
+    if number.label == "multimodal":
+        text = f"{where}: the samples fall in separate groups"
+        issues.append(Issue("multimodal", "warning", who, text, point=point.id, weight=number.half_width))
+    return issues
+
+
+def arithmetic_issues(ctx: Context, point: PointRecord, pair: PairResult, number: Measured) -> list[Issue]:
+    """The record's own sums must agree: bytes = messages x size; timed <= moved; batches <= elapsed; estimate =
+    median.
+    """
+    wrong = []
+    for way, messages, payload in (
+        ("forward", pair.messages_forward, pair.payload_forward_bytes),
+        ("backward", pair.messages_backward, pair.payload_backward_bytes),
+    ):
+        if payload != messages * point.message_bytes and payload != 0:
+            wrong.append(f"{messages} messages {way} of {point.message_bytes} B are not {payload} B")
+    timed = len(pair.batch_ns) * pair.operations_per_batch
+    if timed > max(pair.messages_forward, pair.messages_backward):
+        wrong.append(f"{timed} operations were timed and {pair.messages_forward} messages moved")
+    if point.elapsed_ns > 0 and sum(pair.batch_ns) > 1.01 * point.elapsed_ns:
+        wrong.append(f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s elapsed")
+    if pair.batch_ns and pair.estimate is not None and number.label == "stable":
+        times = operation_times(point, pair)
+        low, high = (float(q) for q in np.percentile(times, (1, 99)))
+        if not 0.8 * low <= pair.estimate.median_ns <= 1.25 * high:
+            wrong.append(
+                f"the estimate {pair.estimate.median_ns:.0f} ns is outside its batches ({low:.0f} to {high:.0f})"
+            )
+    who = ctx.route(pair)
+    return [
+        Issue(
+            "row-arithmetic", "fail", who, f"{who}, {point.pattern} of {point.message_bytes} B: {text}", point=point.id
+        )
+        for text in wrong
+    ]
+
+
+def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
+    """Scheduler interference and the distance of the two cores."""
+    who, marks = ctx.route(pair), pair.sentinels
+    if not marks:
+        return []
+    issues = []
+    block_ns = sum(pair.batch_ns) / len(marks)
+    busy = [m for m in marks if m.involuntary_switches > _SWITCHES_PER_BLOCK or m.steal_ns > _STEAL_SHARE * block_ns]
+    if len(busy) > _BUSY_BLOCKS * len(marks):
+        text = f"{who}: the scheduler took the processor away in {len(busy)} of {len(marks)} blocks"
+        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=float(len(busy))))
+    bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
+    if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
+        near, far = min(bounces), max(bounces)
+        text = f"{who}: the cache-line bounce between the two cores flipped between {near:.0f} and {far:.0f} ns"
+        issues.append(Issue("far-core-state", "warning", who, text, point=point.id))
+    return issues
+
+
+def trouble_issues(ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]) -> list[Issue]:
+    """Retransmission, drop and pause counters that rose at a host during the point; lost carriers."""
+    issues = []
+    for reader, counters in sorted(deltas.items()):
+        who = ctx.name(reader)
+        for group, rose in trouble_counters(dict(counters)).items():
+            listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])
+            lost = any("carrier" in name for name in rose)
+            code = "nic-down" if lost else "retransmits"
+            text = f"{who}: {group} counters rose at point {point.id} ({listed})"
+            total = sum(rose.values())
+            issues.append(Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total)))
+    return issues

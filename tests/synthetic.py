@@ -1,0 +1,259 @@
+"""Synthetic runs with a known truth: good worlds and planted lies, for tests of the judgement.
+
+Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer (stalls are
+one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour discovery; the
+management port carries 1 kB to 3 MB per point (launcher, ssh); counters start anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import numpy as np
+
+from wireproof.analysis import estimate
+from wireproof.model.claim import Claim, HostClaim, LinkClaim
+from wireproof.model.record import (
+    Clock,
+    Close,
+    Host,
+    Idle,
+    Nic,
+    Open,
+    PairResult,
+    PointRecord,
+    Rdma,
+    Sentinel,
+    Warmup,
+    WitnessReading,
+)
+from wireproof.model.run import Provenance, Run
+from wireproof.physics import limits, link_from_name
+
+Path = str
+"""wire, mgmt, stripe, shm, loopback: where the payload really goes."""
+
+SIZES = (0, 8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
+
+
+@dataclass(frozen=True)
+class World:
+    """A cluster and what is true about it. ``speed`` maps (origin, target) host numbers to a share of the link's goodput."""
+
+    link: str = "1gbe"
+    mtu: int | None = 1500
+    nodes: int = 2
+    virtual: bool = False
+    path: Path = "wire"
+    latency_ns: float = 25_000.0
+    noise: float = 0.004
+    efficiency: float = 0.985
+    speed: Callable[[int, int], float] = field(default=lambda a, b: 1.0)
+    shared_ranks: int = 1
+    one_machine: bool = False
+    one_namespace: bool = False
+    sizes: tuple[int, ...] = SIZES
+    patterns: tuple[str, ...] = ("pingpong", "stream")
+    claim_nic: bool = True
+    wire: bool = True
+    driver: str = ""
+    seed: int = 1
+    management: int = 3_000_000
+
+
+def lab(**changes: object) -> World:
+    """A virtual world of 1 Gb/s: nodes are namespaces of one machine."""
+    return replace(World(virtual=True, latency_ns=9_000.0, efficiency=0.992), **changes)  # type: ignore[arg-type]
+
+
+def link_of(world: World) -> LinkClaim:
+    link = link_from_name(world.link, mtu=world.mtu)
+    return msgspec.structs.replace(link, preamble_counted=not world.virtual)
+
+
+def rdma(world: World) -> bool:
+    return link_of(world).protocol not in ("tcp", "shm", "loopback")
+
+
+def run_of(world: World) -> Run:
+    """A complete run of the world: every ordered pair streams, every unordered pair plays ping-pong, one pair per point."""
+    rng = np.random.default_rng(world.seed)
+    hosts = [_host(world, rank) for rank in range(world.nodes)]
+    counters = [_Counters(world, random.Random(world.seed * 1000 + rank)) for rank in range(world.nodes)]
+    points = []
+    for pattern in world.patterns:
+        pairs = itertools.permutations if pattern in ("stream", "put", "get") else itertools.combinations
+        for (a, b), size in itertools.product(pairs(range(world.nodes), 2), world.sizes):
+            if size == 0 and pattern != "pingpong":
+                continue
+            points.append(_point(world, rng, counters, len(points), pattern, size, (a, b)))
+    claims = [HostClaim(rank=r, host=f"n{r + 1}", nic="hsn0" if world.claim_nic else "") for r in range(world.nodes)]
+    return Run(
+        claim=Claim(hosts=claims, link=link_of(world), wire=world.wire, virtual=world.virtual),
+        provenance=Provenance(
+            wireproof="0", mpi="synthetic", engine="synthetic", argv=[], environment={}, launcher="", started=""
+        ),
+        open=Open(
+            schema=1, engine="synthetic", abi="mpich", transport="mpi", run_id="r", seed=world.seed, ranks=world.nodes,
+            clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
+        ),
+        hosts=hosts,
+        points=points,
+        idle=[
+            Idle(rank=r, interval_ns=2e8, counters={"net/hsn0/tx_bytes": 200, "net/hsn0/rx_bytes": 200})
+            for r in ([0] if world.one_namespace else range(world.nodes))
+        ],
+        close=Close(points=len(points), failed=0, elapsed_ns=1e9, peak_rss_bytes=10_000_000),
+    )  # fmt: skip
+
+
+def _host(world: World, rank: int) -> Host:
+    same = world.one_machine or world.virtual
+    device = Rdma(device=f"{world.driver}_0", port=1, rate="", link_layer=_layer(world)) if rdma(world) else None
+    nics = [
+        Nic(name="lo", kind="loopback", mtu=65536, carrier=True),
+        Nic(name="eth0", driver="igb", mtu=1500, carrier=True, operstate="up", speed_mbps=1000),
+        Nic(
+            name="hsn0", driver=world.driver or "ixgbe", mtu=world.mtu or 1500, carrier=True, operstate="up", rdma=device
+        ),
+    ]
+    return Host(
+        rank=rank, host=f"n{rank + 1}", hostname=f"n{rank + 1}", boot_id="boot-0" if same else f"boot-{rank}",
+        netns=4026531840 + (0 if world.one_namespace or not same else rank + 1), ipcns=1, cpu_count=8,
+        library="Synthetic MPI 1.0", shared_ranks=world.shared_ranks, nics=nics,
+    )  # fmt: skip
+
+
+def _layer(world: World) -> str:
+    return "Ethernet" if link_of(world).protocol == "rocev2" else "InfiniBand"
+
+
+class _Counters:
+    """Port counters of one host, in the drivers' own units."""
+
+    def __init__(self, world: World, rng: random.Random) -> None:
+        self.world, self.rng = world, rng
+        self.now: dict[str, int] = {}
+        for way in ("tx", "rx"):
+            self.hsn(way, 0)
+            for nic in ("lo", "eth0", "hsn0"):
+                self.add(f"net/{nic}/{way}_bytes", 0)
+
+    def add(self, name: str, count: float) -> None:
+        self.now[name] = self.now.get(name, self.rng.randrange(1 << 34)) + round(count)
+
+    def hsn(self, way: str, count: float) -> None:
+        """Bytes over the claimed port by the protocol that the world uses."""
+        if not rdma(self.world):
+            self.add(f"net/hsn0/{way}_bytes", count)
+            return
+        data = "port_xmit_data" if way == "tx" else "port_rcv_data"
+        unit = 8 if self.world.driver == "hfi1" else 4
+        device = f"{self.world.driver}_0"
+        if self.world.driver == "irdma":
+            octets = "ip4OutOctets" if way == "tx" else "ip4InOctets"
+            self.add(f"ib/{device}/1/hw_counters/{octets}", count)
+        else:
+            self.add(f"ib/{device}/1/counters/{data}", count / unit)
+
+
+def operation_ns(world: World, pattern: str, size: int, a: int, b: int) -> float:
+    """True time of one operation (half round trip for pingpong)."""
+    link = link_of(world)
+    rate = limits(link, "stream", "stream", max(1, size)).attainable_bytes_per_s or 10e9
+    if world.path in ("shm", "loopback"):
+        start, rate = (250.0, 12e9) if world.path == "shm" else (4_000.0, 5e9)
+        cache = 2.2 if size > 1 << 20 else 1.0
+        return start * (1.0 if pattern == "pingpong" else 0.4) + size / rate * 1e9 * cache
+    if world.path == "stripe":
+        rate *= 1.9
+    forward, backward = size / (rate * world.efficiency * world.speed(a, b)), size / (
+        rate * world.efficiency * world.speed(b, a)
+    )
+    if pattern == "pingpong":
+        return world.latency_ns + (forward + backward) / 2 * 1e9
+    if pattern == "exchange":
+        return world.latency_ns * 0.1 + max(forward, backward) * 1e9
+    return max(world.latency_ns * 0.05, 300.0) * (1 if size < 65536 else 0) + forward * 1e9
+
+
+def _point(
+    world: World, rng: np.random.Generator, counters: Sequence[_Counters], number: int, pattern: str, size: int,
+    pair: tuple[int, int],
+) -> PointRecord:  # fmt: skip
+    a, b = pair
+    true = operation_ns(world, pattern, size, a, b)
+    halves = 2 if pattern == "pingpong" else 1
+    blocks, per_block = 20, 8
+    batch = max(1, round(200_000 / true / halves))
+    noise = np.abs(rng.normal(0, world.noise, blocks * per_block)) + 1.0
+    stalls = rng.random(blocks * per_block) < 0.02
+    noise = np.where(stalls, noise * rng.uniform(3, 20, noise.size), noise)
+    batch_ns = (true * halves * batch * noise).tolist()
+    per_operation = np.asarray(batch_ns) / batch / halves
+    medians = [float(np.median(part)) for part in np.split(per_operation, blocks)]
+    messages = batch * blocks * per_block + max(1000, batch) if true < 1e6 else batch * blocks * per_block + 5
+    both = pattern in ("pingpong", "exchange")
+    elapsed = sum(batch_ns) * 1.05 + 1e6
+    before = [dict(c.now) for c in counters]
+    _move(world, counters, pair, messages, size, both, elapsed)
+    readings = [_reading(counters[r], before[r], r, elapsed, world) for r in range(world.nodes)]
+    return PointRecord(
+        id=number, pattern=pattern, form="latency" if pattern == "pingpong" else "stream", message_bytes=size, window=64,
+        formula="robust", started_unix_ns=1_700_000_000_000_000_000 + number, elapsed_ns=elapsed,
+        pairs=[
+            PairResult(
+                origin=a, target=b, status="ok", stop="precision", operations_per_batch=batch, batch_ns=batch_ns,
+                block_batches=[per_block] * blocks, messages_forward=messages, messages_backward=messages if both else 0,
+                payload_forward_bytes=messages * size, payload_backward_bytes=messages * size if both else 0,
+                warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True), window_used=64,
+                estimate=estimate(medians), integrity="ok",
+                sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)] * blocks,
+            )
+        ],
+        witness=readings,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def _reading(now: _Counters, before: dict[str, int], rank: int, elapsed: float, world: World) -> WitnessReading:
+    if world.one_namespace and rank > 0:
+        return WitnessReading(rank=rank, interval_ns=elapsed, shared_with=0)
+    changed = {name: (before[name], value) for name, value in now.now.items() if before[name] != value}
+    return WitnessReading(rank=rank, interval_ns=elapsed, counters=changed)
+
+
+def _move(
+    world: World, counters: Sequence[_Counters], pair: tuple[int, int], messages: int, size: int, both: bool, elapsed: float
+) -> None:
+    packet = 2048 if rdma(world) else 1448
+    header = 30 if rdma(world) else 66
+    for (origin, target), count in ((pair, messages), (pair[::-1], messages if both else 0)):
+        packets = count * max(1, -(-size // packet)) if size >= packet or both else max(1, count * size // packet)
+        wire = count * (size + (40 if not rdma(world) else 0)) + packets * header
+        acks = packets * header * 0.5 + 1
+        _carry(world, counters, origin, target, wire, acks)
+    for c in counters:
+        quiet = c.rng.random() * 2_000 * elapsed * 1e-9
+        for way in ("tx", "rx"):
+            c.add(f"net/hsn0/{way}_bytes", quiet + 1)
+            c.add(f"net/eth0/{way}_bytes", c.rng.randrange(1_000, max(1_001, world.management)))
+
+
+def _carry(world: World, counters: Sequence[_Counters], origin: int, target: int, wire: float, acks: float) -> None:
+    out, back = counters[origin], counters[target]
+    if world.path == "shm":
+        return
+    if world.path == "loopback":
+        for way in ("tx", "rx"):
+            out.add(f"net/lo/{way}_bytes", wire + acks)
+        return
+    share = {"wire": (1.0, 0.0), "mgmt": (0.0, 1.0), "stripe": (0.52, 0.48)}[world.path]
+    for side, way, count in ((out, "tx", wire), (back, "rx", wire), (back, "tx", acks), (out, "rx", acks)):
+        if share[0]:
+            side.hsn(way, count * share[0])
+        if share[1]:
+            side.add(f"net/eth0/{way}_bytes", count * share[1])

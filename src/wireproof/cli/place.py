@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,14 +50,12 @@ class Place:
         return Claim(hosts=hosts, link=self.link, wire=self.wire, virtual=self.lab is not None)
 
     def meet(self) -> str:
-        """ADDRESS:PORT at which rank 0 of the tcp transport waits; a port from the range that is not handed out."""
+        """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
+        from wireproof.launch.meeting import meeting_point
+
         if not self.hosts:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                return f"127.0.0.1:{probe.getsockname()[1]}"
-        address = self.addresses[0] if self.addresses else self.hosts[0]
-        port = random.SystemRandom().randrange(20000, 32000)
-        return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+            return meeting_point("127.0.0.1")
+        return meeting_point(self.addresses[0] if self.addresses else self.hosts[0])
 
     def enter(self, command: LaunchCommand) -> LaunchCommand:
         """The command as this place needs it: in a lab the launcher runs inside the first node, to be reachable."""

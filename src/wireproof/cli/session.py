@@ -79,7 +79,7 @@ def _command(wish: Wish, place: Place, install: MpiInstall | None) -> LaunchComm
     return place.enter(command)
 
 
-def _plan(wish: Wish, place: Place, install: MpiInstall | None) -> Plan:
+def _plan(wish: Wish, place: Place, expect: str) -> Plan:
     claims = place.claim().hosts
     addresses = place.addresses or ("",) * len(claims)
     crowded = max(place.machine_ranks, 0 if place.hosts else place.ranks) > len(os.sched_getaffinity(0))
@@ -87,7 +87,7 @@ def _plan(wish: Wish, place: Place, install: MpiInstall | None) -> Plan:
     return Plan(
         run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(3)}",
         seed=wish.seed,
-        transport=Transport(kind=wish.transport, expect=install.version if install and wish.transport == "mpi" else ""),
+        transport=Transport(kind=wish.transport, expect=expect),
         ranks=tuple(
             RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank]) for one in claims
         ),
@@ -142,7 +142,7 @@ def _merged(runs: list[Run]) -> Run:
 def _launch_once(wish: Wish, place: Place) -> Outcome:
     install = _install(wish)
     command = _command(wish, place, install)
-    plan = _plan(wish, place, install)
+    plan = _plan(wish, place, command.expect)
     look = Look.of(sys.stderr, os.environ)
     with Progress(plan, sys.stderr, look, title=wish.title) as show:
         outcome = measure(

@@ -1,7 +1,7 @@
 """Synthetic runs with a known truth: good worlds and planted lies, for tests of the judgement.
 
-Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer (stalls are
-one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour discovery; the
+Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer (stalls
+are one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour discovery; the
 management port carries 1 kB to 3 MB per point (launcher, ssh); counters start anywhere.
 """
 
@@ -42,7 +42,7 @@ SIZES = (0, 8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 
 @dataclass(frozen=True)
 class World:
-    """A cluster and what is true about it. ``speed`` maps (origin, target) host numbers to a share of the link's goodput."""
+    """A cluster and what is true about it. ``speed`` maps (origin, target) numbers to a share of the goodput."""
 
     link: str = "1gbe"
     mtu: int | None = 1500
@@ -80,7 +80,7 @@ def rdma(world: World) -> bool:
 
 
 def run_of(world: World) -> Run:
-    """A complete run of the world: every ordered pair streams, every unordered pair plays ping-pong, one pair per point."""
+    """A complete run of the world: ordered pairs stream, unordered ones play ping-pong, one pair per point."""
     rng = np.random.default_rng(world.seed)
     hosts = [_host(world, rank) for rank in range(world.nodes)]
     counters = [_Counters(world, random.Random(world.seed * 1000 + rank)) for rank in range(world.nodes)]
@@ -118,7 +118,12 @@ def _host(world: World, rank: int) -> Host:
         Nic(name="lo", kind="loopback", mtu=65536, carrier=True),
         Nic(name="eth0", driver="igb", mtu=1500, carrier=True, operstate="up", speed_mbps=1000),
         Nic(
-            name="hsn0", driver=world.driver or "ixgbe", mtu=world.mtu or 1500, carrier=True, operstate="up", rdma=device
+            name="hsn0",
+            driver=world.driver or "ixgbe",
+            mtu=world.mtu or 1500,
+            carrier=True,
+            operstate="up",
+            rdma=device,
         ),
     ]
     return Host(
@@ -171,8 +176,9 @@ def operation_ns(world: World, pattern: str, size: int, a: int, b: int) -> float
         return start * (1.0 if pattern == "pingpong" else 0.4) + size / rate * 1e9 * cache
     if world.path == "stripe":
         rate *= 1.9
-    forward, backward = size / (rate * world.efficiency * world.speed(a, b)), size / (
-        rate * world.efficiency * world.speed(b, a)
+    forward, backward = (
+        size / (rate * world.efficiency * world.speed(a, b)),
+        size / (rate * world.efficiency * world.speed(b, a)),
     )
     if pattern == "pingpong":
         return world.latency_ns + (forward + backward) / 2 * 1e9
@@ -203,12 +209,14 @@ def _point(
     _move(world, counters, pair, messages, size, both, elapsed)
     readings = [_reading(counters[r], before[r], r, elapsed, world) for r in range(world.nodes)]
     return PointRecord(
-        id=number, pattern=pattern, form="latency" if pattern == "pingpong" else "stream", message_bytes=size, window=64,
+        id=number, pattern=pattern, form="latency" if pattern == "pingpong" else "stream", message_bytes=size,
+        window=64,
         formula="robust", started_unix_ns=1_700_000_000_000_000_000 + number, elapsed_ns=elapsed,
         pairs=[
             PairResult(
                 origin=a, target=b, status="ok", stop="precision", operations_per_batch=batch, batch_ns=batch_ns,
-                block_batches=[per_block] * blocks, messages_forward=messages, messages_backward=messages if both else 0,
+                block_batches=[per_block] * blocks, messages_forward=messages,
+                messages_backward=messages if both else 0,
                 payload_forward_bytes=messages * size, payload_backward_bytes=messages * size if both else 0,
                 warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True), window_used=64,
                 estimate=estimate(medians), integrity="ok",
@@ -227,7 +235,13 @@ def _reading(now: _Counters, before: dict[str, int], rank: int, elapsed: float, 
 
 
 def _move(
-    world: World, counters: Sequence[_Counters], pair: tuple[int, int], messages: int, size: int, both: bool, elapsed: float
+    world: World,
+    counters: Sequence[_Counters],
+    pair: tuple[int, int],
+    messages: int,
+    size: int,
+    both: bool,
+    elapsed: float,
 ) -> None:
     packet = 2048 if rdma(world) else 1448
     header = 30 if rdma(world) else 66
@@ -244,7 +258,7 @@ def _move(
 
 
 def _carry(world: World, counters: Sequence[_Counters], origin: int, target: int, wire: float, acks: float) -> None:
-    out, back = counters[origin], counters[target]
+    out, back = (counters[0 if world.one_namespace else rank] for rank in (origin, target))
     if world.path == "shm":
         return
     if world.path == "loopback":

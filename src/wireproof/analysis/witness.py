@@ -72,7 +72,7 @@ def _namespace(host: Host) -> tuple[str, int]:
 
 
 def counter_delta(before: int, after: int) -> tuple[int | None, str]:
-    """Difference of a counter and a remark: ``wrapped`` (32 or 64 bit, once), or None with ``reset`` or ``saturated``."""
+    """Difference and remark: ``wrapped`` (32 or 64 bit, once); or None with ``reset``, ``saturated``, ``negative``."""
     if before < 0 or after < 0:
         return None, "negative"
     if after >= before:
@@ -91,7 +91,7 @@ def watch(
     protocol: Protocol | None,
     units: Units | None = None,
 ) -> dict[int, HostTraffic]:
-    """Traffic by reader rank. ``idle`` is by reader rank too; its rates are subtracted for the length of the reading."""
+    """Traffic by reader rank. ``idle`` is by reader rank too; its rate is subtracted for the time of the reading."""
     found = {}
     for reading in point.witness:
         host = hosts.get(reading.rank)

@@ -42,7 +42,7 @@ class Context:
         return f"{self.name(pair.origin)} -> {self.name(pair.target)}"
 
     def claimed_nic(self, rank: int) -> Nic | None:
-        """The NIC that the rank is claimed to use; None when it is not found. Without a claim: the only one there is."""
+        """The NIC that the rank is claimed to use; None when not found. Without a claim: the only one there is."""
         host, claim = self.hosts.get(rank), self.claims.get(rank)
         if host is None:
             return None

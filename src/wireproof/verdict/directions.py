@@ -23,7 +23,7 @@ _MIN_NODES = 3
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Goodput (bytes/s) of one ordered pair of hosts at one kind of point; ``kind`` = (pattern, form, size, formula)."""
+    """Goodput (bytes/s) of one ordered pair of hosts; ``kind`` = (pattern, form, message size, formula)."""
 
     origin: str
     target: str

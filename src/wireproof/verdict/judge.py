@@ -19,7 +19,7 @@ from wireproof.verdict.directions import Stream, direction_issues
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.path import path_issues
 from wireproof.verdict.plausible import Held, fills_link, hold
-from wireproof.verdict.proof import PairProof, Witnessed, prove
+from wireproof.verdict.proof import PairProof, prove, settle
 from wireproof.verdict.quality import (
     arithmetic_issues,
     precision_issues,
@@ -40,8 +40,16 @@ def judge(
     """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the constants of physics."""
     ctx = calibrated(context(run, criteria or Criteria(), link, table))
     bench = _Bench(ctx)
-    for point in sorted(run.points, key=lambda p: p.id):
-        bench.point(point)
+    points = sorted(run.points, key=lambda p: (p.id, p.repeat))
+    witnessed = [prove(ctx, point) for point in points]
+    routes = [
+        (ctx.route(pair), proof)
+        for point, seen in zip(points, witnessed, strict=True)
+        for pair, proof in zip(point.pairs, seen.pairs, strict=True)
+    ]
+    settled = iter(settle(routes))
+    for point, seen in zip(points, witnessed, strict=True):
+        bench.point(point, seen.traffic, [next(settled) for _ in point.pairs])
     return bench.judgement()
 
 
@@ -73,11 +81,10 @@ class _Bench:
         self.proofs: dict[str, list[Proof]] = defaultdict(list)
         self.starts = _starts(ctx)
 
-    def point(self, point: PointRecord) -> None:
-        witnessed: Witnessed = prove(self.ctx, point)
-        self.issues += trouble_issues(self.ctx, point, {h.reader: h.deltas for h in witnessed.traffic.values()})
-        for pair, proof in zip(point.pairs, witnessed.pairs, strict=True):
-            self._pair(point, pair, proof, witnessed.traffic)
+    def point(self, point: PointRecord, traffic: dict[int, HostTraffic], proofs: list[PairProof]) -> None:
+        self.issues += trouble_issues(self.ctx, point, {h.reader: h.deltas for h in traffic.values()})
+        for pair, proof in zip(point.pairs, proofs, strict=True):
+            self._pair(point, pair, proof, traffic)
 
     def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof, traffic: dict[int, HostTraffic]) -> None:
         ctx = self.ctx
@@ -111,7 +118,7 @@ class _Bench:
     def judgement(self) -> Judgement:
         if self.ctx.run.claim.wire:
             found, explained = direction_issues(self.ctx, self.streams)
-            # A node that sends slowly is one finding, not one for each of its pairs; the pairs keep their verdicts and codes.
+            # A node that sends slowly is one finding, not one for each of its pairs; these keep their verdicts.
             self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
             self.issues += found
             self.issues += cache_issues(self.ctx, self.curves, self.proofs)
@@ -125,7 +132,7 @@ class _Bench:
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:
-    """(origin, target) -> shortest half round trip of small messages that was measured, ns; both orders of the ranks."""
+    """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of the ranks."""
     found: dict[tuple[int, int], float] = {}
     for point in ctx.run.points:
         if point.pattern != "pingpong" or point.message_bytes > _SMALL:

@@ -7,6 +7,7 @@ message and acknowledgements. Shares below are of ``need``.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from wireproof.model.finding import Proof
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 
-__all__ = ["PairProof", "Sighting", "Witnessed", "prove"]
+__all__ = ["PairProof", "Sighting", "Witnessed", "prove", "settle"]
 
 _LEAST_HEADER = {"tcp": 54}  # Ethernet + IP + TCP without options
 _LEAST_HEADER_RDMA = 20  # local route and transport headers as port counters count them
@@ -25,6 +26,7 @@ _ACK_SHARE = 0.08  # a stream is acknowledged: 66 B against one or two segments,
 _CONTROL_BYTES = 262_144  # the tool's own control traffic during one point
 _CONTROL_RATE = 500_000  # bytes/s of it in a long point
 _LOUD_BACKGROUND = 0.2
+_ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
 _STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload
 
 
@@ -163,9 +165,9 @@ class _Desk:
         """The claimed port saw too little: where did the payload go? All in shares of what was needed."""
         quiet = self.ctx.criteria.stray_share
         if here < quiet:
-            if loop >= 0.5 and loop > elsewhere:
+            if loop >= _ELSEWHERE and loop > elsewhere:
                 return "loopback"
-            return "wrong-path" if elsewhere >= 0.5 else "off-wire"
+            return "wrong-path" if elsewhere >= _ELSEWHERE else "off-wire"
         return "mixed" if elsewhere >= quiet else "partly"
 
     def _bounds(self, rank: int, direction: Direction) -> tuple[float, float]:
@@ -204,6 +206,26 @@ class _Desk:
             p for p in host.ports.values() if not p.loopback and not p.stacked and p.way(direction).bytes is not None
         ]
         return max(ports, key=lambda p: (p.way(direction).bytes or 0.0, p.nic), default=None)
+
+
+def settle(proofs: list[tuple[str, PairProof]]) -> list[PairProof]:
+    """Let the points that moved much speak for those that moved little, route by route.
+
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where the route's largest
+    point shows that no port carried it, such a point went the same way.
+    """
+    largest: dict[str, PairProof] = {}
+    for route, proof in proofs:
+        if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
+            largest[route] = proof
+    return [_like(proof, largest[route]) for route, proof in proofs]
+
+
+def _like(proof: PairProof, largest: PairProof) -> PairProof:
+    quiet = all(sum(sighting.others.values()) < _STRAY_BYTES for sighting in proof.sightings)
+    if proof.proof == "wrong-path" and quiet and largest.proof == "off-wire":
+        return dataclasses.replace(proof, proof="off-wire", code=largest.code)
+    return proof
 
 
 def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> tuple[Proof, str]:

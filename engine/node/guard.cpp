@@ -52,6 +52,7 @@ pid_t start(const Options& options, const std::string& mark) {
   if (job < 0) fail_errno("guard: fork");
   if (job > 0) return job;
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the last resort, for a guard that is itself killed
   const std::size_t equals = mark.find('=');
   setenv(mark.substr(0, equals).c_str(), mark.substr(equals + 1).c_str(), 1);
   _exit(become(options.command, nullptr));

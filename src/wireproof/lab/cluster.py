@@ -24,7 +24,7 @@ from wireproof.lab.state import (
     LabState,
     LabStatus,
     NodeStatus,
-    find_supervisors,
+    find_holders,
     is_alive,
     read_state,
     state_root,
@@ -107,7 +107,9 @@ class Lab:
             protocol="tcp",
             rate_bits_per_s=None if link.rate_bits_per_s is None else float(link.rate_bits_per_s),
             mtu=link.mtu,
-            source=f"lab {self.name}, network {network}: shaped by HTB" if link.rate else f"lab {self.name}: not shaped",
+            source=f"lab {self.name}, network {network}: shaped by HTB"
+            if link.rate
+            else f"lab {self.name}: not shaped",
             preamble_counted=False,
         )
 
@@ -260,7 +262,7 @@ def _remove(folder: Path) -> DownResult:
 def down(name: str) -> DownResult:
     """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is nothing."""
     folder = _folder(name)
-    if not folder.is_dir() and not any(find_supervisors(folder)):
+    if not folder.is_dir() and not any(find_holders(folder)):
         known = ", ".join(status.name for status in find_labs())
         raise BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
     return _remove(folder)
@@ -285,9 +287,11 @@ def find_labs() -> list[LabStatus]:
     return [_status(folder) for folder in folders]
 
 
-def _phase(folder: Path, state: LabState, nodes: tuple[NodeStatus, ...]) -> Literal["up", "degraded", "building", "crashed"]:
+def _phase(
+    folder: Path, state: LabState, nodes: tuple[NodeStatus, ...]
+) -> Literal["up", "degraded", "building", "crashed"]:
     if state.phase == "building":
-        return "building" if any(find_supervisors(folder, state.cookie)) else "crashed"
+        return "building" if any(find_holders(folder, state.cookie)) else "crashed"
     if not is_alive(state.supervisor):
         return "crashed"
     return "up" if all(node.alive for node in nodes) else "degraded"

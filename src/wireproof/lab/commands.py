@@ -75,7 +75,10 @@ def _segment(network: Network) -> str:
 
 
 def switch_link_lines(topology: Topology, pids: Mapping[str, int]) -> list[str]:
-    """``ip -batch`` on the switch: bridges, and each link with its far end in the node. ``pids``: as the switch sees them."""
+    """``ip -batch`` on the switch: bridges, and each link with its far end in the node.
+
+    ``pids``: the nodes' as the switch sees them.
+    """
     lines = []
     for bridge in dict.fromkeys(bridge_device(network) for network in topology.networks):
         lines.append(f"link add {bridge} type bridge forward_delay 0 mcast_snooping 0")

@@ -1,7 +1,7 @@
 """The lab's state folder, and who its processes are.
 
-A process is known by pid and start time, and the supervisor also by the cookie on its command line: a pid alone may have been
-given to a stranger since.
+A process is known by pid and start time, and the supervisor also by the cookie on its command line: a pid alone may
+have been given to a stranger since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "LabStatus",
     "NodeStatus",
     "ProcessId",
-    "find_supervisors",
+    "find_holders",
     "is_alive",
     "process_id",
     "read_state",
@@ -110,7 +110,9 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
             for folder in (base, root):
                 folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise LabError(f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your own.") from error
+            raise LabError(
+                f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your own."
+            ) from error
     if base.exists() and not _private(base):
         raise LabError(f"{base} belongs to somebody else or others may write there: remove it, or set XDG_RUNTIME_DIR.")
     return root
@@ -172,7 +174,7 @@ def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
     return False
 
 
-def find_supervisors(folder: Path, cookie: str = "") -> Iterator[int]:
+def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
     """pids of all living processes that hold the lab in ``folder``, its nodes' too, whatever the state file says."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and _is_of_lab(int(entry.name), folder, cookie) and _start_time(int(entry.name)):
@@ -194,7 +196,7 @@ def terminate(folder: Path, cookie: str = "", patience_s: float = 5.0) -> list[i
     """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that were found."""
     seen: dict[int, None] = {}
     begin = time.monotonic()
-    while pids := list(find_supervisors(folder, cookie)):
+    while pids := list(find_holders(folder, cookie)):
         elapsed = time.monotonic() - begin
         if elapsed > patience_s:
             raise LabError(f"process {pids[0]} of the lab does not end, not even by SIGKILL: it hangs in the kernel.")

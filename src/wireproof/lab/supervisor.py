@@ -95,7 +95,9 @@ def _collect(report: socket.socket, nodes: int, user: bool) -> tuple[dict[str, i
         try:
             text, pid = _receive(report, deadline)
         except TimeoutError:
-            raise LabError(f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1} nodes answered: try again.") from None
+            raise LabError(
+                f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1} nodes answered: try again."
+            ) from None
         match text.split(" "):
             case ["ready", name]:
                 outer[name] = pid
@@ -136,7 +138,13 @@ def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequenc
     argv = enter_argv(program, folder, where, [path, "-batch", "-"])
     try:
         done = subprocess.run(
-            argv, input="\n".join(lines) + "\n", capture_output=True, text=True, cwd="/", timeout=_PATIENCE_S, check=False
+            argv,
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            cwd="/",
+            timeout=_PATIENCE_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise LabError(f"{tool} on {where} did not end within {_PATIENCE_S:g} s.") from None

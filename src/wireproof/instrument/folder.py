@@ -21,7 +21,9 @@ from wireproof.model.record import Frame
 __all__ = ["DiskFull", "RunFolder", "open_folder"]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-RESERVE_BYTES = 256 << 10
+RESERVE_FOR_POINT = 512
+"""Room for the reason why a point is missing, which is told for each of them when the disk is full."""
+RESERVE = ".reserve"
 LOG_BYTES = 8 << 20
 """More talk than this tells nothing new and fills disks: the rest is counted, not kept."""
 
@@ -39,9 +41,6 @@ class RunFolder:
         self._frames = os.open(path / "frames.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._log = os.open(path / "engine.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._logged = 0
-        # Given back when the disk is full, so that how the run ended can still be told.
-        with contextlib.suppress(OSError):
-            (path / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
 
     def append(self, line: bytes) -> None:
         """Write one frame and its newline, or nothing of it. Raises ``DiskFull``."""
@@ -81,8 +80,25 @@ class RunFolder:
             raise self._full(error) from error
 
     def document(self, document: RunDocument) -> None:
-        """Write run.json."""
-        self.write("run.json", msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+        """Write run.json. Raises ``DiskFull``."""
+        self.write("run.json", msgspec.json.encode(document) + b"\n")
+
+    def reserve(self, points: int) -> None:
+        """Set room aside that is given back when the disk is full, so that how the run ended can still be told.
+
+        Raises ``DiskFull`` when there is not even that much.
+        """
+        size = (self.path / "run.json").stat().st_size * 2 + points * RESERVE_FOR_POINT
+        descriptor = os.open(self.path / RESERVE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, size)
+        except OSError as error:
+            self._release_reserve()
+            # A limit on file sizes, or a file system that sets nothing aside: then there is no reserve.
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise self._full(error) from error
+        finally:
+            os.close(descriptor)
 
     def close(self) -> None:
         self._release_reserve()
@@ -94,7 +110,7 @@ class RunFolder:
 
     def _release_reserve(self) -> None:
         with contextlib.suppress(OSError):
-            (self.path / ".reserve").unlink()
+            (self.path / RESERVE).unlink()
 
     def _full(self, error: OSError) -> CouldNotMeasure:
         if error.errno in FULL:

@@ -219,24 +219,26 @@ def measure(
         if resume:
             _check_same(plan, folder)
         document = RunDocument(claim=claim, provenance=provenance, plan=plan)
-        remaining = _remaining(plan, folder)
-        recorder = _Recorder(remaining, folder, on_frame, deadline_s)
-        status: int | None = None
-        if resume and not remaining.points:
-            ending = Ending(ended="done", reason="")
-        else:
-            folder.write("plan.txt", write_plan(remaining).encode())
-            folder.document(document)
-            with (
-                _CtrlC(),
-                GuardedProcess(
-                    command.argv, effective(command, os.environ), folder.path / "plan.txt", guard
-                ) as process,
-            ):
-                ending, status = _run(process, recorder)
-        return _finish(document, folder, recorder, ending, status)
+        recorder = _Recorder(_remaining(plan, folder), folder, on_frame, deadline_s)
+        with _CtrlC():
+            ending, status = _start_and_run(recorder, document, command, guard)
+            return _finish(document, folder, recorder, ending, status)
     finally:
         folder.close()
+
+
+def _start_and_run(
+    recorder: _Recorder, document: RunDocument, command: LaunchCommand, guard: Path
+) -> tuple[Ending, int | None]:
+    folder = recorder.folder
+    if folder.known and not recorder.plan.points:
+        return Ending(ended="done", reason=""), None
+    folder.write("plan.txt", write_plan(recorder.plan).encode())
+    folder.document(document)
+    folder.reserve(len(document.plan.points))
+    environment = effective(command, os.environ)
+    with GuardedProcess(command.argv, environment, folder.path / "plan.txt", guard) as process:
+        return _run(process, recorder)
 
 
 def _finish(

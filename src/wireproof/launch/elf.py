@@ -32,7 +32,7 @@ class _Elf:
     """Header fields that differ between classes and byte orders, and positioned reads."""
 
     def __init__(self, ident: bytes, file: BinaryIO) -> None:
-        if ident[:4] != b"\x7fELF" or ident[4] not in (1, 2) or ident[5] not in (1, 2):
+        if len(ident) < 52 or ident[:4] != b"\x7fELF" or ident[4] not in (1, 2) or ident[5] not in (1, 2):
             raise ValueError("no ELF file")
         self.wide = ident[4] == 2
         self.order = "<" if ident[5] == 1 else ">"

@@ -33,7 +33,7 @@ def load_document(folder: Path) -> RunDocument:
         if path.stat().st_size > _LARGEST_DOCUMENT:
             raise BadInput(f"{path} is larger than {_LARGEST_DOCUMENT} bytes: not a run of wireproof.")
         document = migrate(msgspec.json.decode(path.read_bytes()), str(path))
-        return msgspec.convert(document, RunDocument)
+        return msgspec.convert(document, RunDocument, str_keys=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,0 +1,309 @@
+"""Launch: argv and environment of every MPI family, built without running anything."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from wireproof.launch.command import build_command
+from wireproof.launch.elf import read_soname
+from wireproof.launch.engines import EngineChoice, find_program, private_link
+from wireproof.launch.environment import effective, inherited
+from wireproof.launch.identify import probe_argv, sonames
+from wireproof.launch.install import Abi, Family, MpiInstall, family_of_launcher, family_of_library, version_of
+from wireproof.launch.meeting import meeting_point
+from wireproof.launch.request import LaunchRequest
+from wireproof.model.errors import BadInput, CouldNotMeasure
+
+ENGINE = "/opt/wp/wireproof-engine"
+LAUNCHER = {"mpich": "/opt/mpich/bin/mpiexec", "intel": "/opt/intel/bin/mpiexec.hydra", "openmpi": "/usr/bin/mpirun"}
+VERSION = {"mpich": "MPICH 5.0.2", "intel": "Intel(R) MPI Library 2021.18.1", "openmpi": "Open MPI v4.1.4"}
+ABI: dict[str, Abi] = {"mpich": "mpiabi", "intel": "mpiabi", "openmpi": "openmpi"}
+
+
+def request(family: Family, version: str = "", **wishes: object) -> LaunchRequest:
+    install = MpiInstall(
+        family=family,
+        origin="given",
+        launcher=Path(LAUNCHER[family]),
+        library=Path("/opt/lib/libmpi.so"),
+        abi=ABI[family],
+        version=version or VERSION[family],
+    )
+    engine = EngineChoice(abi=ABI[family], path=Path(ENGINE), library_folders=(Path("/opt/lib"),), expect="X")
+    return LaunchRequest(engine=engine, install=install, **wishes)  # type: ignore[arg-type]
+
+
+def argv(family: Family, version: str = "", **wishes: object) -> list[str]:
+    return list(build_command("mpi", request(family, version, **wishes)).argv)
+
+
+PATH_OF_LIBRARY = ["-genv", "LD_LIBRARY_PATH", "/opt/lib"]
+
+
+def test_mpich_on_this_machine_forks_whatever_allocation_is_around_us() -> None:
+    assert argv("mpich", ranks=2) == [
+        "/opt/mpich/bin/mpiexec", "-launcher", "fork", "-rmk", "user", *PATH_OF_LIBRARY, "-n", "2", ENGINE, "run",
+    ]  # fmt: skip
+
+
+def test_mpich_over_ssh_pins_the_claimed_nic_for_ucx_and_for_libfabric() -> None:
+    assert argv("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0")) == [
+        "/opt/mpich/bin/mpiexec", "-launcher", "ssh", "-genv", "FI_TCP_IFACE", "hsn0", *PATH_OF_LIBRARY,
+        "-genv", "UCX_NET_DEVICES", "hsn0", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
+    ]  # fmt: skip
+
+
+def test_mpich_over_an_agent_with_its_own_choice_of_nics() -> None:
+    assert argv("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", nic_selection="none") == [
+        "/opt/mpich/bin/mpiexec", "-launcher", "ssh", "-launcher-exec", "/run/agent", *PATH_OF_LIBRARY,
+        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
+    ]  # fmt: skip
+
+
+def test_two_ranks_on_one_host_on_purpose() -> None:
+    assert argv("mpich", hosts=("n1", "n1"))[-8:] == ["-hosts", "n1", "-ppn", "2", "-n", "2", ENGINE, "run"]
+    assert argv("openmpi", hosts=("n1", "n1"))[-8:] == ["--host", "n1:2", "-np", "2", "--map-by", "slot", ENGINE, "run"]
+
+
+def test_hosts_in_any_order_and_nics_that_differ_are_told_section_by_section() -> None:
+    words = argv("intel", hosts=("n1", "n2", "n1"), nics=("eth0", "eth1", "eth0"))
+    first = ["-env", "FI_PROVIDER", "tcp", "-env", "FI_TCP_IFACE", "eth0", "-n", "1", "-host", "n1", ENGINE, "run"]
+    second = ["-env", "FI_PROVIDER", "tcp", "-env", "FI_TCP_IFACE", "eth1", "-n", "1", "-host", "n2", ENGINE, "run"]
+    assert words[-38:] == [*first, ":", *second, ":", *first]
+
+
+def test_intel_over_an_agent() -> None:
+    command = build_command(
+        "mpi", request("intel", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", machine_ranks=2)
+    )
+    assert list(command.argv) == [
+        "/opt/intel/bin/mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", "/run/agent",
+        "-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "hsn0", "-genv", "I_MPI_PIN", "0", *PATH_OF_LIBRARY,
+        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
+    ]  # fmt: skip
+    assert command.environment == {"LD_LIBRARY_PATH": "/opt/lib", "I_MPI_PIN": "0"}
+    assert command.expect == "X"
+
+
+def test_open_mpi_4_and_5() -> None:
+    wishes = {"hosts": ("n1", "n2"), "nics": ("hsn0", "hsn0"), "agent": "/run/agent", "root": True}
+    middle = ["--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", "hsn0", "-x", "LD_LIBRARY_PATH=/opt/lib"]
+    end = ["--host", "n1,n2", "-np", "2", "--map-by", "node", ENGINE, "run"]
+    begin = ["/usr/bin/mpirun", "--allow-run-as-root", "--bind-to", "none"]
+    four = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", "/run/agent"]
+    five = ["--mca", "plm", "ssh", "--mca", "plm_ssh_agent", "/run/agent"]
+    assert argv("openmpi", **wishes) == [*begin, *four, *middle, *end]
+    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [*begin, *five, *middle, *end]
+
+
+def test_open_mpi_takes_one_nic_for_all() -> None:
+    with pytest.raises(BadInput, match="eth0, eth1"):
+        argv("openmpi", hosts=("n1", "n2"), nics=("eth0", "eth1"))
+
+
+@pytest.mark.parametrize(
+    ("family", "mark"),
+    [("mpich", "MPIR_CVAR_ENABLE_HEAVY_YIELD"), ("intel", "I_MPI_THREAD_YIELD"), ("openmpi", "mpi_yield_when_idle")],
+)
+def test_more_ranks_than_cores_yield_and_it_is_noted(family: Family, mark: str) -> None:
+    crowded = build_command("mpi", request(family, ranks=4, cores=2))
+    assert mark in crowded.argv
+    assert "4 ranks on 2 cores" in crowded.notes[0]
+    roomy = build_command("mpi", request(family, ranks=2, cores=2))
+    assert mark not in roomy.argv
+    assert not roomy.notes
+
+
+def test_lab_nodes_share_one_machine_although_their_hosts_differ() -> None:
+    hosts = ("n1", "n2", "n3", "n4")
+    assert not request("mpich", hosts=hosts, cores=2).crowded
+    assert request("mpich", hosts=hosts, cores=2, machine_ranks=4).crowded
+
+
+@pytest.mark.parametrize(
+    ("family", "fabric", "expected"),
+    [
+        ("intel", "psm3", {"FI_PROVIDER": "psm3", "PSM3_NIC": "hsn0", "PSM3_HAL": "sockets"}),
+        ("intel", "verbs", {"FI_PROVIDER": "verbs", "FI_VERBS_IFACE": "hsn0"}),
+        ("intel", "mlx", {"FI_PROVIDER": "mlx", "UCX_NET_DEVICES": "hsn0"}),
+        ("mpich", "psm3", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "psm3", "PSM3_HAL": "sockets"}),
+        ("mpich", "opx", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "opx"}),
+    ],
+)
+def test_fabrics(family: Family, fabric: str, expected: dict[str, str]) -> None:
+    words = argv(family, hosts=("n1", "n2"), nics=("hsn0", "hsn0"), fabric=fabric)
+    for name, value in expected.items():
+        assert words[words.index(name) + 1] == value
+
+
+@pytest.mark.parametrize("nic", ["fab0", "eb0", "0xfab"])
+def test_psm3_would_take_a_hexadecimal_name_for_a_number(nic: str) -> None:
+    with pytest.raises(BadInput, match="hexadecimal"):
+        argv("intel", hosts=("n1", "n2"), nics=(nic, nic), fabric="psm3")
+
+
+def test_an_rdma_device_keeps_its_port_for_ucx_only() -> None:
+    words = argv("mpich", hosts=("n1", "n2"), nics=("mlx5_0:1",) * 2)
+    assert words[words.index("UCX_NET_DEVICES") + 1] == "mlx5_0:1"
+
+
+def test_shared_memory_can_be_forbidden() -> None:
+    assert "I_MPI_FABRICS" in argv("intel", ranks=2, shared_memory=False)
+    words = argv("openmpi", ranks=2, shared_memory=False)
+    assert words[words.index("btl") + 1] == "self,tcp"
+
+
+def test_null_and_model_need_no_launcher() -> None:
+    command = build_command("model", LaunchRequest(engine=EngineChoice(abi="nompi", path=Path(ENGINE))))
+    assert command.argv == (ENGINE, "run")
+    assert command.launcher == "none"
+
+
+def test_tcp_meets_at_an_address_and_uses_no_mpi_library() -> None:
+    wished = request("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), meet="10.0.0.1:22222")
+    command = build_command("tcp", wished)
+    assert list(command.argv)[-10:] == [
+        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run", "--meet", "10.0.0.1:22222",
+    ]  # fmt: skip
+    assert "UCX_NET_DEVICES" not in command.argv
+    assert command.environment == {}
+    with pytest.raises(CouldNotMeasure, match="meet"):
+        build_command("tcp", request("mpich", hosts=("n1", "n2")))
+
+
+@pytest.mark.parametrize("wishes", [{"ranks": 1}, {"hosts": ("n1",)}, {}])
+def test_one_rank_is_no_measurement(wishes: dict[str, object]) -> None:
+    with pytest.raises(BadInput, match="at least two"):
+        argv("mpich", **wishes)
+
+
+def test_a_nic_for_each_rank_or_none() -> None:
+    with pytest.raises(BadInput, match="1 NICs were given for 2 ranks"):
+        argv("mpich", hosts=("n1", "n2"), nics=("eth0",))
+
+
+def test_no_mpi_may_meet_the_leavings_of_another() -> None:
+    around = {
+        "PATH": "/bin", "HOME": "/root", "I_MPI_ROOT": "/opt/intel", "FI_PROVIDER_PATH": "/opt/intel/prov",
+        "OMPI_MCA_btl": "self", "PMI_RANK": "3", "LD_PRELOAD": "x.so", "UCX_TLS": "tcp", "SLURM_JOB_ID": "7",
+    }  # fmt: skip
+    kept = effective(build_command("mpi", request("mpich", ranks=2)), around)
+    assert set(kept) == {"PATH", "HOME", "UCX_TLS", "SLURM_JOB_ID", "LD_LIBRARY_PATH"}
+    assert "OMPI_MCA_btl" in effective(build_command("mpi", request("openmpi", ranks=2)), around)
+    assert "I_MPI_ROOT" in effective(build_command("mpi", request("intel", ranks=2)), around)
+    assert inherited(build_command("mpi", request("mpich", ranks=2)), around) == {"UCX_TLS": "tcp"}
+
+
+LIBRARY_VERSIONS = [
+    ("MPICH Version:      5.0.2\nMPICH Release date: x", "mpich", "MPICH 5.0.2"),
+    ("Intel(R) MPI Library 2021.18.1 for Linux* OS\n", "intel", "Intel(R) MPI Library 2021.18.1"),
+    ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", "openmpi", "Open MPI v4.1.4"),
+    ("MVAPICH2 Version : 2.3 (MPICH based)", "mpich", "MVAPICH2 Version : 2.3 (MPICH based)"),
+    ("Something else", None, "Something else"),
+]
+
+
+@pytest.mark.parametrize(("text", "family", "short"), LIBRARY_VERSIONS)
+def test_a_library_is_known_by_its_own_answer(text: str, family: str | None, short: str) -> None:
+    assert family_of_library(text) == family
+    assert version_of(text) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("HYDRA build details:\n    Version:   5.0.2", "mpich"),
+        ("mpirun (Open MPI) 4.1.4", "openmpi"),
+        ("mpirun.openmpi (OpenRTE) 4.1.4", "openmpi"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.18.1", "intel"),
+        ("slurm 22.05", None),
+    ],
+)
+def test_a_launcher_is_known_by_its_version(text: str, family: str | None) -> None:
+    assert family_of_launcher(text) == family
+
+
+def elf(soname: bytes, *, bits: int = 64, order: str = "<") -> bytes:
+    """A shared library with nothing but a soname: one loadable and one dynamic segment."""
+    wide = bits == 64
+    header_size, segment = (64, "IIQQQQQQ") if wide else (52, "IIIIIIII")
+    strings = b"\0" + soname + b"\0"
+    entry = order + ("qQ" if wide else "iI")
+    offset = header_size + 2 * struct.calcsize(order + segment)
+    tags = [(5, offset + 3 * struct.calcsize(entry)), (14, 1), (0, 0)]
+    dynamic = b"".join(struct.pack(entry, *tag) for tag in tags)
+    size = offset + len(dynamic) + len(strings)
+
+    def program(kind: int, start: int, length: int) -> bytes:
+        if wide:
+            return struct.pack(order + segment, kind, 4, start, start, start, length, length, 8)
+        return struct.pack(order + segment, kind, start, start, start, length, length, 4, 8)
+
+    ident = b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2, 1]) + bytes(9)
+    layout = "HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"
+    entry_size = struct.calcsize(order + segment)
+    header = ident + struct.pack(order + layout, 3, 62, 1, 0, header_size, 0, 0, header_size, entry_size, 2, 0, 0, 0)
+    return header + program(1, 0, size) + program(2, offset, len(dynamic)) + dynamic + strings
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_soname_is_read_from_the_file(tmp_path: Path, bits: int, order: str) -> None:
+    path = tmp_path / "libmpi.so.12"
+    path.write_bytes(elf(b"libmpi.so.12", bits=bits, order=order))
+    assert read_soname(path) == "libmpi.so.12"
+
+
+@pytest.mark.parametrize("cut", [0, 4, 20, 64, 120, 180, 200])
+def test_a_file_that_is_no_whole_library_has_no_soname(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "libmpi.so"
+    path.write_bytes(elf(b"libmpi.so.12")[:cut])
+    assert read_soname(path) is None
+
+
+def test_a_linker_script_is_passed_over_and_the_loaders_name_is_preferred(tmp_path: Path) -> None:
+    (tmp_path / "libmpi.so").write_text("INPUT(libmpi.so.12)\n")
+    (tmp_path / "libmpi.so.12.1.0").write_bytes(elf(b"libmpi.so.12"))
+    (tmp_path / "libmpi.so.12").symlink_to("libmpi.so.12.1.0")
+    (tmp_path / "libmpicxx.so.12").write_bytes(elf(b"libmpicxx.so.12"))
+    (tmp_path / "libmpich.so.12").write_bytes(elf(b"libmpich.so.12"))
+    assert sonames([tmp_path]) == {
+        "libmpi.so.12": tmp_path / "libmpi.so.12",
+        "libmpich.so.12": tmp_path / "libmpich.so.12",
+    }
+
+
+def test_the_probe_is_a_process_of_its_own_and_isolated() -> None:
+    assert probe_argv(Path("/x/libmpi.so.12"))[1:] == ["-I", probe_argv(Path("/"))[2], "/x/libmpi.so.12"]
+    assert Path(probe_argv(Path("/"))[2]).name == "abi_probe.py"
+
+
+def test_a_private_link_leads_to_debians_library_and_follows_it(tmp_path: Path) -> None:
+    library = tmp_path / "libmpich.so.12"
+    library.write_bytes(b"")
+    around = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    folder = private_link(library, around)
+    assert (folder / "libmpi.so.12").resolve() == library
+    assert private_link(library, around) == folder
+    assert [path.name for path in folder.iterdir()] == ["libmpi.so.12"]
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CouldNotMeasure, match="XDG_CACHE_HOME"):
+        private_link(tmp_path / "libmpich.so.12", {"XDG_CACHE_HOME": str(tmp_path / "file")})
+
+
+def test_a_missing_program_names_where_it_was_searched(tmp_path: Path) -> None:
+    with pytest.raises(CouldNotMeasure, match=str(tmp_path)):
+        find_program("wireproof-engine.mpich", {"WIREPROOF_ENGINE_DIR": str(tmp_path)})
+
+
+def test_a_meeting_point_is_an_address_with_a_port() -> None:
+    host, port = meeting_point("127.0.0.1").rsplit(":", 1)
+    assert host == "127.0.0.1"
+    assert 20_000 <= int(port) < 32_000
+    assert meeting_point("2001:db8::1").startswith("[2001:db8::1]:")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import msgspec
+
 from wireproof.model.claim import Claim, HostClaim, Limits, LinkClaim
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.record import (
     Clock,
     Close,
+    EngineError,
     Estimate,
     Floor,
     Host,
@@ -26,6 +29,8 @@ from wireproof.report.section import Section
 
 ATTAINABLE = 119.5e6
 FLOOR_NS = 4_000.0
+OPERATIONS = 160
+BATCHES = 40
 SWEEP = [0, 1, 8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20]
 LIMITS = Limits(
     attainable_bytes_per_s=ATTAINABLE,
@@ -75,13 +80,14 @@ def off_wire() -> Section:
     for size in (8, 4096, 65536, 1 << 20):
         _add(points, pairs, "pingpong", size, 0, 1, 420.0 + size / 12.0, dice, proof="off-wire")
     _add(points, pairs, "stream", 1 << 20, 0, 1, 9.4e9, dice, proof="off-wire")
+    due = sum(pair.expected_bytes or 0 for pair in pairs)
     finding = Finding(
-        code="WIRE-002",
+        code="nolocal-shm",
         severity="fail",
-        message="n1 and n2 exchanged 412 MB and 0 bytes of it crossed hsn0: the path was shared memory",
-        advice="start one rank per node and see that the nodes do not share an IPC namespace",
-        subject="n1 ↔ n2",
-        evidence={"expected_bytes": 412_000_000, "seen_bytes": 0, "nic": "hsn0"},
+        message=f"n1 -> n2: of {due / 1e6:.0f} MB to be moved port hsn0 saw 0 B; the bytes never left the machine",
+        advice="Separate the nodes' IPC namespace and /dev/shm, or forbid shared memory below.",
+        subject="n1 -> n2",
+        evidence={"expected_bytes": due, "seen_bytes": 0, "nic": "hsn0"},
     )
     return Section(
         title="A lie that was caught",
@@ -98,14 +104,46 @@ def empty() -> Section:
     return Section("Nothing", run, Judgement(verdict="inconclusive", proof="unproven", findings=[], pairs=[]))
 
 
+HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e\r\n'\"><img src=x onerror=alert(2)>:smile:[bold]{{7*7}}"
+
+
+def hostile() -> Section:
+    """Every name and text that comes from a node is an attack on the terminal or on the page."""
+    section = four_nodes(2, slow=None)
+    run, judgement = section.run, section.judgement
+    told = msgspec.structs.replace(
+        run.provenance, mpi=HOSTILE, argv=[HOSTILE], environment={HOSTILE: HOSTILE}, notes=[HOSTILE], started=HOSTILE
+    )
+    hosts = [
+        msgspec.structs.replace(host, host=HOSTILE, hostname=f"{HOSTILE}{host.rank}", library=HOSTILE)
+        for host in run.hosts
+    ]
+    claims = [msgspec.structs.replace(claim, host=HOSTILE) for claim in run.claim.hosts]
+    pairs = [msgspec.structs.replace(pair, origin_host=HOSTILE, label=HOSTILE) for pair in judgement.pairs]
+    finding = Finding(
+        code=HOSTILE, severity="fail", message=HOSTILE, advice=HOSTILE, subject=HOSTILE, evidence={HOSTILE: HOSTILE}
+    )
+    errors = [EngineError(code=HOSTILE, message=HOSTILE)]
+    run = msgspec.structs.replace(
+        run,
+        provenance=told,
+        hosts=hosts,
+        claim=msgspec.structs.replace(run.claim, hosts=claims),
+        errors=errors,
+        missing={99: HOSTILE},
+    )
+    judged = Judgement(verdict="fail", proof="on-wire", findings=[finding, finding], pairs=pairs)
+    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, changes=(HOSTILE,))
+
+
 def _slow_finding(host: str, share: float) -> Finding:
     return Finding(
-        code="RATE-001",
+        code="node-direction-slow",
         severity="fail",
         message=f"{host} sends at 297 Mb/s of 956 attainable ({100 * share:.0f} %)",
-        advice=f"look at what limits {host}'s transmit side: queue discipline, cable, switch port; receiving is normal",
-        subject=f"{host} → all",
-        evidence={"median_bytes_per_s": 37.1e6, "attainable_bytes_per_s": ATTAINABLE, "peers": ["n1", "n2", "n4"]},
+        advice="Look at that node's NIC, cable and switch port in the named direction.",
+        subject=f"{host} tx",
+        evidence={"node": host, "direction": "tx", "value_bytes_per_s": 37.1e6, "others_bytes_per_s": 119.1e6},
     )
 
 
@@ -129,7 +167,7 @@ def _add(
     proof: Proof = "on-wire",
 ) -> None:
     latency = pattern == "pingpong"
-    messages = max(200, int(34e6 / max(size, 1)) if size >= 65536 else 2000)
+    messages = OPERATIONS + (OPERATIONS // 4 if size >= 65536 else 3000)
     record = _point(len(points), pattern, size, origin, target, value, messages, proof)
     points.append(record)
     payload = messages * size
@@ -155,9 +193,9 @@ def _add(
             verdict="fail" if bad else "pass",
             limit=FLOOR_NS if latency else ATTAINABLE,
             efficiency=share,
-            codes=["WIRE-002"] if proof != "on-wire" else ["RATE-001"] if bad else [],
+            codes=["nolocal-shm"] if proof != "on-wire" else ["node-direction-slow"] if bad else [],
             expected_bytes=payload,
-            seen_bytes=0 if proof == "off-wire" else int(payload * 1.045),
+            seen_bytes=0 if proof == "off-wire" else int(payload * 1.045 + 66 * messages),
             form="latency" if latency else "stream",
         )
     )
@@ -174,8 +212,8 @@ def _point(
         target=target,
         status="ok",
         stop="precision",
-        operations_per_batch=16,
-        batch_ns=[per_operation * 16 * (2 if latency else 1) * (1 + 0.001 * (i % 5)) for i in range(40)],
+        operations_per_batch=OPERATIONS // BATCHES,
+        batch_ns=[per_operation * 4 * (2 if latency else 1) * (1 + 0.001 * (i % 5)) for i in range(BATCHES)],
         block_batches=[4] * 10,
         messages_forward=messages,
         messages_backward=messages if latency else 0,
@@ -204,19 +242,22 @@ def _point(
         window=64,
         formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + index,
-        elapsed_ns=3e8,
+        elapsed_ns=per_operation * messages * (2 if latency else 1) * 1.1 + 5e6,
         pairs=[result],
-        witness=_witness(origin, target, forward, backward, proof),
+        witness=_witness(result, proof),
     )
 
 
-def _witness(origin: int, target: int, forward: int, backward: int, proof: Proof) -> list[WitnessReading]:
-    factor = 0.0 if proof == "off-wire" else 1.045
+def _witness(pair: PairResult, proof: Proof) -> list[WitnessReading]:
+    """Counters of both ends: 4.5 % of headers, 66 bytes for each small message, and acknowledgements the other way."""
+    crossed = 0 if proof == "off-wire" else 1
+    there = crossed * int(pair.payload_forward_bytes * 1.045 + 66 * pair.messages_forward)
+    back = crossed * int(pair.payload_backward_bytes * 1.045 + 66 * pair.messages_backward + 0.01 * there)
     readings = []
-    for rank, out, into in ((origin, forward, backward), (target, backward, forward)):
+    for rank, out, into in ((pair.origin, there, back), (pair.target, back, there)):
         counters = {
-            "net/hsn0/tx_bytes": (1000, 1000 + int(out * factor)),
-            "net/hsn0/rx_bytes": (5000, 5000 + int(into * factor)),
+            "net/hsn0/tx_bytes": (1000, 1000 + out),
+            "net/hsn0/rx_bytes": (5000, 5000 + into),
             "net/eth0/rx_bytes": (0, 180),
         }
         changed = {name: pair for name, pair in counters.items() if pair[0] != pair[1]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from wireproof.model.finding import Finding
@@ -51,27 +52,33 @@ def _wire(section: Section) -> Answer:
     seen = sum(flow.seen_bytes or 0.0 for flow in claimed)
     due = sum(flow.expected_bytes for flow in claimed)
     nics = fold({flow.nic for flow in claimed})
-    count = f"{seen_of(seen, due)} on {nics}." if claimed else ""
+    count = f" {seen_of(seen, due)} on {nics}." if claimed else " No counter of a claimed NIC could be read."
     if not section.run.claim.wire:
         return Answer(question, "None claimed", "Memory or loopback inside one machine; this proves no wire.", "note")
+    proofs = Counter(pair.proof for pair in section.judgement.pairs)
+    text = ", ".join(f"{number} of {proofs.total()} results {proof}" for proof, number in proofs.most_common()) + "."
     proof = section.judgement.proof
-    short, text, tone = {
-        "on-wire": ("Yes", f"The counters of both ends agree: {count}" if count else "", "pass"),
-        "off-wire": ("No", f"The traffic took shared memory or loopback: {count}", "fail"),
-        "wrong-path": ("Wrong path", f"The bytes crossed another NIC than the claimed one: {count}", "fail"),
-        "mixed": ("Partly", f"Not every result took the claimed path: {count}", "fail"),
-        "unproven": ("Not proven", count or "No counter gave evidence of the path.", "inconclusive"),
+    short, tone = {
+        "on-wire": ("Yes", "pass"),
+        "off-wire": ("No", "fail"),
+        "wrong-path": ("Another NIC did", "fail"),
+        "mixed": ("Partly", "fail"),
+        "unproven": ("Not proven", "inconclusive"),
     }[proof]
-    return Answer(question, short, text, tone)
+    if short == "No" and proofs["on-wire"]:
+        short = "Not all of it"
+    return Answer(question, short, text + count if proofs else "Nothing was measured.", tone)
 
 
 def _which(section: Section) -> Answer:
     question = "Which node or link?"
-    subjects = [finding.subject for finding in _decisive(section) if finding.subject]
+    decisive = _decisive(section)
+    # Only the most telling code is named here: what it explains (a node's pairs, say) would only repeat it.
+    subjects = [_subject(finding) for finding in decisive if finding.code == decisive[0].code and finding.subject]
     named = list(dict.fromkeys(subjects))
     if named:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-        return Answer(question, ", ".join(named[:3]) + more, "", section.judgement.verdict)
+        return Answer(question, ", ".join(named[:3]) + more, "", decisive[0].severity)
     if section.judgement.verdict == "pass":
         return Answer(question, "None stands out", "", "pass")
     return Answer(question, "Cannot be told", "", "inconclusive")
@@ -83,8 +90,15 @@ def _why(section: Section) -> Answer:
         normal = section.judgement.verdict == "pass"
         return Answer("Why?", "Nothing to explain" if normal else "Too little evidence", "", "note")
     first = decisive[0]
-    more = f" and {len(decisive) - 1} more" if len(decisive) > 1 else ""
+    kinds = len({finding.code for finding in decisive})
+    more = f" and {kinds - 1} more" if kinds > 1 else ""
     return Answer("Why?", f"Finding {first.code}{more}", f"Next: {first.advice}" if first.advice else "", "note")
+
+
+def _subject(finding: Finding) -> str:
+    way = {"tx": "sending", "rx": "receiving"}.get(str(finding.evidence.get("direction", "")), "")
+    node = finding.evidence.get("node")
+    return f"{node}, {way}" if isinstance(node, str) and way else finding.subject
 
 
 def _undo(section: Section) -> Answer:

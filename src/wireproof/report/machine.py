@@ -195,3 +195,10 @@ def _nullable(node: Any) -> Any:
     if isinstance(node, list):
         return [_nullable(item) for item in node]
     return node
+
+
+if __name__ == "__main__":  # python -m wireproof.report.machine > src/wireproof/report/result.schema.json
+    import json
+    import sys
+
+    sys.stdout.write(json.dumps(json_schema(), indent=2, sort_keys=True) + "\n")

@@ -9,9 +9,17 @@ from wireproof.model.finding import Finding, Judgement, Verdict
 from wireproof.model.run import Run
 from wireproof.report.names import fold
 
-__all__ = ["ORDER", "Section", "headline", "label", "ranked", "worst"]
+__all__ = ["ORDER", "Section", "grouped", "headline", "label", "ranked", "worst"]
 
 ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
+
+# Which of several findings speaks first. Off the path, no other number means anything; a node explains its pairs.
+_TELLING: tuple[str, ...] = (
+    "nothing-measured", "shared-memory-suspected", "nolocal-shm", "off-wire", "loopback", "wrong-path", "striped",
+    "tcp-instead-of-rdma", "partly-off-wire", "ends-disagree", "payload-corrupt", "library-mismatch", "rank-lost",
+    "nic-down", "nic-unknown", "deadline", "node-direction-slow", "direction-slow", "above-ceiling", "below-floor",
+    "cache-shaped", "below-expectation",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,8 +36,21 @@ class Section:
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
-    """Findings, gravest first; the judge's own order is kept inside one severity."""
-    return sorted(findings, key=lambda finding: ORDER.index(finding.severity))
+    """Findings, gravest first, then the most telling; the judge's own order is kept among equals."""
+    return sorted(findings, key=_rank)
+
+
+def grouped(findings: list[Finding]) -> list[list[Finding]]:
+    """Ranked findings, those of one code and severity together: a bad node makes many alike."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in ranked(findings):
+        groups.setdefault((finding.severity, finding.code), []).append(finding)
+    return list(groups.values())
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
+    return ORDER.index(finding.severity), telling
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:

@@ -13,7 +13,7 @@ from wireproof.model.finding import Finding
 from wireproof.report import quantity
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
-from wireproof.report.section import Section, headline, label, ranked
+from wireproof.report.section import Section, grouped, headline, label
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,6 +25,7 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yello
 _WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "warning": "WARNING", "note": "note"}
 _LEGEND = "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = 10^6 bytes, MiB = 2^20"
 MOST_ROWS = 24
+MOST_FINDINGS = 6
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,17 @@ def summary(section: Section, look: Look = Look()) -> str:
     verdict = Text.assemble(
         (_WORDS[judgement.verdict], _STYLES[judgement.verdict]),
         "  ",
-        look.say(f"path: {judgement.proof}; {_counts(section)}"),
+        look.say(f"path: {_path(section)}; {_counts(section)}"),
     )
     parts.append(verdict)
-    findings = ranked(judgement.findings)
-    if not findings:
+    groups = grouped(judgement.findings)
+    if not groups:
         parts.append(Padding(Text(look.say(headline(section))), (0, 0, 0, 2)))
-    for finding in findings[:8]:
-        parts.append(Padding(_finding(finding, look), (0, 0, 0, 2)))
-    if len(findings) > 8:
-        parts.append(Padding(Text(f"and {len(findings) - 8} more findings"), (0, 0, 0, 2)))
+    for group in groups[:MOST_FINDINGS]:
+        parts.append(Padding(_finding(group, look), (0, 0, 0, 2)))
+    if len(groups) > MOST_FINDINGS:
+        codes = ", ".join(group[0].code for group in groups[MOST_FINDINGS:])
+        parts.append(Padding(Text(look.say(f"also, in the report: {codes}")), (0, 0, 0, 2)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     return _paint(parts, look)
 
@@ -97,6 +99,13 @@ def whole(section: Section, look: Look = Look()) -> str:
     return summary(section, look) + ("\n" + shown if shown else "")
 
 
+def _path(section: Section) -> str:
+    """The proof of the run; where it is the worst of several, how many results are on the wire all the same."""
+    proof, pairs = section.judgement.proof, section.judgement.pairs
+    good = sum(pair.proof == "on-wire" for pair in pairs)
+    return f"{proof} ({good} of {len(pairs)} results on-wire)" if good and proof != "on-wire" else proof
+
+
 def _counts(section: Section) -> str:
     pairs, run = section.judgement.pairs, section.run
     good = sum(pair.verdict == "pass" for pair in pairs)
@@ -104,11 +113,17 @@ def _counts(section: Section) -> str:
     return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")
 
 
-def _finding(finding: Finding, look: Look) -> RenderableType:
+def _finding(group: list[Finding], look: Look) -> RenderableType:
+    """The first of its kind in full, the others by whom they concern."""
     from rich.text import Text
 
+    finding = group[0]
     text = Text.assemble((_WORDS[finding.severity], _STYLES[finding.severity]), " ", look.say(finding.message), " ")
     text.append(look.say(f"[{finding.code}]"), style="dim")
+    if len(group) > 1:
+        whom = "; ".join(dict.fromkeys(other.subject for other in group[1:6] if other.subject))
+        more = "; …" if len(group) > 6 else ""
+        text.append("\n" + look.say(f"and {len(group) - 1} more of this kind" + (f": {whom}{more}" if whom else "")))
     if finding.advice:
         text.append("\n" + look.say(f"→ next: {finding.advice}"), style="italic")
     return text

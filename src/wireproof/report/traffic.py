@@ -7,12 +7,14 @@ freed of background by ``analysis.witness``; this module only adds them up over 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from wireproof.analysis.witness import HostTraffic, readers, watch
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
+
+if TYPE_CHECKING:
+    from wireproof.analysis.witness import HostTraffic
 
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
 
@@ -59,6 +61,8 @@ def _add_point(
     run: Run, point: PointRecord, sums: dict[tuple[int, str, Way], list[float | None]], members: dict[int, set[int]]
 ) -> None:
     """Add one point: expected bytes count only where the counter could be read, so that the two stay comparable."""
+    from wireproof.analysis.witness import readers, watch  # the analysis package loads numpy
+
     hosts = {host.rank: host for host in run.hosts}
     idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
     protocol = run.claim.link.protocol if run.claim.link else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ from wireproof.report.heat import HeatMap, heat_map
 from wireproof.report.machine import to_json
 from wireproof.report.names import clean, fold
 from wireproof.report.rows import Row, Table, tables
-from wireproof.report.section import Section, headline, ranked
+from wireproof.report.section import Section, grouped, headline
 from wireproof.report.traffic import SMALL_BYTES, Flow, flows
 
 __all__ = ["SectionView", "view"]
@@ -54,6 +55,7 @@ class FindingView:
     message: str
     advice: str
     evidence: list[tuple[str, str]]
+    others: list[str]
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def view(section: Section, number: int) -> SectionView:
         proof_tone=_proof_tone(section),
         headline=clean(headline(section), 600),
         answers=[_cleaned(answer) for answer in answers(section)],
-        findings=[_finding(finding) for finding in ranked(judgement.findings)],
+        findings=[_finding(group) for group in grouped(judgement.findings)],
         bars=bars,
         wire_note=wire_note,
         maps=[map_ for map_ in maps if map_ is not None],
@@ -129,11 +131,22 @@ def _cleaned(answer: Answer) -> Answer:
     return Answer(answer.question, clean(answer.short, 600), clean(answer.text, 600), answer.tone)
 
 
-def _finding(finding: Finding) -> FindingView:
+def _finding(group: list[Finding]) -> FindingView:
+    finding = group[0]
     evidence = [(_evidence_name(name), _evidence(name, item)) for name, item in finding.evidence.items()]
     return FindingView(
-        clean(finding.code, 40), finding.severity, clean(finding.message, 600), clean(finding.advice, 600), evidence
+        clean(finding.code, 40),
+        finding.severity,
+        clean(finding.message, 600),
+        clean(finding.advice, 600),
+        evidence,
+        _others(group),
     )
+
+
+def _others(group: list[Finding]) -> list[str]:
+    lines = [clean(finding.message, 600) for finding in group[1:51]]
+    return [*lines, f"and {len(group) - 51} more"] if len(group) > 51 else lines
 
 
 def _evidence_name(name: str) -> str:
@@ -161,7 +174,7 @@ def _evidence(name: str, value: str | float | list[str] | None) -> str:
         return quantity.volume(value)
     if name.endswith("_ns"):
         return f"{quantity.microseconds(value)} µs"
-    return str(value) if isinstance(value, int) else quantity.significant(value, 4)
+    return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else quantity.significant(value, 4)
 
 
 def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
@@ -285,7 +298,7 @@ def _facts(section: Section) -> list[tuple[str, str, bool]]:
     floors = ", ".join(f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors)
     facts += [("harness floor", floors or "unknown", False), ("launcher", clean(told.launcher), False)]
     facts.append(("started", clean(told.started), False))
-    facts.append(("command", clean(" ".join(told.argv), 2000), True))
+    facts.append(("command", clean(shlex.join(told.argv), 2000), True))
     facts += [
         ("environment set", clean(f"{name}={value}", 500), True) for name, value in sorted(told.environment.items())
     ]

@@ -24,11 +24,15 @@
     }
   }
 
+  function unfold() {
+    for (const one of document.querySelectorAll("details")) one.open = true;
+  }
+
   Promise.all(items.map((item) => Bokeh.embed.embed_item(item))).then(() => {
     paint();
     document.documentElement.dataset.plots = "drawn";
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  addEventListener("beforeprint", () => { document.documentElement.classList.add("paper"); paint(); });
+  addEventListener("beforeprint", () => { document.documentElement.classList.add("paper"); paint(); unfold(); });
   addEventListener("afterprint", () => { document.documentElement.classList.remove("paper"); paint(); });
 })();

@@ -1,0 +1,101 @@
+"""The object for machines: stable, described by its schema, free of NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
+
+import wireproof.report.machine as machine
+from wireproof.report.section import Section
+
+SCHEMA_FILE = Path(machine.__file__).with_name("result.schema.json")
+
+
+def _refuse(constant: str) -> float:
+    raise AssertionError(f"{constant} in JSON")
+
+
+def _load(section: Section) -> dict[str, Any]:
+    text = machine.to_json(section.run, section.judgement, section.limits, section.criteria)
+    assert text.isascii()
+    loaded = json.loads(text, parse_constant=_refuse)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def _broken() -> Section:
+    """Numbers that are not finite wherever a number may stand."""
+    section = four_nodes(2)
+    pairs = [msgspec.structs.replace(pair, half_width=math.inf, low=math.nan) for pair in section.judgement.pairs]
+    return replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+
+
+@pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10])
+def test_the_object_decodes_into_the_structs_that_document_it(section: Section) -> None:
+    text = machine.to_json(section.run, section.judgement, section.limits, section.criteria)
+    decoded = msgspec.json.decode(text, type=machine.Document)
+    assert decoded.findings == section.judgement.findings
+    assert decoded.results == section.judgement.pairs
+    assert (decoded.schema, decoded.version) == ("wireproof.result", 1)
+
+
+@pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty(), _broken()], ids=lambda one: one.title[:10])
+def test_the_object_obeys_the_schema(section: Section) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(machine.json_schema()).validate(_load(section))
+
+
+def test_numbers_that_are_not_finite_become_null() -> None:
+    loaded = _load(_broken())
+    assert {row["half_width"] for row in loaded["results"]} == {None}
+    assert {row["low"] for row in loaded["results"]} == {None}
+    assert all(row["value"] > 0 for row in loaded["results"])
+
+
+def test_the_schema_file_is_what_the_structs_say() -> None:
+    written = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    again = json.loads(json.dumps(machine.json_schema()))
+    assert written == again, "run: python -m wireproof.report.machine > src/wireproof/report/result.schema.json"
+
+
+def test_the_schema_names_its_version_and_allows_null_for_every_number() -> None:
+    schema = machine.json_schema()
+    assert schema["title"] == "wireproof.result version 1"
+    found: list[Any] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            found.append(node.get("type"))
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk(schema)
+    assert ["number", "null"] in found
+    assert "number" not in found
+
+
+def test_samples_summarise_batches_in_order() -> None:
+    for sample in _load(four_nodes(2))["samples"]:
+        assert sample["p1_ns"] <= sample["p50_ns"] <= sample["p99_ns"] <= sample["max_ns"]
+        assert sample["batches"] == 40
+
+
+def test_ping_pong_samples_are_halved_like_their_estimate() -> None:
+    samples = [one for one in _load(four_nodes(2))["samples"] if one["pattern"] == "pingpong"]
+    assert samples
+    for sample in samples:
+        assert sample["p50_ns"] == pytest.approx(sample["estimate"]["median_ns"], rel=0.01)
+
+
+def test_missing_points_keep_their_reason() -> None:
+    assert set(_load(hostile())["missing"]) == {"99"}

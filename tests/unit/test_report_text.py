@@ -1,0 +1,161 @@
+"""Text for terminals: fits, stays harmless, tells every finding and what to do next."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import msgspec
+import pytest
+from rich.cells import cell_len
+from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
+
+from wireproof.model.finding import Finding, Judgement
+from wireproof.report.section import Section, headline, ranked, worst
+from wireproof.report.text import Look, result_tables, summary, whole
+
+WORLDS = [four_nodes(), four_nodes(8), four_nodes(4, slow=None), off_wire(), empty(), hostile()]
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("section", WORLDS, ids=lambda section: section.title[:12])
+@pytest.mark.parametrize("width", [40, 60, 80, 132])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_no_line_is_wider_than_asked(section: Section, width: int, ascii_only: bool) -> None:
+    for line in whole(section, Look(width=width, ascii=ascii_only)).splitlines():
+        assert cell_len(line) <= width
+        assert not ascii_only or line.isascii()
+
+
+def test_colour_codes_are_the_only_escapes_and_only_where_wanted() -> None:
+    for section in WORLDS:
+        assert "\x1b" not in whole(section)
+        painted = whole(section, Look(color=True))
+        assert "\x1b" not in re.sub(r"\x1b\[[0-9;]*m", "", painted)
+        assert "\u202e" not in painted
+
+
+def test_markup_and_emoji_codes_in_names_are_words() -> None:
+    shown = whole(hostile(), Look(width=160))
+    assert ":smile:" in shown
+    assert "[bold]" in shown
+
+
+def test_summary_is_one_screen_and_says_what_to_do() -> None:
+    shown = summary(four_nodes())
+    assert shown.splitlines()[1].startswith("FAIL")
+    assert "n3 sends at 297 Mb/s of 956 attainable (31 %)" in shown
+    assert "next: Look at that node's NIC" in shown
+    assert "n[1-4]" in shown
+    assert "attainable 119.5 MB/s (956 Mb/s)" in shown
+    assert len(shown.splitlines()) <= 24
+
+
+def test_tables_hold_the_units_shares_proof_and_label() -> None:
+    shown = result_tables(four_nodes(), Look(width=100))
+    row = next(line for line in shown.splitlines() if "n3 → n1" in line).split()
+    assert row[:2] == ["1", "MiB"]
+    assert "31" in row
+    assert row[-3:] == ["on-wire", "stable", "fail"]
+    assert "MB/s" in shown
+    assert "Gb/s" in shown
+
+
+def test_long_tables_keep_what_fails_and_say_what_they_leave_out() -> None:
+    shown = result_tables(four_nodes(8))
+    assert sum(" n3 → " in line and line.endswith("fail") for line in shown.splitlines()) == 7
+    assert re.search(r"\d+ more rows are in the report", shown)
+
+
+def test_a_run_that_is_partly_on_the_wire_says_how_far() -> None:
+    section = four_nodes(2, slow=None)
+    pairs = [msgspec.structs.replace(section.judgement.pairs[0], proof="unproven"), *section.judgement.pairs[1:]]
+    judgement = msgspec.structs.replace(section.judgement, proof="unproven", pairs=pairs)
+    shown = summary(replace(section, judgement=judgement))
+    assert f"path: unproven ({len(pairs) - 1} of {len(pairs)} results on-wire)" in shown
+
+
+def test_heavy_libraries_stay_out_until_something_is_drawn() -> None:
+    code = (
+        "import sys, wireproof.report.html, wireproof.report.text, wireproof.report.progress, wireproof.report.machine;"
+        "print(*sorted({'bokeh', 'jinja2', 'numpy', 'rich', 'ClusterShell'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, env=environment
+    )
+    assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
+def test_columns_that_do_not_fit_are_named() -> None:
+    assert "not shown at this width:" in result_tables(off_wire(), Look(width=50))
+
+
+def test_many_alike_findings_are_told_once() -> None:
+    findings = [
+        Finding(code="below-expectation", severity="fail", message=f"n3 -> n{i} slow", subject=f"n3 -> n{i}")
+        for i in range(12)
+    ]
+    section = four_nodes()
+    judgement = msgspec.structs.replace(section.judgement, findings=findings)
+    shown = summary(replace(section, judgement=judgement))
+    assert "and 11 more of this kind: n3 -> n1; n3 -> n2" in shown
+    assert shown.count("FAIL ") == 2
+
+
+def test_nothing_measured_is_never_a_pass() -> None:
+    assert "INCONCLUSIVE" in summary(empty())
+    assert "nothing is proven" in headline(empty())
+    assert worst([]) == "inconclusive"
+    assert worst(["pass", "inconclusive"]) == "inconclusive"
+    assert worst(["pass", "fail"]) == "fail"
+
+
+def test_a_pass_without_a_wire_does_not_speak_of_one() -> None:
+    section = four_nodes(2, slow=None)
+    unproven = Judgement(verdict="pass", proof="unproven", findings=[], pairs=section.judgement.pairs)
+    assert "wire" not in headline(replace(section, judgement=unproven))
+    assert "crossed the wire" in headline(section)
+
+
+def test_the_gravest_then_the_most_telling_finding_comes_first() -> None:
+    made = [
+        Finding(code="oversubscribed", severity="warning", message="w"),
+        Finding(code="below-expectation", severity="fail", message="b"),
+        Finding(code="node-direction-slow", severity="fail", message="n"),
+        Finding(code="nolocal-shm", severity="inconclusive", message="i"),
+    ]
+    assert [finding.message for finding in ranked(made)] == ["n", "b", "i", "w"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "color"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({}, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(environment: dict[str, str], color: bool) -> None:
+    assert Look.of(Terminal(), environment).color is color
+    assert Look.of(io.StringIO(), environment).color is False
+
+
+def test_width_and_alphabet_come_from_where_the_text_goes() -> None:
+    assert Look.of(io.StringIO(), {"COLUMNS": "70"}).width == 70
+    assert Look.of(io.StringIO(), {"COLUMNS": "rubbish"}).width == 80
+    assert Look.of(io.StringIO(), {"COLUMNS": "7"}).width == 40
+    assert Look.of(Terminal(), {"TERM": "xterm"}).ascii is False
+    assert Look.of(io.TextIOWrapper(io.BytesIO(), encoding="latin-1"), {}).ascii is True

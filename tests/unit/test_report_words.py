@@ -1,0 +1,138 @@
+"""Names and quantities as words: harmless, in the right unit, with the right number of digits."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wireproof.report import quantity
+from wireproof.report.names import clean, fold, natural
+
+
+@pytest.mark.parametrize(
+    ("given_text", "shown"),
+    [
+        ("n1", "n1"),
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("a\nb\r\n\tc", "a b c"),
+        ("a\u202eb", "a\\u202eb"),
+        ("a\x00b\x7f", "a\\x00b\\x7f"),
+        ("a\u2028b", "a\\u2028b"),
+        ("x\u0301\u0301\u0301\u0301", "x\u0301\u0301"),
+        ("\x9b2J", "\\x9b2J"),
+        ("", ""),
+    ],
+)
+def test_clean_shows_controls_instead_of_obeying_them(given_text: str, shown: str) -> None:
+    assert clean(given_text) == shown
+
+
+def test_clean_cuts_long_text_and_says_so() -> None:
+    assert clean("a" * 1000, 10) == "a" * 9 + "…"
+    assert len(clean("\x1b" * 10_000, 50)) == 50
+
+
+@given(st.text())
+def test_clean_never_lets_a_control_or_format_character_through(text: str) -> None:
+    shown = clean(text)
+    assert all(unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for char in shown)
+    assert len(shown) <= 400
+
+
+@pytest.mark.parametrize(
+    ("names", "folded"),
+    [
+        (["n1", "n2", "n3", "n4"], "n[1-4]"),
+        (["n1", "n2", "n4"], "n[1-2,4]"),
+        (["node1.site", "node2.site"], "node[1-2].site"),
+        (["n1"], "n1"),
+        ([], ""),
+        (["n1", "@all"], "@all, n1"),
+        (["n1", "n[1-9999999]"], "n1, n[1-9999999]"),
+        (["n1", "n\x1b2"], "n1, n\\x1b2"),
+    ],
+)
+def test_fold(names: list[str], folded: str) -> None:
+    assert fold(names) == folded
+
+
+def test_natural_order_is_how_people_count() -> None:
+    assert sorted(["n10", "n2", "n1", "m3", "n2b"], key=natural) == ["m3", "n1", "n2", "n2b", "n10"]
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (117.44, 3, "117"),
+        (9.401, 3, "9.40"),
+        (9.996, 3, "10.0"),
+        (0.999963, 3, "1.00"),
+        (0.28571, 3, "0.286"),
+        (4986.2, 3, "4986"),
+        (0, 3, "0"),
+        (-12.345, 3, "-12.3"),
+        (None, 3, "-"),
+        (math.nan, 3, "-"),
+        (math.inf, 3, "-"),
+    ],
+)
+def test_significant(value: float | None, digits: int, shown: str) -> None:
+    assert quantity.significant(value, digits) == shown
+
+
+@given(st.floats(min_value=1e-6, max_value=1e12))
+def test_significant_is_within_half_a_unit_of_its_third_digit(value: float) -> None:
+    assert float(quantity.significant(value)) == pytest.approx(value, rel=0.00501)
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0 B"),
+        (8, "8 B"),
+        (1500, "1500 B"),
+        (1024, "1 KiB"),
+        (65536, "64 KiB"),
+        (1 << 20, "1 MiB"),
+        (3 << 30, "3 GiB"),
+    ],
+)
+def test_sizes_are_binary(count: int, shown: str) -> None:
+    assert quantity.size(count) == shown
+
+
+def test_amounts_are_decimal_and_bits_are_for_rates() -> None:
+    assert quantity.volume(412_000_000) == "412 MB"
+    assert quantity.volume(0) == "0 B"
+    assert quantity.volume(999_999_999) == "1.00 GB"
+    assert quantity.megabytes(117.7e6) == "117.7"
+    assert quantity.gigabits(117.7e6) == "0.942"
+    assert quantity.line_rate(1e9) == "1 Gb/s"
+    assert quantity.line_rate(297.4e6) == "297 Mb/s"
+    assert quantity.line_rate(96_969_697_000) == "97.0 Gb/s"
+    assert quantity.line_rate(None) == "-"
+
+
+def test_shares_do_not_round_to_nothing() -> None:
+    assert quantity.percent(0.31) == "31 %"
+    assert quantity.percent(0.0007) == "<1 %"
+    assert quantity.percent(0.0) == "0 %"
+    assert quantity.percent(None) == "-"
+    assert quantity.plus_minus(0.004) == "±0.4 %"
+    assert quantity.plus_minus(0.0001) == "±<0.1 %"
+    assert quantity.plus_minus(0.34) == "±34 %"
+    assert quantity.plus_minus(math.inf) == "±?"
+
+
+def test_durations() -> None:
+    assert [quantity.duration(s) for s in (0.84, 42.4, 185, 7800, -3)] == [
+        "0.8 s",
+        "42 s",
+        "3 min 05 s",
+        "2 h 10 min",
+        "0.0 s",
+    ]

@@ -45,7 +45,10 @@ struct Exchange {
 
   static int half(const PointShape& s) { return std::max(1, s.window / 2); }
   static Layout layout(const PointShape& s) {
-    return {.granule = half(s), .slots = 4 * half(s), .sink_messages = 2 * half(s)};
+    return {.granule = half(s),
+            .slots = 4 * half(s),
+            .sink_messages = 2 * half(s),
+            .pipelined = true};
   }
 
   [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,

@@ -45,6 +45,7 @@ class PatternRunner final : public Runner {
   PatternRunner& operator=(const PatternRunner&) = delete;
 
   int granule() const override { return layout_.granule; }
+  bool pipelined() const override { return layout_.pipelined; }
 
   void originate(const Segment& segment, std::span<Ticks> batch_ticks) override {
     P::originate(link_, clock_, buffers_, shape_, segment, batch_ticks.data());

@@ -16,6 +16,7 @@ class Runner {
   virtual ~Runner() = default;
   /// Operations in one granule.
   virtual int granule() const = 0;
+  virtual bool pipelined() const = 0;
   /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are set to the elapsed
   /// ticks of each batch.
   virtual void originate(const Segment& segment, std::span<Ticks> batch_ticks) = 0;

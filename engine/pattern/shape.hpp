@@ -36,6 +36,7 @@ struct Layout {
   int slots = 0;            ///< Link::reserve
   int sink_messages = 1;    ///< distinct receive buffers
   int window_messages = 0;  ///< exposed for remote access
+  bool pipelined = false;   ///< the first edge needs a full pipe: a lead-in is a must
 };
 
 /// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not share one.

@@ -22,6 +22,7 @@
 
 #include "base/clock.hpp"
 #include "plan/plan.hpp"
+#include "transport/library_facts.hpp"
 
 namespace wireproof {
 
@@ -77,14 +78,6 @@ class Group {
   virtual std::vector<std::string> gather(std::string_view text) = 0;
   /// Waiting ranks sleep between polls (base/backoff.hpp): idle ranks must not take a core from a timed pair.
   virtual void barrier() = 0;
-};
-
-/// Which library answered, for the host frame. Empty or nullopt: the transport has none.
-struct LibraryFacts {
-  std::string version;  ///< as the library names itself, first line
-  std::string path;     ///< file that the dynamic linker took
-  std::string standard;
-  std::optional<int> shared_ranks;  ///< ranks that the library believes to share memory with this one, itself included
 };
 
 class Pair;

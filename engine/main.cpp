@@ -1,0 +1,158 @@
+// wireproof-engine: reads one plan, writes frames, has no opinion (docs/reference/engine-interface.md).
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/arguments.hpp"
+#include "facts/collect.hpp"
+#include "measure/sweep.hpp"
+#include "record/frames.hpp"
+#include "record/watchdog.hpp"
+#include "transport/openers.hpp"
+#include "variant.hpp"
+
+namespace wireproof {
+namespace {
+
+struct Opener {
+  TransportKind kind;
+  std::unique_ptr<Transport> (*open)(const OpenRequest&);
+};
+constexpr Opener kOpeners[] = {
+    {TransportKind::null, open_null},
+    {TransportKind::model, open_model},
+    {TransportKind::tcp, open_tcp},
+    {TransportKind::mpi, open_variant},
+};
+
+std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest& request) {
+  for (const Opener& opener : kOpeners) {
+    if (opener.kind == kind) return opener.open(request);
+  }
+  throw bad_plan("no such transport");
+}
+
+std::string read_plan_text(const std::string& file) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw bad_plan("cannot read the plan " + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Before the transport is open only the launcher's word (or none) says who reads the plan.
+struct Opening {
+  std::string text;
+  Plan plan;
+  bool has_plan = false;
+  OpenRequest request;
+};
+
+void read_plan(const Arguments& arguments, Opening& opening) {
+  opening.text = read_plan_text(arguments.plan);
+  opening.plan = parse_plan(opening.text);
+  opening.has_plan = true;
+  opening.request.plan = &opening.plan;
+}
+
+/// Rank 0 knows the transport from the plan; the others from how they were started.
+TransportKind prepare(const Arguments& arguments, Opening& opening) {
+  const auto seen = launcher_rank();
+  opening.request.rank = arguments.rank.value_or(seen ? seen->rank : 0);
+  opening.request.ranks = arguments.ranks.value_or(seen ? seen->ranks : 1);
+  opening.request.meet = arguments.meet;
+  if (opening.request.rank != 0) return arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
+  read_plan(arguments, opening);
+  return opening.plan.transport;
+}
+
+/// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for all.
+void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
+  Group& group = transport.group();
+  if (group.rank() == 0 && !opening.has_plan) read_plan(arguments, opening);
+  group.broadcast(opening.text);
+  if (!opening.has_plan) opening.plan = parse_plan(opening.text);
+  std::string trouble;
+  try {
+    transport.configure(opening.plan);
+  } catch (const Failure& failure) {
+    trouble = failure.code() + '\n' + failure.what();
+  }
+  std::string first;
+  for (const std::string& other : group.gather(trouble)) {
+    if (first.empty()) first = other;
+  }
+  group.broadcast(first);
+  if (first.empty()) return;
+  const std::size_t cut = first.find('\n');
+  const std::string code = first.substr(0, cut);
+  throw Failure(code == "bad-plan" ? ExitStatus::bad_plan : ExitStatus::cannot_measure, code,
+                first.substr(cut + 1));
+}
+
+int report(const Failure& failure, int rank) {
+  if (rank == 0) {
+    std::fprintf(stderr, "wireproof-engine: %s\n", failure.what());
+    write_all(STDOUT_FILENO, error_frame(failure.code(), failure.what(), rank) + '\n');
+  }
+  return static_cast<int>(failure.status());
+}
+
+/// The part of the run that all ranks leave together, so that the transport is closed in order.
+int run_together(Transport& transport, Opening& opening, const Arguments& arguments,
+                 HostClock& clock) {
+  const int rank = transport.group().rank();
+  try {
+    agree(transport, opening, arguments);
+    watchdog::begin_run(rank, opening.plan.policy.run_deadline_ms);
+    FrameSink sink(STDOUT_FILENO);
+    const ExitStatus status = Sweep(transport, opening.plan, clock, sink, WIREPROOF_ABI).run();
+    watchdog::end_run();
+    transport.close();
+    return static_cast<int>(status);
+  } catch (const Failure& failure) {
+    watchdog::end_run();
+    const int status = report(failure, rank);
+    if (failure.status() == ExitStatus::bad_plan || failure.code() == "library-mismatch") {
+      transport.close();  // every rank is here
+      return status;
+    }
+    std::_Exit(status);  // the others may be anywhere; the launcher ends them
+  }
+}
+
+int run(const Arguments& arguments, int argc, char** argv) {
+  watchdog::install();
+  Opening opening;
+  opening.request.argc = &argc;
+  opening.request.argv = &argv;
+  try {
+    HostClock clock;
+    const TransportKind kind = prepare(arguments, opening);
+    const auto transport = open_transport(kind, opening.request);
+    watchdog::install();  // libraries put handlers of their own
+    return run_together(*transport, opening, arguments, clock);
+  } catch (const Failure& failure) {
+    return report(failure, opening.request.rank);
+  }
+}
+
+}  // namespace
+}  // namespace wireproof
+
+int main(int argc, char** argv) {
+  using namespace wireproof;
+  try {
+    const Arguments arguments = parse_arguments(argc, argv);
+    if (arguments.verb == Arguments::Verb::facts) return facts::facts_main(argc - 1, argv + 1);
+    if (arguments.verb == Arguments::Verb::run) return run(arguments, argc, argv);
+    std::printf("wireproof-engine %s %s\n", WIREPROOF_VERSION, WIREPROOF_ABI);
+    return static_cast<int>(ExitStatus::ok);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "wireproof-engine: %s\n", failure.what());
+    return static_cast<int>(failure.status());
+  }
+}

@@ -1,0 +1,52 @@
+#include "measure/session.hpp"
+
+#include <sched.h>
+
+#include "measure/schedule.hpp"
+
+namespace wireproof {
+namespace {
+
+Command next_command(Pair& pair) {
+  Command command;
+  pair.recv_control(std::as_writable_bytes(std::span(&command, 1)));
+  return command;
+}
+
+}  // namespace
+
+PointShape shape_of(const Point& point, const Policy& policy) {
+  return {.pattern = point.pattern,
+          .form = point.form,
+          .formula = point.formula,
+          .bytes = point.message_bytes,
+          .window = bounded_window(point, policy),
+          .window_kind = point.window_kind};
+}
+
+void send_command(Pair& pair, const Command& command) {
+  pair.send_control(std::as_bytes(std::span(&command, 1)));
+}
+
+void serve_target(Pair& pair, const EndContext& context) {
+  const auto runner = pair.make_runner(shape_of(*context.point, *context.policy));
+  TargetReport report;
+  const TargetReport ready;
+  pair.send_control(std::as_bytes(std::span(&ready, 1)));
+  Ticks elapsed = 0;
+  for (Command c = next_command(pair); c.order != Order::stop; c = next_command(pair)) {
+    if (c.order == Order::run) {
+      const Ticks ticks = runner->answer(c.segment);
+      if (c.counted != 0) elapsed += ticks;
+    } else if (c.order == Order::verify) {
+      if (!runner->verify_target(c.seed)) report.corrupt = 1;
+    } else if (context.bounce != nullptr) {
+      context.bounce->measure();
+    }
+  }
+  report.elapsed_ns = static_cast<double>(elapsed) * pair.clock().ns_per_tick;
+  report.core = sched_getcpu();
+  pair.send_control(std::as_bytes(std::span(&report, 1)));
+}
+
+}  // namespace wireproof

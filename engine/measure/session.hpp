@@ -1,0 +1,49 @@
+// The untimed conversation between the two ends of a pair: the origin commands, the target obeys.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "pattern/runner.hpp"
+#include "plan/plan.hpp"
+#include "sentinel/sentinel.hpp"
+
+namespace wireproof {
+
+/// What one end needs to know about its process.
+struct EndContext {
+  const Point* point = nullptr;
+  const Policy* policy = nullptr;
+  std::uint64_t seed = 0;
+  int origin = 0;
+  int target = 0;
+  bool moves_payload = true;
+  sentinel::Sentinel* sentinel = nullptr;  ///< null: time is not the host's
+  sentinel::Bounce* bounce = nullptr;      ///< null: the pair shares no memory
+};
+
+enum class Order : std::uint32_t { run, bounce, verify, stop };
+
+/// One control message from the origin. Plain data: both ends are the same program on the same kind of machine.
+struct Command {
+  Order order = Order::stop;
+  std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)
+  Segment segment{};
+  std::uint64_t seed = 0;
+};
+
+/// The target's last word.
+struct TargetReport {
+  double elapsed_ns = 0;  ///< its own clock over the counted segments; 0: it took no part
+  std::int32_t corrupt = 0;
+  std::int32_t core = -1;
+};
+
+void send_command(Pair& pair, const Command& command);
+
+/// The target's program: obeys until told to stop.
+void serve_target(Pair& pair, const EndContext& context);
+
+PointShape shape_of(const Point& point, const Policy& policy);
+
+}  // namespace wireproof

@@ -1,0 +1,231 @@
+#include "measure/sweep.hpp"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "measure/floor.hpp"
+#include "measure/origin.hpp"
+#include "measure/point_record.hpp"
+#include "record/frames.hpp"
+#include "record/watchdog.hpp"
+
+namespace wireproof {
+namespace {
+
+void sleep_ms(int milliseconds) {
+  const timespec t{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
+  nanosleep(&t, nullptr);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void append(std::string& list, const std::string& element) {
+  if (!list.empty() && !element.empty()) list += ',';
+  list += element;
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+Sweep::Sweep(Transport& transport, const Plan& plan, HostClock& clock, FrameSink& sink,
+             std::string_view abi)
+    : transport_(transport),
+      plan_(plan),
+      clock_(clock),
+      sink_(sink),
+      abi_(abi),
+      evidence_(plan.witness.root),
+      sentinel_(clock) {}
+
+ExitStatus Sweep::run() {
+  began_ns_ = monotonic_ns();
+  check_plan();
+  introduce();
+  tell_facts();
+  tell_floors();
+  watch_idle();
+  for (const Point& point : plan_.points) run_point(point);
+  close();
+  return ExitStatus::ok;
+}
+
+/// What a plan cannot know by itself: how many ranks came, and what the transport can do.
+void Sweep::check_plan() const {
+  const int size = transport_.group().size();
+  for (const Point& point : plan_.points) {
+    const std::string name = "point " + std::to_string(point.id);
+    for (const auto& [origin, target] : point.pairs) {
+      if (std::max(origin, target) < size) continue;
+      throw bad_plan(name + " names rank " + std::to_string(std::max(origin, target)) + " and only " +
+                     std::to_string(size) + " ranks were started; start more or change pairs=");
+    }
+    const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
+    if (remote && !transport_.one_sided()) {
+      throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) +
+                     " has no remote access (put, get)");
+    }
+  }
+}
+
+void Sweep::emit(std::string frame) {
+  if (leads()) sink_.write(std::move(frame));
+}
+
+/// Every process's lines, written by rank 0 in order of rank.
+void Sweep::emit_lines(const std::string& own) {
+  for (const std::string& text : transport_.group().gather(own)) {
+    for (const std::string& line : lines_of(text)) sink_.write(line);
+  }
+}
+
+std::vector<int> Sweep::own_ranks() {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < transport_.group().size(); ++rank) {
+    if (transport_.owns(rank)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// One line per rank, known to all ranks afterwards.
+std::vector<std::string> Sweep::share(const std::string& own) {
+  std::string all;
+  for (const std::string& text : transport_.group().gather(own)) all += text;
+  transport_.group().broadcast(all);
+  return lines_of(all);
+}
+
+void Sweep::introduce() {
+  const ClockFacts clock = transport_.virtual_clock().value_or(clock_.facts());
+  emit(open_frame(plan_, {abi_, transport_.group().size(), clock}));
+  std::string identities;
+  for (std::size_t i = 0; i < own_ranks().size(); ++i) identities += evidence_.identity_line() + '\n';
+  evidence_.learn_identities(share(identities));
+  const LibraryFacts library = transport_.library();
+  std::string frames;
+  for (const int rank : own_ranks()) {
+    std::string claimed;
+    for (const RankPlace& place : plan_.ranks) {
+      if (place.index == rank) claimed = place.host;
+    }
+    frames += evidence_.host_frame(rank, claimed, library) + '\n';
+  }
+  emit_lines(frames);
+}
+
+void Sweep::tell_facts() {
+  if (plan_.facts.empty()) return;
+  std::string frames;
+  for (const int rank : own_ranks()) frames += evidence_.fact_frames(rank, plan_.facts);
+  emit_lines(frames);
+}
+
+void Sweep::tell_floors() {
+  if (!leads()) return;
+  std::set<std::pair<Pattern, Form>> told;
+  for (const Point& point : plan_.points) {
+    if (!told.insert({point.pattern, point.form}).second) continue;
+    emit(floor_frame(point.pattern, point.form,
+                     harness_floor_ns(point.pattern, point.form, clock_)));
+  }
+}
+
+/// What the counters do while we send nothing.
+void Sweep::watch_idle() {
+  transport_.group().barrier();
+  evidence_.read_before();
+  sleep_ms(plan_.witness.idle_ms);
+  evidence_.read_after();
+  std::string frames;
+  for (const int rank : own_ranks()) frames += evidence_.idle_frame(rank) + '\n';
+  emit_lines(frames);
+}
+
+void Sweep::run_point(const Point& point) {
+  transport_.group().barrier();
+  emit(start_frame(point.id));
+  watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);
+  PointParts parts{.started_unix_ns = unix_ns()};
+  const std::int64_t start_ns = monotonic_ns();
+  evidence_.read_before();
+  transport_.group().barrier();
+  const std::string pairs = measure_pairs(point);
+  transport_.group().barrier();
+  evidence_.read_after();
+  std::string witnesses;
+  for (const int rank : own_ranks()) append(witnesses, evidence_.witness_json(rank));
+  for (const std::string& text : transport_.group().gather(pairs + '\n' + witnesses)) {
+    const std::size_t cut = text.find('\n');
+    append(parts.pairs, text.substr(0, cut));
+    append(parts.witness, text.substr(cut + 1));
+  }
+  parts.elapsed_ns = monotonic_ns() - start_ns;
+  watchdog::end_point();
+  emit(point_frame(point, parts));
+}
+
+/// Runs the pairs that this process takes part in; returns the records of those it originates.
+std::string Sweep::measure_pairs(const Point& point) {
+  std::string records;
+  for (const auto& [origin, target] : point.pairs) {
+    if (!transport_.owns(origin) && !transport_.owns(target)) continue;
+    const EndContext context = context_of(point, origin, target);
+    transport_.run_pair(
+        origin, target, clock_,
+        {.originate =
+             [&](Pair& pair) {
+               PairOutcome outcome = Origin(pair, context).run();
+               clock_.refit();
+               append(records, pair_json(outcome, point));
+             },
+         .answer = [&](Pair& pair) { serve_target(pair, context); }});
+  }
+  return records;
+}
+
+EndContext Sweep::context_of(const Point& point, int origin, int target) {
+  const bool virtual_time = transport_.virtual_clock().has_value();
+  return {.point = &point,
+          .policy = &plan_.policy,
+          .seed = plan_.seed,
+          .origin = origin,
+          .target = target,
+          .moves_payload = transport_.moves_payload(),
+          .sentinel = virtual_time ? nullptr : &sentinel_,
+          .bounce = bounce_of(origin, target)};
+}
+
+/// Both ends open it together at the pair's first point; null where they share no memory, or one process.
+sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
+  const bool both = transport_.owns(origin) && transport_.owns(target);
+  if (both || !evidence_.shares_memory(origin, target)) return nullptr;
+  const auto [place, fresh] = bounces_.try_emplace({origin, target});
+  if (fresh) {
+    const auto side = transport_.owns(origin) ? sentinel::Side::origin : sentinel::Side::target;
+    place->second = sentinel::Bounce::open(plan_.run_id, origin, target, side);
+  }
+  return place->second.get();
+}
+
+void Sweep::close() {
+  std::uint64_t peak = 0;
+  for (const std::string& text : transport_.group().gather(std::to_string(peak_rss_bytes()))) {
+    peak = std::max<std::uint64_t>(peak, std::stoull(text));
+  }
+  emit(close_frame(plan_.points.size(), 0, monotonic_ns() - began_ns_, peak));
+}
+
+}  // namespace wireproof

@@ -1,0 +1,54 @@
+// One run: who is here, the floors, the idle window, then every point in the plan's order.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/failure.hpp"
+#include "measure/evidence.hpp"
+#include "measure/session.hpp"
+#include "plan/plan.hpp"
+#include "record/frame_sink.hpp"
+#include "transport/concept.hpp"
+
+namespace wireproof {
+
+class Sweep {
+ public:
+  Sweep(Transport& transport, const Plan& plan, HostClock& clock, FrameSink& sink,
+        std::string_view abi);
+  ExitStatus run();
+
+ private:
+  void check_plan() const;
+  void introduce();
+  void tell_facts();
+  void tell_floors();
+  void watch_idle();
+  void run_point(const Point& point);
+  std::string measure_pairs(const Point& point);
+  EndContext context_of(const Point& point, int origin, int target);
+  sentinel::Bounce* bounce_of(int origin, int target);
+  void close();
+
+  bool leads() { return transport_.group().rank() == 0; }
+  void emit(std::string frame);
+  void emit_lines(const std::string& own);
+  std::vector<int> own_ranks();
+  std::vector<std::string> share(const std::string& own);
+
+  Transport& transport_;
+  const Plan& plan_;
+  HostClock& clock_;
+  FrameSink& sink_;
+  std::string_view abi_;
+  Evidence evidence_;
+  sentinel::Sentinel sentinel_;
+  std::map<std::pair<int, int>, std::unique_ptr<sentinel::Bounce>> bounces_;
+  std::int64_t began_ns_ = 0;
+};
+
+}  // namespace wireproof

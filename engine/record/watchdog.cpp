@@ -1,0 +1,124 @@
+#include "record/watchdog.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/failure.hpp"
+#include "record/frame_sink.hpp"
+
+namespace wireproof::watchdog {
+namespace {
+
+constexpr std::int64_t kGraceNs = 500'000'000;  // ranks other than 0
+constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
+
+// Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the handler.
+struct Prepared {
+  char deadline[256];
+  char interrupted[256];
+};
+Prepared g_prepared[2];
+volatile sig_atomic_t g_current = 0;  // which of the two is complete
+volatile sig_atomic_t g_speaks = 0;   // this is rank 0 and a run is under way
+timer_t g_timer{};
+bool g_timer_made = false;
+int g_rank = 0;
+int g_run_deadline_ms = 0;
+std::int64_t g_run_end_ns = 0;
+
+void say(const char* line) {
+  if (g_speaks == 0) return;
+  if (FrameSink::mid_line()) write_all(STDOUT_FILENO, "\n");
+  write_all(STDOUT_FILENO, {line, strlen(line)});
+}
+
+void on_alarm(int) {
+  say(g_prepared[g_current].deadline);
+  _exit(kLeave);
+}
+
+void on_interrupt(int) {
+  say(g_prepared[g_current].interrupted);
+  _exit(kLeave);
+}
+
+void take(int signal_number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigfillset(&action.sa_mask);
+  sigaction(signal_number, &action, nullptr);
+}
+
+/// `id` < 0: between points.
+void prepare(std::int64_t id, const char* what, int milliseconds) {
+  const int next = 1 - g_current;
+  char where[48] = "";
+  if (id >= 0) std::snprintf(where, sizeof where, ",\"id\":%lld", static_cast<long long>(id));
+  std::snprintf(g_prepared[next].deadline, sizeof g_prepared[next].deadline,
+                "{\"frame\":\"error\",\"code\":\"deadline\",\"message\":\"%s did not finish within "
+                "%d ms\"%s,\"rank\":%d}\n",
+                what, milliseconds, where, g_rank);
+  std::snprintf(g_prepared[next].interrupted, sizeof g_prepared[next].interrupted,
+                "{\"frame\":\"error\",\"code\":\"interrupted\",\"message\":\"a signal ended the "
+                "run\"%s,\"rank\":%d}\n",
+                where, g_rank);
+  g_current = next;
+}
+
+void arm_at(std::int64_t end_ns) {
+  if (!g_timer_made) return;
+  if (g_rank != 0) end_ns += kGraceNs;
+  itimerspec at{};
+  at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000), static_cast<long>(end_ns % 1'000'000'000)};
+  timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
+}
+
+}  // namespace
+
+void install() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGPIPE, SIG_IGN);  // a reader that is gone shows as an error of write()
+  take(SIGALRM, on_alarm);
+  take(SIGTERM, on_interrupt);
+  take(SIGINT, on_interrupt);
+}
+
+void begin_run(int rank, int run_deadline_ms) {
+  g_rank = rank;
+  g_run_deadline_ms = run_deadline_ms;
+  g_run_end_ns = monotonic_ns() + std::int64_t{run_deadline_ms} * 1'000'000;
+  prepare(-1, "the run", run_deadline_ms);
+  g_speaks = rank == 0 ? 1 : 0;
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGALRM;
+  g_timer_made = timer_create(CLOCK_MONOTONIC, &event, &g_timer) == 0;
+  arm_at(g_run_end_ns);
+}
+
+void begin_point(std::int64_t id, int point_deadline_ms) {
+  const std::int64_t end_ns = monotonic_ns() + std::int64_t{point_deadline_ms} * 1'000'000;
+  const bool own = end_ns < g_run_end_ns;
+  prepare(id, own ? "the point" : "the run", own ? point_deadline_ms : g_run_deadline_ms);
+  arm_at(std::min(end_ns, g_run_end_ns));
+}
+
+void end_point() {
+  prepare(-1, "the run", g_run_deadline_ms);
+  arm_at(g_run_end_ns);
+}
+
+void end_run() {
+  if (g_timer_made) timer_delete(g_timer);
+  g_timer_made = false;
+  g_speaks = 0;
+}
+
+}  // namespace wireproof::watchdog

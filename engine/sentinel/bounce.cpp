@@ -21,7 +21,7 @@ struct Bounce::Shared {
   alignas(128) std::atomic<std::uint64_t> ping;
   alignas(128) std::atomic<std::uint64_t> pong;
   alignas(128) std::atomic<std::uint32_t> state;
-  std::atomic<std::uint32_t> given_up;
+  std::atomic<std::uint64_t> paused_until;  // number of the last call to leave out
 };
 
 namespace {
@@ -135,19 +135,21 @@ std::unique_ptr<Bounce> Bounce::open(const std::string& run_id, int origin, int 
 }
 
 Bounce::~Bounce() {
-  shared_->given_up.store(1);
+  shared_->paused_until.store(std::numeric_limits<std::uint64_t>::max());
   unmap(shared_);
 }
 
 std::optional<double> Bounce::measure() {
   const std::uint64_t base = ++calls_ << kCallBits;
-  if (shared_->given_up.load(std::memory_order_relaxed) != 0) return std::nullopt;
+  if (calls_ <= shared_->paused_until.load(std::memory_order_relaxed)) return std::nullopt;
   const auto half_trip_ns = side_ == Side::origin ? originate(base) : std::nullopt;
   const bool good = side_ == Side::origin ? half_trip_ns.has_value() : answer(base);
   Flag& mine = side_ == Side::origin ? shared_->ping : shared_->pong;
   if (!good) mine.store(base + kGaveUp, std::memory_order_release);
   failures_ = good ? 0 : failures_ + 1;
-  if (failures_ >= kMostFailures) shared_->given_up.store(1);
+  if (failures_ >= kMostFailures && shared_->paused_until.load() < calls_) {
+    shared_->paused_until.store(calls_ + kPausedCalls);
+  }
   return half_trip_ns;
 }
 

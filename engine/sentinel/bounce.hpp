@@ -29,12 +29,13 @@ class Bounce {
   /// Half round trip of a cache line in ns, best of eight groups of eight; 10 to 50 us in all. Both
   /// ends call it at the start of every block, the same number of times: the target gets its value
   /// too late to matter and returns nothing. Nothing when the other end does not come within
-  /// `kPatienceNs` (both on one core, or more ranks than cores), and for good after kMostFailures
-  /// such blocks in a row.
+  /// `kPatienceNs` (both on one core, or more ranks than cores), and after kMostFailures such
+  /// blocks in a row for the next kPausedCalls ones, so that a crowded host pays little.
   std::optional<double> measure();
 
   static constexpr std::int64_t kPatienceNs = 200'000;
   static constexpr int kMostFailures = 4;
+  static constexpr std::uint64_t kPausedCalls = 64;
 
   struct Shared;
 

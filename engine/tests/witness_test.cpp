@@ -1,0 +1,367 @@
+// The witness on made-up trees, made-up drivers and this very host.
+#include <gtest/gtest.h>
+#include <linux/ethtool.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/links.hpp"
+#include "tests/temporary_tree.hpp"
+#include "witness/frames.hpp"
+#include "witness/reader.hpp"
+
+namespace wireproof::witness {
+namespace {
+
+using test::TemporaryTree;
+
+constexpr const char* kPort = "sys/class/infiniband/mlx5_0/ports/1/";
+
+std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> changed(const Delta& delta) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> result;
+  for (const Change& change : delta.changed)
+    result[std::string(change.name)] = {change.before, change.after};
+  return result;
+}
+
+bool is_unreadable(const Delta& delta, std::string_view name) {
+  return std::find(delta.unreadable.begin(), delta.unreadable.end(), name) !=
+         delta.unreadable.end();
+}
+
+TEST(Witness, ReadsPortAndHardwareCountersAndOnlyReportsWhatChanged) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "1000\n");
+  tree.write(std::string(kPort) + "counters/symbol_error", "7\n");
+  tree.write(std::string(kPort) + "hw_counters/out_of_sequence", "1\n");
+  tree.write(std::string(kPort) + "hw_counters/lifespan", "10\n");
+  tree.write("sys/class/infiniband/mlx5_0/hw_counters/ip4OutOctets", "5\n");
+  tree.write("sys/class/net/eth0/statistics/tx_bytes", "100\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "4000\n");
+  tree.write(std::string(kPort) + "hw_counters/out_of_sequence", "3\n");
+  tree.write(std::string(kPort) + "hw_counters/lifespan", "11\n");
+  tree.write("sys/class/infiniband/mlx5_0/hw_counters/ip4OutOctets", "6\n");
+  tree.write("sys/class/net/eth0/statistics/tx_bytes", "250\n");
+  const Delta delta = reader.delta(before, reader.read());
+  const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> expected = {
+      {"ib/mlx5_0/1/counters/port_xmit_data", {1000, 4000}},
+      {"ib/mlx5_0/1/hw_counters/out_of_sequence", {1, 3}},
+      {"ib/mlx5_0/hw_counters/ip4OutOctets", {5, 6}},
+      {"net/eth0/tx_bytes", {100, 250}}};
+  EXPECT_EQ(changed(delta), expected);
+  EXPECT_TRUE(delta.unreadable.empty());
+  EXPECT_EQ(delta.source, "sysfs");
+  EXPECT_GT(delta.interval_ns, 0);
+}
+
+TEST(Witness, VanishedCounterIsListedAndComesBack) {
+  TemporaryTree tree;
+  tree.write("sys/class/net/eth1/statistics/tx_bytes", "10\n");
+  tree.write("sys/class/net/eth2/statistics/tx_bytes", "10\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.remove("sys/class/net/eth1");
+  const Snapshot without = reader.read();
+  EXPECT_TRUE(is_unreadable(reader.delta(before, without), "net/eth1/tx_bytes"));
+  EXPECT_FALSE(is_unreadable(reader.delta(before, without), "net/eth2/tx_bytes"));
+  tree.write("sys/class/net/eth1/statistics/tx_bytes", "30\n");
+  EXPECT_EQ(changed(reader.delta(before, reader.read())).at("net/eth1/tx_bytes").second, 30U);
+}
+
+TEST(Witness, CounterThatAppearsHasNoBefore) {
+  TemporaryTree tree;
+  tree.write("sys/class/net/eth1/statistics/tx_bytes", "10\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.write("sys/class/net/new0/statistics/tx_bytes", "99\n");
+  const Delta delta = reader.delta(before, reader.read());
+  EXPECT_TRUE(delta.changed.empty());
+  EXPECT_TRUE(is_unreadable(delta, "net/new0/tx_bytes"));
+}
+
+class WitnessHostileContent : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(WitnessHostileContent, IsUnreadableNotZero) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/port_xmit_data", GetParam());
+  tree.write(std::string(kPort) + "counters/port_rcv_data", "5\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.write(std::string(kPort) + "counters/port_rcv_data", "6\n");
+  const Delta delta = reader.delta(before, reader.read());
+  EXPECT_TRUE(is_unreadable(delta, "ib/mlx5_0/1/counters/port_xmit_data"));
+  EXPECT_EQ(delta.changed.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, WitnessHostileContent,
+                         ::testing::Values("", "\n", "N/A (no PMA)\n", "-1\n", "0x10\n", "12 34\n",
+                                           "1e9\n", "18446744073709551616\n",
+                                           std::string(4096, '9'), std::string("1\0002", 3),
+                                           "\xff\xfe\n"));
+
+TEST(Witness, LargestValueSurvives) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "18446744073709551615\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "4\n");
+  const Delta delta = reader.delta(before, reader.read());
+  ASSERT_EQ(delta.changed.size(), 1U);
+  JsonWriter json;
+  write_point(json, 3, delta);
+  EXPECT_NE(json.text().find("\"ib/mlx5_0/1/counters/port_xmit_data\":[18446744073709551615,4]"),
+            std::string::npos);
+}
+
+TEST(Witness, DeniedCounterIsUnreadable) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "1\n");
+  std::filesystem::permissions(tree.path(std::string(kPort) + "counters/port_xmit_data"),
+                               std::filesystem::perms::none);
+  const test::WithoutPrivilege unprivileged(tree);
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  EXPECT_TRUE(
+      is_unreadable(reader.delta(before, reader.read()), "ib/mlx5_0/1/counters/port_xmit_data"));
+}
+
+TEST(Witness, FifoAndFolderInPlaceOfACounterDoNotBlock) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/folder/file", "1\n");
+  ASSERT_EQ(::mkfifo(tree.path(std::string(kPort) + "counters/fifo").c_str(), 0600), 0);
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  const Delta delta = reader.delta(before, reader.read());
+  EXPECT_TRUE(is_unreadable(delta, "ib/mlx5_0/1/counters/folder"));
+  EXPECT_TRUE(is_unreadable(delta, "ib/mlx5_0/1/counters/fifo"));
+}
+
+TEST(Witness, EmptyTreeGivesNoCounters) {
+  TemporaryTree tree;
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  const Delta delta = reader.delta(before, reader.read());
+  EXPECT_TRUE(delta.changed.empty());
+  EXPECT_EQ(reader.counter_count(), 0U);
+}
+
+TEST(Witness, ManyInterfacesAreAllRead) {
+  TemporaryTree tree;
+  for (int i = 0; i < 300; ++i)
+    tree.write("sys/class/net/v" + std::to_string(i) + "/statistics/rx_bytes", "1\n");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  for (int i = 0; i < 300; ++i)
+    tree.write("sys/class/net/v" + std::to_string(i) + "/statistics/rx_bytes", "2\n");
+  EXPECT_EQ(reader.delta(before, reader.read()).changed.size(), 300U);
+}
+
+TEST(Witness, HeldFilesFollowADeviceThatIsReplaced) {
+  TemporaryTree tree;
+  tree.write(std::string(kPort) + "counters/port_xmit_data", "1\n");
+  NameTable names;
+  FileCounters counters(tree.root(), FileScope::infiniband, /*keep_open=*/true);
+  Snapshot first;
+  counters.read(names, first);
+  tree.write("sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data", "8\n");
+  Snapshot second;
+  counters.read(names, second);
+  EXPECT_EQ(second.at(names.index("ib/mlx5_1/1/counters/port_xmit_data")), 8U);
+  tree.remove("sys/class/infiniband/mlx5_0");
+  Snapshot third;
+  counters.read(names, third);
+  EXPECT_FALSE(third.at(names.index("ib/mlx5_0/1/counters/port_xmit_data")).has_value());
+}
+
+// A driver that answers ethtool requests from memory.
+struct FakeDriver {
+  std::vector<std::string> strings;
+  std::vector<std::uint64_t> values;
+  bool refuses_values = false;
+
+  int operator()(void* request) const {
+    auto* words = static_cast<std::uint32_t*>(request);
+    const auto count = static_cast<std::uint32_t>(strings.size());
+    if (words[0] == ETHTOOL_GSSET_INFO) {
+      words[4] = count;
+      return 0;
+    }
+    if (words[0] == ETHTOOL_GSTRINGS) {
+      words[2] = count;
+      auto* text = static_cast<char*>(request) + sizeof(ethtool_gstrings);
+      for (const std::string& name : strings) {
+        std::memcpy(text, name.data(), std::min<std::size_t>(name.size(), ETH_GSTRING_LEN));
+        text += ETH_GSTRING_LEN;
+      }
+      return 0;
+    }
+    if (words[0] != ETHTOOL_GSTATS || refuses_values) return -1;
+    words[1] = count;
+    std::memcpy(static_cast<char*>(request) + sizeof(ethtool_stats), values.data(),
+                values.size() * sizeof(values[0]));
+    return 0;
+  }
+};
+
+TEST(EthtoolCounters, NamesTwinsAndUnterminatedStrings) {
+  const std::string full(ETH_GSTRING_LEN, 'x');
+  FakeDriver driver{{"tx_bytes_phy", "queue", "queue", full, ""}, {10, 20, 30, 40, 50}};
+  EthtoolCounters counters([&](const std::string&, void* request) { return driver(request); });
+  NameTable names;
+  Snapshot snapshot;
+  counters.read({"eth0"}, names, snapshot);
+  EXPECT_EQ(snapshot.at(names.index("ethtool/eth0/tx_bytes_phy")), 10U);
+  EXPECT_EQ(snapshot.at(names.index("ethtool/eth0/queue")), 20U);
+  EXPECT_EQ(snapshot.at(names.index("ethtool/eth0/queue#2")), 30U);
+  EXPECT_EQ(snapshot.at(names.index("ethtool/eth0/" + full)), 40U);
+  EXPECT_EQ(snapshot.at(names.index("ethtool/eth0/unnamed")), 50U);
+  EXPECT_EQ(names.size(), 5U);
+}
+
+TEST(EthtoolCounters, LearnsNewNamesWhenTheDriverChangesItsQueues) {
+  FakeDriver driver{{"q0", "total"}, {1, 2}};
+  EthtoolCounters counters([&](const std::string&, void* request) { return driver(request); });
+  NameTable names;
+  Snapshot before;
+  counters.read({"eth0"}, names, before);
+  driver = {{"q0", "q1", "total"}, {5, 6, 11}};
+  Snapshot after;
+  counters.read({"eth0"}, names, after);
+  EXPECT_EQ(after.at(names.index("ethtool/eth0/total")), 11U);
+  EXPECT_EQ(after.at(names.index("ethtool/eth0/q1")), 6U);
+}
+
+TEST(EthtoolCounters, RefusedValuesAreNotZero) {
+  FakeDriver driver{{"a"}, {1}};
+  EthtoolCounters counters([&](const std::string&, void* request) { return driver(request); });
+  NameTable names;
+  Snapshot before;
+  counters.read({"eth0"}, names, before);
+  driver.refuses_values = true;
+  Snapshot after;
+  counters.read({"eth0"}, names, after);
+  EXPECT_TRUE(before.at(0).has_value());
+  EXPECT_FALSE(after.at(0).has_value());
+}
+
+TEST(EthtoolCounters, DriverWithoutStatisticsHasNone) {
+  EthtoolCounters counters([](const std::string&, void*) { return -1; });
+  NameTable names;
+  Snapshot snapshot;
+  counters.read({"lo", "eth0"}, names, snapshot);
+  EXPECT_EQ(names.size(), 0U);
+}
+
+TEST(ProcNetDev, TakesOnlyColumnsThatAreOneStatistic) {
+  NameTable names;
+  Snapshot snapshot;
+  const auto interfaces = parse_proc_net_dev(
+      "Inter-|   Receive                                                |  Transmit\n"
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
+      "drop fifo colls carrier "
+      "compressed\n"
+      "    lo:     1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+      "garbage without a colon\n"
+      " short: 5\n",
+      names, snapshot);
+  EXPECT_EQ(interfaces, (std::vector<std::string>{"lo", "short"}));
+  EXPECT_EQ(snapshot.at(names.index("net/lo/rx_bytes")), 1U);
+  EXPECT_EQ(snapshot.at(names.index("net/lo/tx_bytes")), 9U);
+  EXPECT_EQ(snapshot.at(names.index("net/lo/tx_compressed")), 16U);
+  EXPECT_EQ(snapshot.at(names.index("net/short/rx_bytes")), 5U);
+  EXPECT_FALSE(snapshot.at(names.index("net/lo/rx_dropped")).has_value());
+}
+
+TEST(LinkCounters, NetlinkAndProcAgreeOnThisHost) {
+  NameTable names;
+  Snapshot netlink;
+  Snapshot proc;
+  LinkCounters by_netlink;
+  LinkCounters by_proc(/*allow_netlink=*/false);
+  const auto interfaces = by_netlink.read(names, netlink);
+  EXPECT_EQ(by_proc.read(names, proc), interfaces);
+  EXPECT_EQ(by_proc.source(), "proc");
+  for (const std::string& interface : interfaces) {
+    const std::size_t index = names.index("net/" + interface + "/rx_bytes");
+    ASSERT_TRUE(netlink.at(index).has_value());
+    EXPECT_GE(proc.at(index).value(), netlink.at(index).value());
+  }
+}
+
+TEST(SysfsShows, ComparesNamesIndicesAndHardwareAddresses) {
+  TemporaryTree tree;
+  const auto add = [&](const std::string& name, const std::string& index, const std::string& mac) {
+    tree.write("sys/class/net/" + name + "/ifindex", index + "\n");
+    tree.write("sys/class/net/" + name + "/address", mac + "\n");
+  };
+  add("lo", "1", "00:00:00:00:00:00");
+  add("eth0", "2", "02:00:00:00:00:01");
+  tree.write("sys/class/net/bonding_masters", "\n");
+  const auto link = [](int index, const std::string& name, const std::string& mac) {
+    Link result;
+    result.index = index;
+    result.name = name;
+    result.mac = mac;
+    return result;
+  };
+  const Link lo = link(1, "lo", "00:00:00:00:00:00");
+  EXPECT_TRUE(sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:01")}));
+  EXPECT_FALSE(sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:02")}))
+      << "twin node, other address";
+  EXPECT_FALSE(sysfs_shows(tree.root(), {lo, link(3, "eth0", "02:00:00:00:00:01")}));
+  EXPECT_FALSE(sysfs_shows(tree.root(), {lo})) << "/sys lists more than we have";
+  EXPECT_FALSE(
+      sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:01"), link(4, "hsn0", "")}));
+}
+
+TEST(Reader, LiveHostHasLoopback) {
+  Reader reader;
+  const Snapshot before = reader.read();
+  const Delta delta = reader.delta(before, reader.read());
+  EXPECT_GE(reader.counter_count(), kLinkStatistics.size());
+  EXPECT_FALSE(is_unreadable(delta, "net/lo/rx_bytes"));
+}
+
+TEST(ReaderOf, LowestRankOfANamespaceReads) {
+  const std::vector<HostIdentity> identities = {{"boot-a", 10}, {"boot-b", 10}, {"boot-a", 10},
+                                                {"boot-a", 11}, {"", 0},        {"", 0}};
+  EXPECT_EQ(reader_of(identities, 0), 0);
+  EXPECT_EQ(reader_of(identities, 1), 1) << "equal inode on another kernel";
+  EXPECT_EQ(reader_of(identities, 2), 0);
+  EXPECT_EQ(reader_of(identities, 3), 3) << "another namespace on the same kernel";
+  EXPECT_TRUE(is_reader(identities, 4));
+  EXPECT_TRUE(is_reader(identities, 5)) << "two unknowns are not known to be one";
+}
+
+TEST(WitnessFrames, IdleDifferencesAreSigned) {
+  Delta delta;
+  delta.interval_ns = 5;
+  delta.source = "netlink";
+  delta.changed = {{"net/a\"b/rx", 10, 14}, {"net/c/rx", 10, 4}};
+  JsonWriter json;
+  json.begin_object();
+  write_idle_fields(json, 2, delta);
+  json.end_object();
+  EXPECT_EQ(
+      json.text(),
+      R"({"rank":2,"interval_ns":5,"source":"netlink","counters":{"net/a\"b/rx":4,"net/c/rx":-6}})");
+}
+
+TEST(WitnessFrames, ForeignSysfsIsSaid) {
+  Delta delta;
+  delta.source = "netlink";
+  delta.foreign_sysfs = true;
+  delta.unreadable = {"x"};
+  JsonWriter json;
+  write_point(json, 0, delta);
+  EXPECT_EQ(
+      json.text(),
+      R"({"rank":0,"interval_ns":0,"source":"netlink","foreign_sysfs":true,"counters":{},"unreadable":["x"]})");
+}
+
+}  // namespace
+}  // namespace wireproof::witness

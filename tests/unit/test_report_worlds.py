@@ -166,38 +166,42 @@ def _add(
     dice: random.Random,
     proof: Proof = "on-wire",
 ) -> None:
-    latency = pattern == "pingpong"
     messages = OPERATIONS + (OPERATIONS // 4 if size >= 65536 else 3000)
     record = _point(len(points), pattern, size, origin, target, value, messages, proof)
     points.append(record)
-    payload = messages * size
+    pairs.append(_judged(record, value, dice.uniform(0.002, 0.011), proof))
+
+
+def _judged(record: PointRecord, value: float, spread: float, proof: Proof) -> PairVerdict:
+    """What a judge would say of a point with one pair."""
+    pair, size = record.pairs[0], record.message_bytes
+    latency = record.pattern == "pingpong"
     share = None if latency else value / ATTAINABLE
     bad = proof != "on-wire" or (share is not None and size >= 65536 and share < 0.9)
-    spread = dice.uniform(0.002, 0.011)
-    pairs.append(
-        PairVerdict(
-            point=record.id,
-            pattern=pattern,
-            message_bytes=size,
-            origin=origin,
-            target=target,
-            origin_host=f"n{origin + 1}",
-            target_host=f"n{target + 1}",
-            unit="ns" if latency else "bytes_per_s",
-            value=value,
-            low=value * (1 - spread),
-            high=value * (1 + spread),
-            half_width=spread,
-            label="stable",
-            proof=proof,
-            verdict="fail" if bad else "pass",
-            limit=FLOOR_NS if latency else ATTAINABLE,
-            efficiency=share,
-            codes=["nolocal-shm"] if proof != "on-wire" else ["node-direction-slow"] if bad else [],
-            expected_bytes=payload,
-            seen_bytes=0 if proof == "off-wire" else int(payload * 1.045 + 66 * messages),
-            form="latency" if latency else "stream",
-        )
+    codes = ["nolocal-shm"] if proof != "on-wire" else ["node-direction-slow"] if bad else []
+    seen = 0 if proof == "off-wire" else int(pair.payload_forward_bytes * 1.045 + 66 * pair.messages_forward)
+    return PairVerdict(
+        point=record.id,
+        pattern=record.pattern,
+        message_bytes=size,
+        origin=pair.origin,
+        target=pair.target,
+        origin_host=f"n{pair.origin + 1}",
+        target_host=f"n{pair.target + 1}",
+        unit="ns" if latency else "bytes_per_s",
+        value=value,
+        low=value * (1 - spread),
+        high=value * (1 + spread),
+        half_width=spread,
+        label="stable",
+        proof=proof,
+        verdict="fail" if bad else "pass",
+        limit=FLOOR_NS if latency else ATTAINABLE,
+        efficiency=share,
+        codes=codes,
+        expected_bytes=pair.payload_forward_bytes,
+        seen_bytes=seen,
+        form=record.form,
     )
 
 
@@ -221,16 +225,7 @@ def _point(
         payload_backward_bytes=backward,
         warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
         window_used=1 if latency else 4,
-        estimate=Estimate(
-            median_ns=per_operation,
-            low_ns=per_operation * 0.995,
-            high_ns=per_operation * 1.005,
-            blocks=10,
-            effective_blocks=9.1,
-            autocorrelation=0.05,
-            half_width=0.005,
-            label="stable",
-        ),
+        estimate=_estimate(per_operation),
         sentinels=[Sentinel(clock_read_ns=18.0, involuntary_switches=0, steal_ns=0.0)],
         integrity="ok",
     )
@@ -245,6 +240,19 @@ def _point(
         elapsed_ns=per_operation * messages * (2 if latency else 1) * 1.1 + 5e6,
         pairs=[result],
         witness=_witness(result, proof),
+    )
+
+
+def _estimate(median_ns: float) -> Estimate:
+    return Estimate(
+        median_ns=median_ns,
+        low_ns=median_ns * 0.995,
+        high_ns=median_ns * 1.005,
+        blocks=10,
+        effective_blocks=9.1,
+        autocorrelation=0.05,
+        half_width=0.005,
+        label="stable",
     )
 
 

@@ -65,8 +65,8 @@ def _wire(section: Section) -> Answer:
         "mixed": ("Partly", "fail"),
         "unproven": ("Not proven", "inconclusive"),
     }[proof]
-    if short == "No" and proofs["on-wire"]:
-        short = "Not all of it"
+    if proofs["on-wire"]:
+        short = {"No": "Not all of it", "Not proven": "Not proven everywhere"}.get(short, short)
     return Answer(question, short, text + count if proofs else "Nothing was measured.", tone)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +12,7 @@ from wireproof.report.answers import Answer, answers, seen_of
 from wireproof.report.heat import HeatMap, heat_map
 from wireproof.report.machine import to_json
 from wireproof.report.names import clean, fold
+from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline
 from wireproof.report.traffic import SMALL_BYTES, Flow, flows
@@ -111,9 +111,9 @@ def view(section: Section, number: int) -> SectionView:
         tables=[_table(table) for table in found],
         derivation=[clean(line, 600) for line in (limits.derivation if limits else [])] + _criteria(section),
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
-        trouble=_trouble(section),
-        facts=_facts(section),
-        places=_places(section),
+        trouble=trouble(section),
+        facts=facts(section),
+        places=places(section),
         raw=raw,
         raw_note=raw_note,
         items=[plot.item for plot in curves],
@@ -257,82 +257,6 @@ def _criteria(section: Section) -> list[str]:
         f"at most {quantity.percent(used.stray_share)} of it on any other",
     ]
     return ["Judged by: " + "; ".join(parts) + "."]
-
-
-def _trouble(section: Section) -> list[str]:
-    run = section.run
-    lines = [f"point {point} is missing: {clean(reason, 300)}" for point, reason in sorted(run.missing.items())[:40]]
-    if len(run.missing) > 40:
-        lines.append(f"and {len(run.missing) - 40} more missing points")
-    for error in run.errors[:40]:
-        where = f" (point {error.id})" if error.id is not None else ""
-        where += f" (rank {error.rank})" if error.rank is not None else ""
-        lines.append(f"{clean(error.code, 40)}: {clean(error.message, 300)}{where}")
-    return lines
-
-
-def _facts(section: Section) -> list[tuple[str, str, bool]]:
-    run, told = section.run, section.run.provenance
-    link = run.claim.link
-    facts: list[tuple[str, str, bool]] = [("MPI", clean(told.mpi), False)]
-    libraries: dict[tuple[str, str], list[str]] = {}
-    for host in run.hosts:
-        libraries.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
-    for (library, path), hosts in libraries.items():
-        facts.append(("library that answered", clean(f"{library} on {fold(hosts)}"), False))
-        facts.append(("its file", clean(path), True))
-    facts.append(("engine", clean(told.engine), True))
-    if run.open is not None:
-        clock = run.open.clock
-        facts.append(
-            ("engine says", clean(f"{run.open.engine}, ABI {run.open.abi}, transport {run.open.transport}"), False)
-        )
-        facts.append(
-            (
-                "clock",
-                f"{clock.source}, quantum {clock.quantum_ns:.3g} ns, one read costs {clock.read_cost_ns:.3g} ns",
-                False,
-            )
-        )
-        facts.append(("run, seed of the order", clean(f"{run.open.run_id}, {run.open.seed}"), False))
-    floors = ", ".join(f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors)
-    facts += [("harness floor", floors or "unknown", False), ("launcher", clean(told.launcher), False)]
-    facts.append(("started", clean(told.started), False))
-    facts.append(("command", clean(shlex.join(told.argv), 2000), True))
-    facts += [
-        ("environment set", clean(f"{name}={value}", 500), True) for name, value in sorted(told.environment.items())
-    ]
-    if link is not None:
-        claim = f"{link.kind}, {link.protocol}, {quantity.line_rate(link.rate_bits_per_s)}, MTU {link.mtu or 'unknown'}"
-        facts.append(("link claimed", clean(f"{claim} ({link.source or 'source unknown'})"), False))
-    facts.append(("nodes are", "virtual: a lab on one machine" if run.claim.virtual else "as found", False))
-    facts.append(("wireproof", clean(told.wireproof), False))
-    return facts + [("note", clean(note), False) for note in told.notes]
-
-
-def _places(section: Section) -> list[dict[str, str]]:
-    claims = {claim.rank: claim for claim in section.run.claim.hosts}
-    places = []
-    for host in section.run.hosts[:64]:
-        claim = claims.get(host.rank)
-        nic = next((nic for nic in host.nics if claim and nic.name == claim.nic), None)
-        about = (
-            f"{nic.name}, {nic.driver}, MTU {nic.mtu}"
-            if nic
-            else (claim.nic if claim and claim.nic else "none claimed")
-        )
-        places.append(
-            {
-                "rank": str(host.rank),
-                "host": clean(claim.host if claim else host.host, 80),
-                "hostname": clean(host.hostname, 80),
-                "core": "any" if host.core is None else str(host.core),
-                "nic": clean(about, 80),
-                "spaces": f"{host.netns or '?'}, {host.ipcns or '?'}",
-                "shared": "unknown" if host.shared_ranks is None else str(host.shared_ranks),
-            }
-        )
-    return places
 
 
 def _raw(section: Section) -> tuple[str, str]:

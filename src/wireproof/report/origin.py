@@ -1,0 +1,117 @@
+"""Where the numbers of a run come from: MPI, engine, clock, command, placement; and what could not be measured."""
+
+from __future__ import annotations
+
+import shlex
+
+from wireproof.model.record import Host
+from wireproof.model.run import Run
+from wireproof.report import quantity
+from wireproof.report.names import clean, fold
+from wireproof.report.section import Section
+
+__all__ = ["Fact", "facts", "places", "trouble"]
+
+Fact = tuple[str, str, bool]
+"""Name, value, and whether the value is something that a machine reads (a path, a command)."""
+
+MOST_LINES = 40
+MOST_PLACES = 64
+
+
+def trouble(section: Section) -> list[str]:
+    """Planned points that are missing, with the reason seen, and what the engine reported as errors."""
+    run = section.run
+    missing = sorted(run.missing.items())
+    lines = [f"point {point} is missing: {clean(reason, 300)}" for point, reason in missing[:MOST_LINES]]
+    if len(missing) > MOST_LINES:
+        lines.append(f"and {len(missing) - MOST_LINES} more missing points")
+    for error in run.errors[:MOST_LINES]:
+        where = f" (point {error.id})" if error.id is not None else ""
+        where += f" (rank {error.rank})" if error.rank is not None else ""
+        lines.append(f"{clean(error.code, 40)}: {clean(error.message, 300)}{where}")
+    return lines
+
+
+def facts(section: Section) -> list[Fact]:
+    """Provenance as name and value: what was asked for first, then what answered, then how it was started."""
+    run, told = section.run, section.run.provenance
+    environment: list[Fact] = [
+        ("environment set", clean(f"{name}={value}", 500), True) for name, value in sorted(told.environment.items())
+    ]
+    return [
+        ("MPI", clean(told.mpi), False),
+        *_libraries(run),
+        ("engine", clean(told.engine), True),
+        *_engine(run),
+        ("launcher", clean(told.launcher), False),
+        ("started", clean(told.started), False),
+        ("command", clean(shlex.join(told.argv), 2000), True),
+        *environment,
+        *_claim(run),
+        ("wireproof", clean(told.wireproof), False),
+        *[("note", clean(note), False) for note in told.notes],
+    ]
+
+
+def _libraries(run: Run) -> list[Fact]:
+    """Each MPI library that answered, with the hosts where it did: two of them on one run would be a finding."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for host in run.hosts:
+        found.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
+    lines: list[Fact] = []
+    for (library, path), hosts in found.items():
+        lines.append(("library that answered", clean(f"{library or 'none'} on {fold(hosts)}"), False))
+        if path:
+            lines.append(("its file", clean(path), True))
+    return lines
+
+
+def _engine(run: Run) -> list[Fact]:
+    floors = ", ".join(f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors)
+    lines: list[Fact] = [("harness floor", floors or "unknown", False)]
+    if run.open is None:
+        return [("engine says", "nothing: it did not open its transport", False), *lines]
+    said, clock = run.open, run.open.clock
+    costs = f"quantum {clock.quantum_ns:.3g} ns, one read costs {clock.read_cost_ns:.3g} ns"
+    return [
+        ("engine says", clean(f"{said.engine}, ABI {said.abi}, transport {said.transport}"), False),
+        ("clock", f"{clock.source}, {costs}", False),
+        ("run, seed of the order", clean(f"{said.run_id}, {said.seed}"), False),
+        *lines,
+    ]
+
+
+def _claim(run: Run) -> list[Fact]:
+    nodes: Fact = ("nodes are", "virtual: a lab on one machine" if run.claim.virtual else "as found", False)
+    link = run.claim.link
+    if link is None:
+        return [("link claimed", "none", False), nodes]
+    text = f"{link.kind}, {link.protocol}, {quantity.line_rate(link.rate_bits_per_s)}, MTU {link.mtu or 'unknown'}"
+    return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})"), False), nodes]
+
+
+def places(section: Section) -> list[dict[str, str]]:
+    """The placement that was achieved, one row per rank, as the engine found it."""
+    claims = {claim.rank: claim for claim in section.run.claim.hosts}
+    return [
+        {
+            "rank": str(host.rank),
+            "host": clean(claims[host.rank].host if host.rank in claims else host.host, 80),
+            "hostname": clean(host.hostname, 80),
+            "core": "any" if host.core is None else str(host.core),
+            "nic": _nic(host, claims[host.rank].nic if host.rank in claims else ""),
+            "spaces": f"{host.netns or '?'}, {host.ipcns or '?'}",
+            "shared": "unknown" if host.shared_ranks is None else str(host.shared_ranks),
+        }
+        for host in section.run.hosts[:MOST_PLACES]
+    ]
+
+
+def _nic(host: Host, claimed: str) -> str:
+    if not claimed:
+        return "none claimed"
+    nic = next((nic for nic in host.nics if nic.name == claimed), None)
+    if nic is None:
+        return clean(f"{claimed} (not on this host)", 80)
+    return clean(f"{nic.name}, {nic.driver or 'driver unknown'}, MTU {nic.mtu or 'unknown'}", 80)

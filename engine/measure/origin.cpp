@@ -25,6 +25,11 @@ double median_ticks(std::span<const Ticks> ticks) {
   return median_of(std::vector<double>(ticks.begin(), ticks.end()));
 }
 
+double mean_ticks(std::span<const Ticks> ticks) {
+  const Ticks sum = std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
+  return static_cast<double>(sum) / static_cast<double>(ticks.size());
+}
+
 }  // namespace
 
 double operations_per_estimate(Pattern pattern) { return pattern == Pattern::pingpong ? 0.5 : 1; }
@@ -71,13 +76,14 @@ double Origin::first_granule_ns() {
 
 /// Time of one granule by one window, in ns.
 double Origin::warm_up_window(double granule_ns) {
-  const Cutting c = cut(granule_ns, pair_.clock(), policy_);
+  const Cutting c = cut(granule_ns, pair_.clock(), policy_, runner_->pipelined());
   const double batch_ns = granule_ns * c.granules;
   const double room = std::max(1.0, 1e3 * policy_.warmup_min_us / 4 / batch_ns);
   const std::uint32_t batches =
       c.slow ? 1 : std::min(kWindowBatches, static_cast<std::uint32_t>(room));
   const Segment window = make_segment(c, batches, runner_->pipelined());
-  return to_ns(median_ticks(time_segment(window, false))) / c.granules;
+  const auto ticks = time_segment(window, false);
+  return to_ns(runner_->pipelined() ? mean_ticks(ticks) : median_ticks(ticks)) / c.granules;
 }
 
 /// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us, at most 30 % of the
@@ -101,7 +107,7 @@ void Origin::warm_up() {
 }
 
 void Origin::measure_until_stopped() {
-  cutting_ = cut(granule_ns_, pair_.clock(), policy_);
+  cutting_ = cut(granule_ns_, pair_.clock(), policy_, runner_->pipelined());
   outcome_.operations_per_batch =
       std::uint64_t{cutting_.granules} * static_cast<std::uint64_t>(runner_->granule());
   const StopRule rule = stop_rule(point_, policy_, cutting_.slow);
@@ -112,9 +118,9 @@ void Origin::measure_until_stopped() {
     } else {
       time_block(rule);
     }
-    const Estimate estimate = estimate_median(block_medians_, rule.target);
+    const Estimate estimate = estimate_median(block_values_, rule.target);
     const Progress progress{.batches = outcome_.batch_ticks.size(),
-                            .blocks = block_medians_.size(),
+                            .blocks = block_values_.size(),
                             .operations = counted_operations_,
                             .elapsed_ns = elapsed_ns()};
     outcome_.stop = rule.decide(progress, estimate);
@@ -138,10 +144,13 @@ std::optional<double> Origin::bounce() {
   return context_.bounce->measure();
 }
 
-/// The last `batches` batches become a block.
+/// The last `batches` batches become a block. Its value is their median, but for a pipelined pattern their mean: there a
+/// batch ends with an acknowledgement, and after a hiccup several of those arrive together, so that single batches look
+/// impossibly short while their sum stays true.
 void Origin::close_block(std::uint32_t batches) {
   outcome_.block_batches.push_back(batches);
-  block_medians_.push_back(median_ticks(std::span(outcome_.batch_ticks).last(batches)));
+  const auto block = std::span<const Ticks>(outcome_.batch_ticks).last(batches);
+  block_values_.push_back(runner_->pipelined() ? mean_ticks(block) : median_ticks(block));
 }
 
 /// Segments of a quarter block; the time cap is looked at after each, and a sudden slow-down shortens what follows.
@@ -156,9 +165,7 @@ void Origin::time_block(const StopRule& rule) {
         time_segment(make_segment(cutting_, batches, runner_->pipelined()), true);
     outcome_.batch_ticks.insert(outcome_.batch_ticks.end(), ticks.begin(), ticks.end());
     done += batches;
-    const Ticks spent = std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
-    const double spent_ns = to_ns(static_cast<double>(spent));
-    if (spent_ns > kSlowDown * batch_ns * batches) {
+    if (to_ns(mean_ticks(ticks)) > kSlowDown * batch_ns) {
       cutting_.batches_per_segment = std::max(1U, cutting_.batches_per_segment / 2);
     }
     if (elapsed_ns() >= rule.budget_ns) break;
@@ -171,7 +178,7 @@ void Origin::time_block(const StopRule& rule) {
 void Origin::time_slow_blocks(const StopRule& rule) {
   begin_sentinel();
   const double batch_ns = granule_ns_ * cutting_.granules;
-  const std::size_t blocks = block_medians_.size();
+  const std::size_t blocks = block_values_.size();
   const double wanted = blocks < rule.min_blocks ? static_cast<double>(rule.min_blocks - blocks) : 3;
   const double limit = blocks < rule.min_blocks ? kOvershoot : 1;
   double room = std::floor((limit * rule.budget_ns - elapsed_ns()) / batch_ns);
@@ -185,7 +192,7 @@ void Origin::time_slow_blocks(const StopRule& rule) {
     outcome_.batch_ticks.push_back(batch);
     close_block(1);
   }
-  granule_ns_ = to_ns(median_ticks(ticks)) / cutting_.granules;
+  granule_ns_ = to_ns(mean_ticks(ticks)) / cutting_.granules;
   end_sentinel();
 }
 
@@ -250,9 +257,9 @@ void Origin::conclude(const TargetReport& report) {
   o.ns_per_tick = pair_.clock().ns_per_tick;
   const double scale = o.ns_per_tick * operations_per_estimate(point_.pattern) /
                        static_cast<double>(o.operations_per_batch);
-  std::vector<double> medians = block_medians_;
-  for (double& median : medians) median *= scale;
-  o.estimate = estimate_median(medians, target_half_width(point_, policy_));
+  std::vector<double> values = block_values_;
+  for (double& value : values) value *= scale;
+  o.estimate = estimate_median(values, target_half_width(point_, policy_));
   if (point_.formula == Formula::robust) return;
   o.formula_value_ns = formula_value_ns(o, point_);
 }

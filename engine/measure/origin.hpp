@@ -43,7 +43,7 @@ class Origin {
   std::vector<Ticks> scratch_;
   Cutting cutting_;
   PairOutcome outcome_;
-  std::vector<double> block_medians_;  // ticks per batch
+  std::vector<double> block_values_;  // ticks per batch
   std::optional<double> bounce_ns_;
   std::uint64_t operations_ = 0;       // all, warm-up and lead-in included
   std::uint64_t counted_operations_ = 0;

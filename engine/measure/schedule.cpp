@@ -36,11 +36,13 @@ double shortest_batch_ns(const ClockFacts& clock, const Policy& policy) {
                    std::min(spread, 1e3 * policy.block_us)});
 }
 
-Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy) {
+Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bool pipelined) {
   const double block_ns = 1e3 * policy.block_us;
   const double granule = std::max(granule_ns, 1e-3);
   Cutting c;
   c.granules = at_least_one(std::ceil(shortest_batch_ns(clock, policy) / granule));
+  // The acknowledgements of both halves may arrive together: a batch is never less than a window.
+  if (pipelined) c.granules = std::max(c.granules, 2U);
   const double batch_ns = granule * c.granules;
   c.slow = batch_ns > block_ns / 2;
   c.batches_per_block = c.slow ? 1 : at_least_one(std::round(block_ns / batch_ns));

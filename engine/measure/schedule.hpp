@@ -25,7 +25,7 @@ struct Cutting {
   bool slow = false;     ///< one batch fills a block: blocks are then timed in one go, without a pause between them
   bool brisk = true;     ///< operations so short that lead-in and trail cost nothing
 };
-Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy);
+Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bool pipelined);
 
 /// Lead-in and trail of one segment. `pipelined`: the pattern needs a full pipe before its first edge.
 Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelined);

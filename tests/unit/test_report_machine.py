@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy
 import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 import wireproof.report.machine as machine
+from wireproof.model.finding import Finding
 from wireproof.report.section import Section
 
 SCHEMA_FILE = Path(machine.__file__).with_name("result.schema.json")
@@ -95,6 +97,19 @@ def test_ping_pong_samples_are_halved_like_their_estimate() -> None:
     assert samples
     for sample in samples:
         assert sample["p50_ns"] == pytest.approx(sample["estimate"]["median_ns"], rel=0.01)
+
+
+def test_numpy_scalars_in_evidence_are_plain_numbers() -> None:
+    section = four_nodes(2)
+    evidence: dict[str, Any] = {
+        "a": numpy.float64(1.5),
+        "b": numpy.int64(7),
+        "c": numpy.bool_(True),
+        "d": numpy.float64("nan"),
+    }
+    finding = Finding(code="unstable", severity="warning", message="m", evidence=evidence)
+    loaded = _load(replace(section, judgement=msgspec.structs.replace(section.judgement, findings=[finding])))
+    assert loaded["findings"][0]["evidence"] == {"a": 1.5, "b": 7, "c": True, "d": None}
 
 
 def test_missing_points_keep_their_reason() -> None:

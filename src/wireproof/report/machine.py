@@ -124,7 +124,7 @@ def document(run: Run, judgement: Judgement, limits: Limits | None, criteria: Cr
 
 def to_json(run: Run, judgement: Judgement, limits: Limits | None, criteria: Criteria | None = None) -> str:
     """The document as indented JSON text with a final line break; ASCII only, so that no terminal can be fooled."""
-    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria)))
+    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria), enc_hook=_scalar))
     import json
 
     return json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
@@ -170,6 +170,13 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
         target_elapsed_ns=pair.target_elapsed_ns,
         formula_value_ns=pair.formula_value_ns,
     )
+
+
+def _scalar(value: Any) -> Any:
+    """A numpy scalar as the Python number that it holds: statistics may leave one in evidence."""
+    if callable(getattr(value, "item", None)):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no place in a result")
 
 
 def _finite(value: Any) -> Any:

@@ -25,7 +25,7 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yello
 _WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "warning": "WARNING", "note": "note"}
 _LEGEND = "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = 10^6 bytes, MiB = 2^20"
 MOST_ROWS = 24
-MOST_FINDINGS = 6
+MOST_FINDINGS = 4
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,12 @@ def summary(section: Section, look: Look = Look()) -> str:
     groups = grouped(judgement.findings)
     if not groups:
         parts.append(Padding(Text(look.say(headline(section))), (0, 0, 0, 2)))
-    for group in groups[:MOST_FINDINGS]:
+    told = [group for group in groups if group[0].severity in ("fail", "inconclusive")][:MOST_FINDINGS] or groups[:2]
+    for group in told:
         parts.append(Padding(_finding(group, look), (0, 0, 0, 2)))
-    if len(groups) > MOST_FINDINGS:
-        codes = ", ".join(group[0].code for group in groups[MOST_FINDINGS:])
-        parts.append(Padding(Text(look.say(f"also, in the report: {codes}")), (0, 0, 0, 2)))
+    codes = [f"{group[0].code} ({len(group)})" for group in groups if group not in told]
+    if codes:
+        parts.append(Padding(Text(look.say(f"also, in the report: {', '.join(codes)}")), (0, 0, 0, 2)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     return _paint(parts, look)
 

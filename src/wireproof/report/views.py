@@ -57,6 +57,11 @@ class FindingView:
     evidence: list[tuple[str, str]]
     others: list[str]
 
+    @property
+    def decides(self) -> bool:
+        """True if the verdict rests on it; warnings and notes do not change a verdict."""
+        return self.severity in ("fail", "inconclusive")
+
 
 @dataclass(frozen=True)
 class SectionView:

@@ -17,7 +17,7 @@ from wireproof.launch.command import prepare, provenance
 from wireproof.launch.find import choose_mpi
 from wireproof.launch.install import MpiInstall
 from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
-from wireproof.model.claim import Criteria, Limits
+from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, Transport, TransportKind
 from wireproof.model.run import Run
@@ -98,14 +98,15 @@ def _plan(wish: Wish, place: Place, expect: str) -> Plan:
     )
 
 
-def run_session(wish: Wish, place: Place) -> tuple[Section, list[Outcome]]:
+def run_session(wish: Wish, place: Place, *, claim: Claim | None = None) -> tuple[Section, list[Outcome]]:
     """Measure (``wish.launches`` times) and judge. Progress goes to stderr; the records stay in the outcomes' folders.
 
+    ``claim``: what is claimed, where that is not what the place is (a lie that is planted on purpose).
     Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge then.
     """
     outcomes: list[Outcome] = []
     for launch in range(wish.launches):
-        outcomes.append(_launch_once(_relaunched(wish, launch), place))
+        outcomes.append(_launch_once(_relaunched(wish, launch), place, claim or place.claim()))
         if outcomes[-1].ending.ended != "done":
             break
     return judged(_merged([outcome.run for outcome in outcomes]), wish), outcomes
@@ -139,7 +140,7 @@ def _merged(runs: list[Run]) -> Run:
     )
 
 
-def _launch_once(wish: Wish, place: Place) -> Outcome:
+def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
     install = _install(wish)
     command = _command(wish, place, install)
     plan = _plan(wish, place, command.expect)
@@ -148,7 +149,7 @@ def _launch_once(wish: Wish, place: Place) -> Outcome:
         outcome = measure(
             plan,
             command,
-            claim=place.claim(),
+            claim=claim,
             provenance=provenance(command, install),
             out=wish.out,
             on_frame=show,

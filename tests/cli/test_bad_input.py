@@ -1,0 +1,75 @@
+"""What the user gets wrong: one clear sentence, exit status 2, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.verb import one_sentence, wireproof
+
+CASES: list[tuple[tuple[str, ...], str]] = [
+    (("chekc",), "did you mean 'check'"),
+    (("measure", "pingpnog"), "pingpong"),
+    (("measure", "pingpong", "--sizes", "8,banana"), "banana"),
+    (("measure", "pingpong", "--sizes", "5GiB"), "1GiB"),
+    (("measure", "stream", "--sizes", "0"), "0 B alone"),
+    (("measure", "stream", "--form", "latency"), "put and get"),
+    (("measure", "pingpong", "--transport", "carrier-pigeon"), "carrier-pigeon"),
+    (("measure", "pingpong", "--transport", "model", "--model", "latency=3"), "latency_ns"),
+    (("measure", "pingpong", "--window", "0"), "1 to 65536"),
+    (("measure", "pingpong", "--ranks", "1"), "at least two"),
+    (("check", "--link", "10gbee"), "10gbe"),
+    (("check", "--hosts", "n1,n1"), "named twice"),
+    (("check", "--hosts", "n1"), "two"),
+    (("check", "--hosts", "n1,$(reboot)"), "not a host name"),
+    (("check", "--hosts", "n[0-999999999]"), "100000"),
+    (("check", "--lab", "no-such-lab"), "no lab"),
+    (("check", "--mpi", "lam"), "openmpi"),
+    (("check", "--mpi", "/no/such/mpi"), "does not exist"),
+    (("check", "--resume"), "--out"),
+    (("check", "--profile", "quik"), "quick"),
+    (("check", "--pcie", "gen9x99", "--link", "edr"), "gen"),
+    (("explain", "of-wire"), "off-wire"),
+    (("lab", "down"), "NAME"),
+    (("lab", "down", "no-such-lab"), "no lab"),
+    (("lab", "status", "no-such-lab"), "no lab"),
+]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(("argv", "named"), CASES, ids=[" ".join(argv) for argv, _ in CASES])
+def test_bad_input_is_named_and_nothing_is_written(argv: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    done = wireproof(*argv, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.engine
+def test_an_output_folder_in_use_is_left_alone(tmp_path: Path) -> None:
+    mine = tmp_path / "results"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    done = wireproof("measure", "pingpong", "--transport", "null", "--out", mine)
+    assert done.returncode == 2
+    assert "not empty" in one_sentence(done)
+    assert [entry.name for entry in mine.iterdir()] == ["thesis.txt"]
+
+
+def test_a_broken_settings_file_names_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "wireproof.toml").write_text('nic = "eth0"\nlikn = "edr"\n')
+    done = wireproof("measure", "pingpong", "--transport", "null", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "wireproof.toml:2" in one_sentence(done)
+    assert "link" in one_sentence(done)
+
+
+def test_a_physics_file_with_an_unknown_constant_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "mine.toml"
+    table.write_text("[floor]\nwarp_drive = 1\n")
+    done = wireproof("check", "--physics", table, "--link", "edr", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "warp_drive" in one_sentence(done)

@@ -1,0 +1,95 @@
+"""The verbs as a user types them, on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.verb import document, one_sentence, wireproof
+
+VERBS = ("check", "demo", "doctor", "explain", "lab", "measure")
+
+
+def test_help_names_every_verb_and_each_verb_has_help() -> None:
+    top = wireproof("--help")
+    assert top.returncode == 0
+    for verb in VERBS:
+        assert verb in top.stdout
+        own = wireproof(verb, "--help")
+        assert own.returncode == 0
+        assert own.stdout.startswith(f"Usage: wireproof {verb}")
+
+
+def test_every_code_is_explained() -> None:
+    listed = [line.split()[0] for line in wireproof("explain").stdout.splitlines()]
+    assert {"off-wire", "wrong-path", "above-ceiling", "below-floor"} <= set(listed)
+    entries = document(wireproof("explain", "--json"))
+    assert [entry["code"] for entry in entries] == listed
+    assert all(entry["meaning"] and entry["detection"] and entry["next_action"] for entry in entries)
+    shown = wireproof("explain", "off-wire")
+    assert shown.returncode == 0
+    assert "Do next" in shown.stdout
+
+
+@pytest.mark.engine
+def test_the_null_transport_never_passes() -> None:
+    done = wireproof("measure", "stream", "--transport", "null", "--sizes", "8", "--json")
+    assert done.returncode == 3, done.stderr
+    found = document(done)
+    assert found["verdict"] == "inconclusive"
+    assert {pair["verdict"] for pair in found["results"]} == {"inconclusive"}
+    assert {pair["proof"] for pair in found["results"]} == {"unproven"}
+
+
+@pytest.mark.engine
+def test_the_model_gives_back_its_world() -> None:
+    world = "latency_ns=2000,gap_ns_per_byte=0.08"
+    done = wireproof("measure", "pingpong", "--transport", "model", "--model", world, "--sizes", "0,1MiB", "--json")
+    assert done.returncode == 3, done.stderr
+    value = {pair["message_bytes"]: pair["value"] for pair in document(done)["results"]}
+    assert value[0] == pytest.approx(2000, rel=0.01)
+    assert value[1 << 20] == pytest.approx(2000 + 0.08 * (1 << 20), rel=0.01)
+
+
+@pytest.mark.mpi
+def test_one_plain_machine_proves_no_wire_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = wireproof("check", "--json", "--out", out, "--budget", "100ms")
+    assert done.returncode == 3, done.stderr
+    parts = document(done)
+    assert [part["verdict"] for part in parts] == ["inconclusive", "inconclusive"]
+    for part in parts:
+        assert "no-wire-claimed" in {finding["code"] for finding in part["findings"]}
+        assert part["results"]
+    page = (out / "report.html").read_text()
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert (out / "run" / "points.parquet").is_file()
+
+
+@pytest.mark.mpi
+def test_records_are_kept_and_a_finished_run_resumes_to_nothing_new(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    argv = ("measure", "pingpong", "--sizes", "8,64", "--budget", "100ms", "--seed", "3", "--out", out)
+    first = wireproof(*argv)
+    assert first.returncode == 3, first.stderr
+    frames = (out / "run" / "frames.jsonl").read_text()
+    assert {json.loads(line)["frame"] for line in frames.splitlines()} >= {"open", "host", "idle", "point", "close"}
+    again = wireproof(*argv, "--resume")
+    assert again.returncode == 3, again.stderr
+    assert (out / "run" / "frames.jsonl").read_text() == frames
+
+
+@pytest.mark.engine
+def test_output_is_plain_and_safe_when_not_a_terminal() -> None:
+    done = wireproof("measure", "pingpong", "--transport", "null", "--sizes", "8")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "INCONCLUSIVE" in done.stdout
+
+
+def test_an_mpi_that_is_not_there_is_told_with_what_was_found(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    done = wireproof("measure", "pingpong", "--sizes", "8", "--mpi", tmp_path, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "no launcher was found" in one_sentence(done)

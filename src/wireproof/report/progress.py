@@ -56,7 +56,7 @@ class Forecast:
         elif isinstance(frame, EngineError) and frame.id in self._points and frame.id is not None:
             self._done.add(frame.id)
             self.failed += 1
-        elif isinstance(frame, Close):
+        if self.done == self.total or isinstance(frame, Close):
             self.current = None
 
     def elapsed_s(self) -> float:
@@ -106,7 +106,7 @@ class Progress:
         self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._last = clock()
+        self._last, self._told = clock(), ""
 
     def __enter__(self) -> Self:
         if self._look.color and self._stream.isatty():
@@ -133,8 +133,11 @@ class Progress:
         """Write one plain line now (also useful while no frame comes); does nothing while a bar is shown."""
         if self._bar is None:
             self._last = self._clock()
-            self._stream.write(self._look.say(f"wireproof: {self._title}: {self._forecast.line()}") + "\n")
-            self._stream.flush()
+            line = self._look.say(f"wireproof: {self._title}: {self._forecast.line()}")
+            if line != self._told:
+                self._stream.write(line + "\n")
+                self._stream.flush()
+            self._told = line
 
 
 def _bar(stream: TextIO, look: Look) -> Bar:

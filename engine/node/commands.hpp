@@ -1,4 +1,5 @@
-// The subcommands. Each takes the arguments behind its own name and returns the program's exit status.
+// The subcommands. Each takes the arguments behind its own name and returns the program's exit
+// status.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // `enter` and `agent`: ask the lab's supervisor to run a command in a node, and stand for it here.
 //
-// The supervisor does the entering because nobody else can: mpiexec in node n1 must start a proxy in node n2, and a
-// process in a pid namespace cannot join its sibling.
+// The supervisor does the entering because nobody else can: mpiexec in node n1 must start a proxy
+// in node n2, and a process in a pid namespace cannot join its sibling.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +27,8 @@ Fd connect_to(const std::string& state) {
   const std::string path = state + "/socket";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw Failure("the path " + path + " is too long for a socket");
+  if (path.size() >= sizeof address.sun_path)
+    throw Failure("the path " + path + " is too long for a socket");
   std::memcpy(address.sun_path, path.c_str(), path.size());
   Fd peer(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!peer.is_open()) fail_errno("socket");
@@ -69,7 +70,8 @@ int stand_for(const Fd& peer, const Fd& signals, const Fd& parent) {
     if (wanted[0].revents != 0) {
       Tag tag{};
       std::string text;
-      if (!receive_message(peer, tag, text)) throw Failure("the lab went away while the command ran");
+      if (!receive_message(peer, tag, text))
+        throw Failure("the lab went away while the command ran");
       if (tag == Tag::kRefused) throw Failure(text);
       return static_cast<int>(parse_number("the exit status", text));
     }
@@ -84,7 +86,8 @@ int stand_for(const Fd& peer, const Fd& signals, const Fd& parent) {
 }
 
 int run_in(const std::string& state, const std::string& node, const Arguments& command) {
-  if (state.empty()) throw Failure(std::string("which lab? Set ") + kStateVariable + " or give --state FOLDER");
+  if (state.empty())
+    throw Failure(std::string("which lab? Set ") + kStateVariable + " or give --state FOLDER");
   const Fd signals = signal_descriptor({SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2});
   const Fd parent = parent_descriptor();
   Request request;
@@ -127,8 +130,9 @@ int enter(const Arguments& arguments) {
   return run_in(state, node, command);
 }
 
-// agent [ssh options] [USER@]HOST WORD...: what MPI launchers start in the place of ssh. As with ssh the words are
-// joined by spaces and given to the node's shell: launchers quote for that shell, so this is the protocol and not a choice.
+// agent [ssh options] [USER@]HOST WORD...: what MPI launchers start in the place of ssh. As with
+// ssh the words are joined by spaces and given to the node's shell: launchers quote for that shell,
+// so this is the protocol and not a choice.
 int agent(const Arguments& arguments) {
   constexpr std::string_view kWithValue = "bcDEeFIiJLlmOopQRSWw";
   std::size_t next = 0;
@@ -140,7 +144,8 @@ int agent(const Arguments& arguments) {
   if (next + 1 >= arguments.size()) throw Failure("agent [ssh options] HOST COMMAND...");
   const std::string host = arguments[next].substr(arguments[next].find('@') + 1);
   std::string line;
-  for (std::size_t i = next + 1; i < arguments.size(); ++i) line += (line.empty() ? "" : " ") + arguments[i];
+  for (std::size_t i = next + 1; i < arguments.size(); ++i)
+    line += (line.empty() ? "" : " ") + arguments[i];
   return run_in(state_from_environment(), host, {"/bin/sh", "-c", line});
 }
 

@@ -42,7 +42,8 @@ Options parse(const Arguments& arguments) {
       throw Failure("guard: unknown option " + name);
     }
   }
-  if (i + 1 >= arguments.size()) throw Failure("guard [--deadline-ms N] [--control-fd N] -- COMMAND...");
+  if (i + 1 >= arguments.size())
+    throw Failure("guard [--deadline-ms N] [--control-fd N] -- COMMAND...");
   options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
   return options;
 }
@@ -85,9 +86,8 @@ Outcome watch(const Options& options, pid_t job, const Fd& signals, const Fd& pa
       patience = static_cast<int>(std::clamp<std::int64_t>(end - monotonic_ms(), 0, 1 << 30));
       if (patience == 0) return {End::kDeadline, 0};
     }
-    pollfd wanted[3] = {{signals.get(), POLLIN, 0},
-                        {options.control.get(), POLLIN, 0},
-                        {parent.get(), POLLIN, 0}};
+    pollfd wanted[3] = {
+        {signals.get(), POLLIN, 0}, {options.control.get(), POLLIN, 0}, {parent.get(), POLLIN, 0}};
     if (poll(wanted, 3, patience) < 0 && errno != EINTR) fail_errno("guard: poll");
     if (wanted[0].revents != 0) {
       const int number = next_signal(signals).number;
@@ -96,7 +96,8 @@ Outcome watch(const Options& options, pid_t job, const Fd& signals, const Fd& pa
       if (number != 0 && number != SIGCHLD) return {End::kSignal, number};
     }
     char byte = 0;
-    if (wanted[1].revents != 0 && read(options.control.get(), &byte, 1) <= 0) return {End::kControl, 0};
+    if (wanted[1].revents != 0 && read(options.control.get(), &byte, 1) <= 0)
+      return {End::kControl, 0};
     if (wanted[2].revents != 0) return {End::kParent, 0};
   }
 }
@@ -129,11 +130,14 @@ int guard(const Arguments& arguments) {
   const pid_t job = start(options, mark);
   const Outcome outcome = watch(options, job, signals, parent);
   if (outcome.end == End::kDeadline) {
-    std::fprintf(stderr, "wireproof-node guard: the deadline of %lld ms has passed; the job is ended\n",
+    std::fprintf(stderr,
+                 "wireproof-node guard: the deadline of %lld ms has passed; the job is ended\n",
                  static_cast<long long>(options.deadline_ms));
   }
   if (!ProcessTree(getpid(), mark).terminate(kGraceMs)) {
-    std::fprintf(stderr, "wireproof-node guard: a process of the job hangs in the kernel and outlived SIGKILL\n");
+    std::fprintf(
+        stderr,
+        "wireproof-node guard: a process of the job hangs in the kernel and outlived SIGKILL\n");
   }
   return exit_status(outcome);
 }

@@ -1,7 +1,8 @@
 // `hold`: the lab's supervisor, and each node's pid 1.
 //
-// One process owns the whole lab. It is pid 1 of a pid namespace that all nodes are nested in, so its end, by whatever
-// signal, makes the kernel end every process, mount, link and network namespace of the lab.
+// One process owns the whole lab. It is pid 1 of a pid namespace that all nodes are nested in, so
+// its end, by whatever signal, makes the kernel end every process, mount, link and network
+// namespace of the lab.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,7 +35,8 @@ struct Options {
   std::string hosts_file() const { return state + "/hosts"; }
 };
 
-// --lab and --cookie are not read here: they are on the command line so that /proc/PID/cmdline says whose process it is.
+// --lab and --cookie are not read here: they are on the command line so that /proc/PID/cmdline says
+// whose process it is.
 Options parse(const Arguments& arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -66,7 +68,8 @@ Options parse(const Arguments& arguments) {
   return options;
 }
 
-// One datagram; the kernel attaches the sender's pid as the creator sees it, which the sender itself cannot know.
+// One datagram; the kernel attaches the sender's pid as the creator sees it, which the sender
+// itself cannot know.
 void report(const Options& options, const std::string& text) {
   send(options.report.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
@@ -97,7 +100,8 @@ void report(const Options& options, const std::string& text) {
 Fd listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw Failure("the path " + path + " is too long for a socket");
+  if (path.size() >= sizeof address.sun_path)
+    throw Failure("the path " + path + " is too long for a socket");
   std::memcpy(address.sun_path, path.c_str(), path.size());
   Fd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!listener.is_open() ||
@@ -169,14 +173,16 @@ class Supervisor {
     serve_session(std::move(peer), pids_, options_.hosts_file());
   }
 
-  // End of file: the creator has gone, or died half-way. What it left in the state folder goes with the lab.
+  // End of file: the creator has gone, or died half-way. What it left in the state folder goes with
+  // the lab.
   void take_control() {
     char byte = 0;
     if (read(options_.control.get(), &byte, 1) == 1 && byte == kRelease) {
       options_.control.reset();
       return;
     }
-    for (const char* name : {"/hosts", "/socket", "/lab.json", "/lab.json.new", "/wireproof-agent", "/lock"}) {
+    for (const char* name :
+         {"/hosts", "/socket", "/lab.json", "/lab.json.new", "/wireproof-agent", "/lock"}) {
       unlink((options_.state + name).c_str());
     }
     rmdir((options_.state + "/etc").c_str());
@@ -192,12 +198,14 @@ class Supervisor {
 
 }  // namespace
 
-// The process that was started is gone when this returns; the supervisor is its orphan and needs nobody.
+// The process that was started is gone when this returns; the supervisor is its orphan and needs
+// nobody.
 int hold(const Arguments& arguments) {
   Options options = parse(arguments);
   try {
     if (options.user_namespace) become_namespace_root();
-    if (clone_into({kSwitch, {"net", "uts", "ipc", "mount", "pid"}}) == 0) Supervisor(options).run();
+    if (clone_into({kSwitch, {"net", "uts", "ipc", "mount", "pid"}}) == 0)
+      Supervisor(options).run();
   } catch (const Failure& failure) {
     report(options, std::string("error ") + failure.what());
     return kOwnFailure;

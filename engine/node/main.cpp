@@ -48,7 +48,8 @@ int run(std::string_view name, const Arguments& arguments) {
 int main(int argc, char** argv) {
   const std::string_view path(argc > 0 ? argv[0] : "");
   // mpiexec -launcher-exec takes one path and no argument: a link with this name is the agent.
-  if (path.substr(path.rfind('/') + 1) == "wireproof-agent") return run("agent", {argv + 1, argv + argc});
+  if (path.substr(path.rfind('/') + 1) == "wireproof-agent")
+    return run("agent", {argv + 1, argv + argc});
   if (argc < 2) return run("", {});
   if (std::string_view(argv[1]) == "--help") return std::fputs(kUsage, stdout) < 0;
   return run(argv[1], {argv + 2, argv + argc});

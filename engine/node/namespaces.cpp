@@ -27,20 +27,20 @@ struct Kind {
 };
 
 constexpr std::array kKinds = {
-    Kind{"net", "net", CLONE_NEWNET},    Kind{"uts", "uts", CLONE_NEWUTS},
-    Kind{"ipc", "ipc", CLONE_NEWIPC},    Kind{"pid", "pid", CLONE_NEWPID},
+    Kind{"net", "net", CLONE_NEWNET},  Kind{"uts", "uts", CLONE_NEWUTS},
+    Kind{"ipc", "ipc", CLONE_NEWIPC},  Kind{"pid", "pid", CLONE_NEWPID},
     Kind{"mount", "mnt", CLONE_NEWNS},
 };
 
-void mount_or_fail(const char* source, const std::string& target, const char* type, unsigned long flags,
-                   const char* data) {
+void mount_or_fail(const char* source, const std::string& target, const char* type,
+                   unsigned long flags, const char* data) {
   if (mount(source, target.c_str(), type, flags, data) != 0) {
     fail_errno(std::string("mount ") + type + " on " + target);
   }
 }
 
-// A machine without /etc/hosts (a bare debootstrap) has nothing to mount upon, and nothing of it may be changed:
-// the node gets an /etc of links to the real one, with the one file added.
+// A machine without /etc/hosts (a bare debootstrap) has nothing to mount upon, and nothing of it
+// may be changed: the node gets an /etc of links to the real one, with the one file added.
 void mount_etc_of_links(const std::string& hosts_file) {
   const std::string shelf = hosts_file.substr(0, hosts_file.rfind('/')) + "/etc";
   if (mkdir(shelf.c_str(), 0755) != 0 && errno != EEXIST) fail_errno("mkdir " + shelf);
@@ -69,7 +69,8 @@ void furnish_mounts(const NodeSpec& node, const std::string& hosts_file) {
   if (node.owns("pid")) mount_or_fail("proc", "/proc", "proc", kPlain, nullptr);
   // Without its own sysfs a process sees the NICs and counters of the namespace that mounted /sys.
   mount_or_fail("sysfs", "/sys", "sysfs", kPlain, nullptr);
-  if (node.owns("shm")) mount_or_fail("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+  if (node.owns("shm"))
+    mount_or_fail("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
   mount_hosts(hosts_file);
 }
 
@@ -84,7 +85,8 @@ void raise_loopback() {
   if (ioctl(socket_fd.get(), SIOCSIFFLAGS, &request) != 0) fail_errno("set lo up");
 }
 
-// Neighbour discovery would put a kilobyte a minute on every link; the witness is easier to believe on a silent one.
+// Neighbour discovery would put a kilobyte a minute on every link; the witness is easier to believe
+// on a silent one.
 void silence_ipv6() {
   for (const char* which : {"all", "default"}) {
     const std::string path = std::string("/proc/sys/net/ipv6/conf/") + which + "/disable_ipv6";
@@ -118,8 +120,10 @@ pid_t clone_into(const NodeSpec& node) {
   for (const Kind& kind : kKinds) {
     if (node.owns(kind.name)) flags |= static_cast<unsigned long>(kind.flag);
   }
-  // The raw call with no new stack is fork() with flags, and the child is itself pid 1: no process in between.
-  const auto pid = static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
+  // The raw call with no new stack is fork() with flags, and the child is itself pid 1: no process
+  // in between.
+  const auto pid =
+      static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
   if (pid < 0) fail_errno("clone into new namespaces of node " + node.name);
   return pid;
 }

@@ -12,8 +12,9 @@
 
 namespace wireproof {
 
-// One node as the command line states it: "NAME=net,uts,ipc,mount,pid,shm". What is left out is shared with the other
-// nodes: a node that lies about its isolation is a test case. "shm" is a private /dev/shm, not a namespace.
+// One node as the command line states it: "NAME=net,uts,ipc,mount,pid,shm". What is left out is
+// shared with the other nodes: a node that lies about its isolation is a test case. "shm" is a
+// private /dev/shm, not a namespace.
 struct NodeSpec {
   std::string name;
   std::set<std::string> own;
@@ -24,7 +25,8 @@ struct NodeSpec {
 // Throws Failure that names what is wrong with the text.
 NodeSpec parse_node(std::string_view text);
 
-// fork() into new namespaces of the kinds that the node owns. Returns as fork does; the child is pid 1 if "pid" is owned.
+// fork() into new namespaces of the kinds that the node owns. Returns as fork does; the child is
+// pid 1 if "pid" is owned.
 pid_t clone_into(const NodeSpec& node);
 
 // Run in the new process: host name, /proc, /sys, /dev/shm, hosts file, loopback. Throws Failure.

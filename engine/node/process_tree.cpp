@@ -26,8 +26,8 @@ struct Process {
   std::uint64_t start = 0;
 };
 
-// Fields 4 (parent) and 22 (start time) of /proc/PID/stat; nothing for a zombie or a process that has gone.
-// The name in field 2 may hold anything, so the reading starts behind its last ')'.
+// Fields 4 (parent) and 22 (start time) of /proc/PID/stat; nothing for a zombie or a process that
+// has gone. The name in field 2 may hold anything, so the reading starts behind its last ')'.
 std::optional<Process> read_process(pid_t pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = text.rfind(')');
@@ -59,7 +59,8 @@ bool carries(pid_t pid, const std::string& mark) {
   return block.find('\0' + mark + '\0') != std::string::npos;
 }
 
-// The start time is read again behind the pidfd, so that a pid that was given away meanwhile is not hit.
+// The start time is read again behind the pidfd, so that a pid that was given away meanwhile is not
+// hit.
 void signal_process(pid_t pid, std::uint64_t start, int number) {
   const Fd process = process_descriptor(pid);
   const auto now = read_process(pid);
@@ -73,7 +74,8 @@ void signal_process(pid_t pid, std::uint64_t start, int number) {
 
 }  // namespace
 
-// A process that was once in the tree stays in it: its children are found although it has died in between.
+// A process that was once in the tree stays in it: its children are found although it has died in
+// between.
 std::map<pid_t, ProcessTree::Start> ProcessTree::living() {
   const auto processes = all_processes();
   std::map<pid_t, Start> members;
@@ -132,7 +134,8 @@ int ProcessTree::status_of(pid_t child) const {
 
 std::string random_mark() {
   unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) fail_errno("getrandom");
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    fail_errno("getrandom");
   std::string text;
   for (const unsigned char byte : bytes) {
     text += "0123456789abcdef"[byte >> 4];

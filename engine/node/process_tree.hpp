@@ -9,21 +9,23 @@
 
 namespace wireproof {
 
-// A job's processes: the descendants of `root`, plus every process whose environment holds `mark` ("NAME=value").
-// The mark finds what left the family: a daemon in a lab node is adopted by that node's pid 1, never by a subreaper outside.
+// A job's processes: the descendants of `root`, plus every process whose environment holds `mark`
+// ("NAME=value"). The mark finds what left the family: a daemon in a lab node is adopted by that
+// node's pid 1, never by a subreaper outside.
 class ProcessTree {
  public:
   ProcessTree(pid_t root, std::string mark) : root_(root), mark_(std::move(mark)) {}
 
-  // SIGTERM to all, SIGKILL to what is left after `grace_ms`; reaps children of the caller on the way.
-  // Returns false when something outlived SIGKILL for five seconds (it hangs in the kernel).
+  // SIGTERM to all, SIGKILL to what is left after `grace_ms`; reaps children of the caller on the
+  // way. Returns false when something outlived SIGKILL for five seconds (it hangs in the kernel).
   bool terminate(int grace_ms);
 
   // Wait status of `child` if it was reaped on the way, else -1.
   int status_of(pid_t child) const;
 
  private:
-  using Start = std::uint64_t;  // start time in clock ticks: with the pid it names a process for good
+  using Start =
+      std::uint64_t;  // start time in clock ticks: with the pid it names a process for good
 
   std::map<pid_t, Start> living();
   void reap();

@@ -88,7 +88,8 @@ Head receive_head(const Fd& peer, std::array<Fd, 3>& streams) {
   const cmsghdr* item = CMSG_FIRSTHDR(&message);
   if (got != static_cast<ssize_t>(sizeof head) || head.magic != kMagic || item == nullptr ||
       item->cmsg_type != SCM_RIGHTS || item->cmsg_len != CMSG_LEN(kStreamBytes)) {
-    throw Failure("the request is not of this wireproof-node's version: bring the lab down and up again");
+    throw Failure(
+        "the request is not of this wireproof-node's version: bring the lab down and up again");
   }
   int numbers[3];
   std::memcpy(numbers, CMSG_DATA(item), kStreamBytes);
@@ -124,7 +125,8 @@ void send_request(const Fd& peer, const Request& request) {
   put(payload, request.directory);
   for (const std::string& argument : request.arguments) put(payload, argument);
   for (const std::string& variable : request.environment) put(payload, variable);
-  if (payload.size() > kMaxPayload) throw Failure("arguments and environment are larger than 16 MiB");
+  if (payload.size() > kMaxPayload)
+    throw Failure("arguments and environment are larger than 16 MiB");
   Head head{};
   head.magic = kMagic;
   head.payload_bytes = static_cast<std::uint32_t>(payload.size());

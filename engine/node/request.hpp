@@ -39,8 +39,8 @@ void take_on(const Inheritance& inheritance);
 void send_request(const Fd& peer, const Request& request);
 Request receive_request(const Fd& peer);
 
-// Messages after the request. Client: kSignal with the signal's number. Supervisor: kEnded with the shell status, or
-// kRefused with a sentence; then it closes.
+// Messages after the request. Client: kSignal with the signal's number. Supervisor: kEnded with the
+// shell status, or kRefused with a sentence; then it closes.
 enum class Tag : char { kSignal = 'S', kEnded = 'X', kRefused = 'E' };
 
 void send_message(const Fd& peer, Tag tag, const std::string& text);

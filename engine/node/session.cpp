@@ -62,7 +62,8 @@ std::string resolve(const std::string& name, const NodePids& nodes, const std::s
   }
 }
 
-// Forwards the client's signals until the command ends (its wait status) or the client has gone (-1).
+// Forwards the client's signals until the command ends (its wait status) or the client has gone
+// (-1).
 int attend(const Fd& peer, const Fd& signals, pid_t command) {
   for (;;) {
     pollfd wanted[2] = {{peer.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};

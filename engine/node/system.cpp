@@ -78,9 +78,7 @@ Caught next_signal(const Fd& descriptor) {
   return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
-Fd process_descriptor(pid_t pid) {
-  return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)));
-}
+Fd process_descriptor(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U))); }
 
 int shell_status(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);

@@ -1,4 +1,5 @@
-// What every subcommand needs of the operating system: owned descriptors, failures with their cause, the clock.
+// What every subcommand needs of the operating system: owned descriptors, failures with their
+// cause, the clock.
 #pragma once
 
 #include <sys/types.h>
@@ -57,14 +58,16 @@ struct Caught {
 };
 Caught next_signal(const Fd& descriptor);
 
-// A descriptor that becomes readable when the process has ended; closed when the kernel has none (before 5.3).
+// A descriptor that becomes readable when the process has ended; closed when the kernel has none
+// (before 5.3).
 Fd process_descriptor(pid_t pid);
 
 // 0..255 as a shell reports a wait status: the exit code, or 128 + the signal.
 int shell_status(int wait_status);
 
 // Undoes what the program has changed (blocked signals, SIGPIPE), then becomes `arguments`.
-// Returns only when that failed, with the status of env(1): 127 not found, 126 found but cannot run.
+// Returns only when that failed, with the status of env(1): 127 not found, 126 found but cannot
+// run.
 int become(const std::vector<std::string>& arguments, const std::vector<std::string>* environment);
 
 // A decimal number of the command line. Throws Failure naming the option.

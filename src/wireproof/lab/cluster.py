@@ -253,7 +253,8 @@ def _remove(folder: Path) -> DownResult:
     """End what is left of the lab, whoever died before, then its folder."""
     state = read_state(folder)
     crashed = state is None or not is_alive(state.supervisor)
-    processes = terminate(folder, state.cookie if state else "")
+    supervisor_only = [state.supervisor] if state and state.supervisor else []
+    processes = terminate(folder, state.cookie if state else "", supervisor_only)
     # Links were in the supervisor's namespaces and went with it; there is nothing of the lab outside of them.
     shutil.rmtree(folder, ignore_errors=True)
     return DownResult(folder.name, tuple(processes), crashed)

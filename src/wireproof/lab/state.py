@@ -13,7 +13,7 @@ import signal
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -36,6 +36,7 @@ __all__ = [
     "write_state",
 ]
 
+_PF_EXITING = 4  # linux/sched.h
 FILE = "lab.json"
 SCHEMA = 1
 
@@ -132,12 +133,20 @@ def write_state(folder: Path, state: LabState) -> None:
     fresh.replace(folder / FILE)
 
 
-def _start_time(pid: int) -> int | None:
-    """Start time in clock ticks; None when the process has gone or is a zombie. Field 22 of /proc/PID/stat."""
+def _stat(pid: int) -> tuple[int, bool] | None:
+    """Start time in clock ticks, and whether the process is on its way out; None when it has gone or is a zombie.
+
+    Fields 3, 9 and 22 of /proc/PID/stat. A killed pid 1 stays for a while: the kernel ends its namespace first.
+    """
     with contextlib.suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else int(fields[19])
+        return None if fields[0] in "ZX" else (int(fields[19]), bool(int(fields[6]) & _PF_EXITING))
     return None
+
+
+def _start_time(pid: int) -> int | None:
+    found = _stat(pid)
+    return None if found is None or found[1] else found[0]
 
 
 def process_id(pid: int, inner: int = 0) -> ProcessId:
@@ -192,17 +201,27 @@ def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
             os.close(handle)
 
 
-def terminate(folder: Path, cookie: str = "", patience_s: float = 5.0) -> list[int]:
-    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that were found."""
+def terminate(folder: Path, cookie: str = "", known: Iterable[ProcessId] = (), patience_s: float = 5.0) -> list[int]:
+    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that were found.
+
+    Returns when they have gone, ``known`` ones that were dying already too, and with them their namespaces.
+    """
     seen: dict[int, None] = {}
+    waiting = list(known)
     begin = time.monotonic()
-    while pids := list(find_holders(folder, cookie)):
+    while True:
+        pids = list(find_holders(folder, cookie))
+        waiting = [process for process in waiting if (_stat(process.pid) or (None,))[0] == process.start]
+        if not pids and not waiting:
+            return list(seen)
         elapsed = time.monotonic() - begin
         if elapsed > patience_s:
-            raise LabError(f"process {pids[0]} of the lab does not end, not even by SIGKILL: it hangs in the kernel.")
+            stuck = pids[0] if pids else waiting[0].pid
+            raise LabError(f"process {stuck} of the lab does not end, not even by SIGKILL: it hangs in the kernel.")
         for pid in pids:
             if pid not in seen or elapsed > 1:
                 _signal(pid, folder, cookie, signal.SIGTERM if elapsed <= 1 else signal.SIGKILL)
+            if pid not in seen and (start := _start_time(pid)) is not None:
+                waiting.append(ProcessId(pid, start))
             seen[pid] = None
         time.sleep(0.01)
-    return list(seen)

@@ -188,6 +188,21 @@ def _node_names(nodes: object, source: str) -> list[Any]:
     return [f"n{number}" for number in range(1, nodes + 1)]
 
 
+_ALLOWED = {"kind": ("rate", "loss", "delay", "down"), "direction": ("tx", "rx"), "share": KINDS}
+
+
+def _in_words(error: str) -> str:
+    """msgspec's sentence with the file's own keys: ``Expected `int`, got `str` - at `$.networks[0].mtu```."""
+    what, _, path = error.partition(" - at `$.")
+    found = re.fullmatch(r"(nodes|share|network|fault)s?(?:\[(\d+)\])?(?:\.(\w+))?", path.rstrip("`"))
+    if found is None:
+        return what
+    table, index, key = found.groups()
+    place = table + (f" {int(index) + 1}" if index else "") + (f": {key}" if key else "")
+    allowed = _ALLOWED.get(key or table, ())
+    return f"{place}: {what}" + (f": use {', '.join(allowed)}" if what.startswith("Invalid enum") else "")
+
+
 def parse_topology(text: str, source: str = "topology") -> Topology:
     """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the fix."""
     try:
@@ -206,21 +221,19 @@ def parse_topology(text: str, source: str = "topology") -> Topology:
     try:
         topology = msgspec.convert(plain, Topology)
     except msgspec.ValidationError as error:
-        what, _, path = str(error).partition(" - at `$.")
-        key = path.rstrip("`").replace("networks[", "network[").replace("faults[", "fault[")
-        raise BadInput(f"{source}: {key + ': ' if key else ''}{what}.") from error
+        raise BadInput(f"{source}: {_in_words(str(error))}.") from error
     check_topology(topology, source)
     return topology
 
 
 def check_topology(topology: Topology, source: str = "topology") -> None:
     """Raise ``BadInput`` for what cannot be built or would surprise; the sentence names ``source`` and the key."""
-    _check_nodes(topology, source)
     if not topology.networks:
         raise BadInput(f"{source}: there is no network: add one under a line [[network]].")
     for network in topology.networks:
         _check_network(network, topology, f"{source}: network {network.name!r}")
     _check_distinct(topology, source)
+    _check_nodes(topology, source)
     if "mount" in topology.share and not {"pid", "shm"} <= set(topology.share):
         raise BadInput(
             f'{source}: share = ["mount"] needs "pid" and "shm" too: a node\'s own /proc and /dev/shm are mounts.'
@@ -239,9 +252,7 @@ def _check_nodes(topology: Topology, source: str) -> None:
         raise BadInput(f"{source}: nodes has {len(topology.nodes)} names: give 1 to {MOST_NODES}.")
     for node in topology.nodes:
         if _NODE.fullmatch(node) is None or node in _RESERVED:
-            raise BadInput(
-                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, digits and -, letter first."
-            )
+            raise BadInput(f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, digits and -.")
     names = [name for node in topology.nodes for name in (node, *(f"{node}-{one.name}" for one in topology.networks))]
     for name in names:
         if names.count(name) > 1:

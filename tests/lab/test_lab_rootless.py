@@ -1,0 +1,104 @@
+"""The same lab for an ordinary user, where the kernel allows user namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wireproof
+from wireproof.lab.requirements import user_namespace_obstacles
+
+pytestmark = [pytest.mark.netns, pytest.mark.root]
+
+NOBODY = 65534
+_SCRIPT = """
+import json, os, subprocess, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from wireproof.lab import down, up
+from wireproof.lab.cluster import open_lab
+from wireproof.lab.requirements import find_tool
+from wireproof.lab.state import find_holders
+from wireproof.model.topology import Network, Topology
+net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+lab = up(Topology(nodes=("n1", "n2"), networks=(net,)), "rootless")
+def say(node, *argv):
+    return subprocess.run(lab.exec_argv(node, argv), capture_output=True, text=True, timeout=20).stdout.strip()
+found = {
+    "user": lab.status().user_namespace,
+    "state": lab.status().state,
+    "hostname": say("n2", "hostname"),
+    "nics": say("n1", "ls", "/sys/class/net").split(),
+    "shaped": "htb" in say("@switch", find_tool("tc"), "qdisc", "show", "dev", "n2-hsn0"),
+    "uid": say("n1", "id", "-u"),
+    "kernel_uid": os.geteuid(),
+    "owner": os.stat(f"/proc/{next(find_holders(lab.folder))}").st_uid,
+    "down": len(down("rootless").processes),
+    "left": list(find_holders(lab.folder)) + [str(lab.folder)] * lab.folder.exists(),
+}
+print(json.dumps(found))
+"""
+
+
+def _python_of_everybody(home: Path) -> str | None:
+    """A Python that nobody may start and that has our own packages' version; this one's may be in a private home."""
+    for candidate in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        asked = subprocess.run(
+            [*_as_nobody(home), candidate, "-c", "import sys; print(*sys.version_info[:2])"],
+            capture_output=True, text=True, timeout=20, check=False,
+        )  # fmt: skip
+        if asked.stdout.split() == [str(part) for part in sys.version_info[:2]]:
+            return candidate
+    return None
+
+
+def _as_nobody(home: Path) -> list[str]:
+    return [
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        *("env", "-i", "PATH=/usr/bin:/bin", f"HOME={home}", f"TMPDIR={home}"),
+    ]
+
+
+def test_a_lab_without_root(node_program: Path, tmp_path: Path) -> None:
+    import msgspec
+
+    if obstacles := user_namespace_obstacles():
+        pytest.skip(f"netns: {obstacles[0]}")
+    home = Path("/tmp") / f"wireproof-test-{os.getpid()}"
+    home.mkdir(mode=0o755)
+    try:
+        bin_folder = home / "bin"
+        shutil.copytree(Path(wireproof.__file__).parent, home / "lib" / "wireproof")
+        shutil.copytree(Path(msgspec.__file__).parent, home / "lib" / "msgspec")
+        bin_folder.mkdir()
+        shutil.copy(node_program, bin_folder / "wireproof-node")
+        os.chown(home, NOBODY, NOBODY)
+        python = _python_of_everybody(home)
+        if python is None:
+            pytest.skip("netns: no python3 of this version that an ordinary user may start")
+        folders = json.dumps([str(home / "lib")])
+        done = subprocess.run(
+            [*_as_nobody(home), f"WIREPROOF_ENGINE_DIR={bin_folder}", python, "-c", _SCRIPT, folders],
+            capture_output=True, text=True, timeout=60, check=False, cwd="/",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+    finally:
+        shutil.rmtree(home)
+    assert found == {
+        "user": True,
+        "state": "up",
+        "hostname": "n2",
+        "nics": ["hsn0", "lo"],
+        "shaped": True,
+        "uid": "0",
+        "kernel_uid": NOBODY,
+        "owner": NOBODY,
+        "down": 3,
+        "left": [],
+    }

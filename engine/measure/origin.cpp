@@ -17,6 +17,8 @@ constexpr double kAgreement = 0.01;
 constexpr double kWarmUpShare = 0.3;  // of the budget, at most
 constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
 constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
+constexpr double kTooFine = 0.25;  // of the shortest batch
+constexpr int kMostRecuts = 3;
 constexpr double kOvershoot = 2;  // of the budget, only to reach the six blocks that an interval needs
 
 bool agree(double one, double other) { return std::abs(one - other) <= kAgreement * other; }
@@ -106,13 +108,39 @@ void Origin::warm_up() {
   outcome_.warm_up = {operations_, elapsed, stationary};
 }
 
-void Origin::measure_until_stopped() {
+/// Fixes the cutting by the newest time of a granule. What was timed by an older one joins the warm-up.
+void Origin::choose_cutting() {
   cutting_ = cut(granule_ns_, pair_.clock(), policy_, runner_->pipelined());
   outcome_.operations_per_batch =
       std::uint64_t{cutting_.granules} * static_cast<std::uint64_t>(runner_->granule());
-  const StopRule rule = stop_rule(point_, policy_, cutting_.slow);
-  outcome_.batch_ticks.reserve(rule.max_batches + cutting_.batches_per_block);
+  if (outcome_.batch_ticks.empty()) return;
+  send_command(pair_, {.order = Order::forget});
+  outcome_.warm_up = {operations_, elapsed_ns(), false};
+  outcome_.batch_ticks.clear();
+  outcome_.block_batches.clear();
+  outcome_.sentinels.clear();
+  block_values_.clear();
+  counted_operations_ = 0;
+}
+
+/// True when batches have become too short for the clock: the warm-up met a hiccup and the cutting is made for it.
+bool Origin::cut_too_fine() {
+  const double batch_ns = to_ns(median_of(block_values_));
+  if (batch_ns > kTooFine * shortest_batch_ns(pair_.clock(), policy_)) return false;
+  granule_ns_ = batch_ns / cutting_.granules;
+  return true;
+}
+
+void Origin::measure_until_stopped() {
+  choose_cutting();
+  StopRule rule = stop_rule(point_, policy_, cutting_.slow);
+  int recuts = 0;
   do {
+    if (!block_values_.empty() && recuts < kMostRecuts && cut_too_fine()) {
+      ++recuts;
+      choose_cutting();
+      rule = stop_rule(point_, policy_, cutting_.slow);
+    }
     if (cutting_.slow) {
       time_slow_blocks(rule);
     } else {

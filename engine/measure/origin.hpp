@@ -23,6 +23,8 @@ class Origin {
   double first_granule_ns();
   void warm_up();
   double warm_up_window(double granule_ns);
+  void choose_cutting();
+  bool cut_too_fine();
   void measure_until_stopped();
   void time_block(const StopRule& rule);
   void time_slow_blocks(const StopRule& rule);

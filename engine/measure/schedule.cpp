@@ -22,6 +22,7 @@ std::uint32_t at_least_one(double count) {
 
 int bounded_window(const Point& point, const Policy& policy) {
   if (point.form == Form::latency) return 1;
+  if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
   if (point.formula != Formula::robust) return point.window;  // a formula without its window is another formula
   const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes);
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);

@@ -38,6 +38,8 @@ void serve_target(Pair& pair, const EndContext& context) {
     if (c.order == Order::run) {
       const Ticks ticks = runner->answer(c.segment);
       if (c.counted != 0) elapsed += ticks;
+    } else if (c.order == Order::forget) {
+      elapsed = 0;
     } else if (c.order == Order::verify) {
       if (!runner->verify_target(c.seed)) report.corrupt = 1;
     } else if (context.bounce != nullptr) {

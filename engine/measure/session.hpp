@@ -22,7 +22,7 @@ struct EndContext {
   sentinel::Bounce* bounce = nullptr;      ///< null: the pair shares no memory
 };
 
-enum class Order : std::uint32_t { run, bounce, verify, stop };
+enum class Order : std::uint32_t { run, forget, bounce, verify, stop };
 
 /// One control message from the origin. Plain data: both ends are the same program on the same kind of machine.
 struct Command {

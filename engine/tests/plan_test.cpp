@@ -1,0 +1,109 @@
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/failure.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr const char* kHead = "wireproof-plan 1\ntransport kind=mpi\n";
+
+std::string complaint(const std::string& text) {
+  try {
+    parse_plan(text);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_plan);
+    return failure.what();
+  }
+  return "no complaint";
+}
+
+std::string complaint_about(const std::string& line) { return complaint(kHead + line + "\n"); }
+
+TEST(Plan, ReadsEveryStatement) {
+  const Plan plan = parse_plan(
+      "wireproof-plan 1\n"
+      "run id=r%201 seed=18446744073709551615\n"
+      "transport kind=tcp expect=Intel%28R%29\n"
+      "rank index=1 host=n%251 nic=hsn0 address=10.0.0.1\n"
+      "policy latency_half_width=0.05 yield=1 in_flight_bytes=1048576\r\n"
+      "witness idle_ms=5 root=/tmp/x\n"
+      "model latency_ns=1000 gap_ns_per_byte=0.1 eager_limit_bytes=8192 rendezvous_ns=500\n"
+      "\n"
+      "fact kind=command argv=ip,-o,a%2Cb limit_bytes=10\n"
+      "point id=7 pattern=put form=stream message_bytes=8 pairs=0-1,3-2 formula=osu window=32 "
+      "window_kind=create repeat=2 budget_ms=9 iterations=100\n");
+  EXPECT_EQ(plan.run_id, "r 1");
+  EXPECT_EQ(plan.seed, 18446744073709551615ULL);
+  EXPECT_EQ(plan.transport, TransportKind::tcp);
+  EXPECT_EQ(plan.expect, "Intel(R)");
+  EXPECT_EQ(plan.ranks.at(0).host, "n%1");
+  EXPECT_TRUE(plan.policy.yield);
+  EXPECT_EQ(plan.policy.in_flight_bytes, 1048576U);
+  EXPECT_EQ(plan.policy.point_budget_ms, 1000);  // default
+  EXPECT_EQ(plan.witness.root, "/tmp/x");
+  EXPECT_DOUBLE_EQ(plan.model->gap_ns_per_byte, 0.1);
+  EXPECT_EQ(plan.facts.at(0).argv, (std::vector<std::string>{"ip", "-o", "a,b"}));
+  const Point& point = plan.points.at(0);
+  EXPECT_EQ(point.form, Form::stream);
+  EXPECT_EQ(point.pairs, (std::vector<std::pair<int, int>>{{0, 1}, {3, 2}}));
+  EXPECT_EQ(point.window_kind, WindowKind::create);
+  EXPECT_EQ(point.budget_ms, 9);
+}
+
+TEST(Plan, ImpliesTheForm) {
+  const Plan plan = parse_plan(std::string(kHead) +
+                               "point id=1 pattern=stream message_bytes=8 pairs=0-1\n"
+                               "point id=2 pattern=get message_bytes=8 pairs=0-1\n");
+  EXPECT_EQ(plan.points.at(0).form, Form::stream);
+  EXPECT_EQ(plan.points.at(1).form, Form::latency);
+}
+
+struct Bad {
+  const char* line;
+  const char* says;
+};
+class BadLine : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadLine, NamesTheLineAndWhatIsWrong) {
+  const std::string said = complaint_about(GetParam().line);
+  EXPECT_NE(said.find("line 3"), std::string::npos) << said;
+  EXPECT_NE(said.find(GetParam().says), std::string::npos) << said;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plan, BadLine,
+    testing::Values(
+        Bad{"pint id=1", "unknown keyword \"pint\""}, Bad{"run speed=1", "unknown key \"speed\""},
+        Bad{"run id=a id=b", "id is given twice"}, Bad{"run  id=a", "not key=value"},
+        Bad{"run seed=-1", "seed=-1"}, Bad{"run id=%4", "broken %XX"},
+        Bad{"transport kind=mpi", "comes twice"}, Bad{"rank host=a", "needs index="},
+        Bad{"policy yield=2", "from 0 to 1"}, Bad{"policy latency_half_width=nan", "nan"},
+        Bad{"model latency_ns=1", "gap_ns_per_byte"}, Bad{"fact kind=file", "needs path="},
+        Bad{"fact kind=command path=x", "needs argv="},
+        Bad{"point id=1 pattern=ring message_bytes=8 pairs=0-1", "pattern=ring is unknown"},
+        Bad{"point id=1 pattern=put pairs=0-1", "message_bytes"},
+        Bad{"point id=1 pattern=put message_bytes=1e3 pairs=0-1", "1e3"},
+        Bad{"point id=1 pattern=put message_bytes=4294967296 pairs=0-1", "4294967296"},
+        Bad{"point id=1 pattern=put message_bytes=8", "needs pairs="},
+        Bad{"point id=1 pattern=put message_bytes=8 pairs=0-0", "disjoint"},
+        Bad{"point id=1 pattern=put message_bytes=8 pairs=0-1,1-2", "disjoint"},
+        Bad{"point id=1 pattern=put message_bytes=8 pairs=0_1", "ORIGIN-TARGET"},
+        Bad{"point id=1 pattern=stream form=latency message_bytes=8 pairs=0-1", "only the form"},
+        Bad{"point id=1 pattern=put formula=imb-mpi1 message_bytes=8 pairs=0-1", "has no put"},
+        Bad{"point id=1 pattern=stream formula=imb-p2p message_bytes=8 pairs=0-1", "pingpong"}));
+
+TEST(Plan, RefusesWholesaleNonsense) {
+  EXPECT_NE(complaint("").find("no transport"), std::string::npos);
+  EXPECT_NE(complaint("wireproof-plan 2\n").find("line 1"), std::string::npos);
+  EXPECT_NE(complaint("wireproof-plan 1\ntransport kind=model\n").find("model statement"),
+            std::string::npos);
+  EXPECT_NE(complaint(std::string(kHead) + "point id=1 pattern=get message_bytes=1 pairs=0-1\n"
+                                           "point id=1 pattern=get message_bytes=1 pairs=0-1\n")
+                .find("line 4: point id 1 comes twice"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace wireproof

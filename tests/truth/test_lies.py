@@ -120,7 +120,7 @@ def test_one_direction_is_slow(honest: Place, tmp_path: Path) -> None:
 
 
 def test_nolocal_with_shared_memory_below(tmp_path: Path, honest: Place) -> None:
-    """MPICH believes that the ranks are remote, UCX below uses shared memory: plausible numbers, nothing on the wire."""
+    """MPICH believes the ranks remote, UCX below uses shared memory: plausible numbers, nothing on the wire."""
     lie = replace(honest, start_on=("n1", "n1"))
     found = judgement(lie, tmp_path, extra=(("MPIR_CVAR_NOLOCAL", "1"),))
     assert (found.verdict, found.proof) == ("fail", "off-wire")

@@ -23,16 +23,18 @@ LAUNCHES = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions do not show it."""
 
 
-def _points(ranks: int, profile: str) -> list[Point]:
-    """Two ranks: sweeps, streams each way. More: every pair in disjoint rounds, and beyond quick one pair's sweeps."""
+def _points(place: Place, profile: str) -> list[Point]:
+    """One machine: sweeps. Two hosts: streams each way. More: every pair in rounds; beyond quick one pair's sweeps."""
     from wireproof.plan.sweep import SIZES, screen, sweep
 
     pingpongs, streams = (QUICK_PINGPONG, QUICK_STREAM) if profile == "quick" else (SIZES, SIZES)
-    sweeps = sweep("pingpong", pingpongs, [(0, 1)])
-    sweeps += sweep("stream", streams, [(0, 1)]) + sweep("stream", streams, [(1, 0)])
-    if ranks == 2:
+    sweeps = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
+    if not place.hosts:
         return sweeps
-    return screen(ranks) + ([] if profile == "quick" else sweeps)
+    sweeps += sweep("stream", streams, [(1, 0)])
+    if place.size == 2:
+        return sweeps
+    return screen(place.size) + ([] if profile == "quick" else sweeps)
 
 
 def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> Any:
@@ -45,7 +47,7 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
     return Wish(
         title=f"check of {place.size} hosts" if place.hosts else "check of this machine",
-        points=numbered(_points(place.size, profile), seed=seed, repeats=settings.repeat.value),
+        points=numbered(_points(place, profile), seed=seed, repeats=settings.repeat.value),
         seed=seed,
         transport=cast(Any, settings.transport.value),
         mpi=settings.mpi.value,
@@ -100,14 +102,13 @@ def command(**options: Any) -> int:
 
     settings = settings_of(options)
     place = place_of(settings, lab=options["lab"], mtu=options["mtu"], pcie=options["pcie"])
-    folder = result_folder(settings.out.value, "check", resume=options["resume"])
     for line in place.said:
         say(line)
-    wish = _wish(settings, options, place, folder)
-    steps = [(wish, place)] if place.hosts else _alone(wish)
-    parts = []
-    for one, where in steps:
-        parts.append(run_session(one, where))
-        if parts[-1][1][-1].ending.ended == "interrupted":
-            break
-    return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)
+    with result_folder(settings.out.value, "check", resume=options["resume"]) as folder:
+        wish = _wish(settings, options, place, folder)
+        parts = []
+        for one, where in [(wish, place)] if place.hosts else _alone(wish):
+            parts.append(run_session(one, where))
+            if parts[-1][1][-1].ending.ended == "interrupted":
+                break
+        return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)

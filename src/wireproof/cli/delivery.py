@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,10 +26,11 @@ def say(text: str) -> None:
     click.echo(f"wireproof: {text}", err=True)
 
 
-def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Path:
+@contextlib.contextmanager
+def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Iterator[Path]:
     """The folder of a verb that keeps several runs and a page: ``out``, or a new one in the working directory.
 
-    Raises ``BadInput`` when ``out`` holds something and ``resume`` was not asked for.
+    It goes again if nothing was put in it. Raises ``BadInput`` when ``out`` holds something, unless ``resume``.
     """
     if out is None:
         if resume:
@@ -42,7 +44,11 @@ def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Path:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except OSError as error:
         raise CouldNotMeasure(f"the folder {out} cannot be made: {error.strerror}. Give another --out.") from error
-    return out
+    try:
+        yield out
+    finally:
+        with contextlib.suppress(OSError):
+            out.rmdir()
 
 
 def deliver(
@@ -54,17 +60,21 @@ def deliver(
 ) -> int:
     """Print, seal, write the page; returns the exit status: that of the worst part, 130 when interrupted."""
     sections = [section for section, _ in parts]
+    outcomes = [outcome for _, several in parts for outcome in several]
+    # Sealed before printed: a reader of stdout that goes away (| head) must not cost the records.
+    for outcome in outcomes if folder is not None else []:
+        seal(outcome.folder)
+    page = None
+    if folder is not None and any(section.run.points for section in sections):
+        page = _write_page(sections, title, folder)
     if as_json:
         _print_json(sections)
     else:
         look = Look.of(sys.stdout, os.environ)
         for section in sections:
             click.echo(whole(section, look))
-    outcomes = [outcome for _, several in parts for outcome in several]
-    for outcome in outcomes if folder is not None else []:
-        seal(outcome.folder)
-    if folder is not None and any(section.run.points for section in sections):
-        _write_page(sections, title, folder)
+    if page is not None:
+        say(f"report: {page.absolute()}")
     if any(outcome.ending.ended == "interrupted" for outcome in outcomes):
         say("interrupted; what was measured is kept" + (f" in {folder}." if folder else "."))
         return INTERRUPTED
@@ -78,12 +88,11 @@ def _print_json(sections: Sequence[Section]) -> None:
     click.echo(texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]")
 
 
-def _write_page(sections: Sequence[Section], title: str, folder: Path) -> None:
+def _write_page(sections: Sequence[Section], title: str, folder: Path) -> Path | None:
     from wireproof.report.html import render, write
 
     try:
-        path = write(folder / "report.html", render(list(sections), title))
+        return write(folder / "report.html", render(list(sections), title))
     except OSError as error:
         say(f"the report could not be written: {error.strerror}; the records in {folder} are complete.")
-        return
-    say(f"report: {path.absolute()}")
+        return None

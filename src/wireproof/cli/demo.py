@@ -79,12 +79,18 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
 
     Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user namespaces.
     """
-    from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.cli.delivery import result_folder
+
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    with result_folder(out, "demo") as folder:
+        return _run(folder, seed, as_json)
+
+
+def _run(folder: Path, seed: int, as_json: bool) -> int:
+    from wireproof.cli.delivery import deliver, say
     from wireproof.cli.session import run_session
     from wireproof.lab.cluster import up
 
-    seed = secrets.randbelow(1 << 31) if seed is None else seed
-    folder = result_folder(out, "demo")
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
         say(
             f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_RATE}/s, as nobody knows yet"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,6 +75,19 @@ def policy_of(settings: Settings) -> Policy:
     return policy
 
 
+@contextlib.contextmanager
+def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
+    """Where the records go: ``keep``, or a folder that goes with us."""
+    from wireproof.cli.delivery import result_folder
+
+    if keep is None and not resume:
+        with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
+            yield Path(scratch)
+        return
+    with result_folder(keep, "measure", resume=resume) as folder:
+        yield folder
+
+
 @click.command("measure")
 @click.argument("pattern", type=click.Choice(PATTERNS))
 @click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
@@ -93,7 +108,7 @@ def command(pattern: str, **options: Any) -> int:
 
     pingpong: half round trip. stream: one way, acknowledged. exchange: both ways. put, get: remote access.
     """
-    from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.cli.delivery import deliver, say
     from wireproof.cli.physics import read_table
     from wireproof.cli.place import place_of, this_machine
     from wireproof.cli.session import Wish, run_session
@@ -109,9 +124,8 @@ def command(pattern: str, **options: Any) -> int:
     for line in place.said:
         say(line)
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
-    with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
-        keep = settings.out.value
-        folder = result_folder(keep, "measure", resume=options["resume"]) if keep else Path(scratch)
+    keep = settings.out.value
+    with _folder(keep, options["resume"]) as folder:
         wish = Wish(
             title=f"{pattern} over {transport}",
             points=numbered(points, seed=seed, repeats=settings.repeat.value),

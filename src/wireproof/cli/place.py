@@ -72,7 +72,10 @@ def _claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim |
     if not settings.link.value:
         return None
     from wireproof.physics.links import link_from_name
+    from wireproof.physics.pcie import parse_slot
 
+    if pcie:
+        parse_slot(pcie)
     return link_from_name(settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link")
 
 
@@ -134,12 +137,12 @@ def place_of(settings: Settings, *, lab: str | None, mtu: int | None = None, pci
     link = _claimed_link(settings, mtu, pcie)
     if not hosts and lab is None:
         return this_machine(link)
-    found = _lab_of(hosts, lab)
-    hosts = hosts or (found.nodes if found else ())
-    if len(hosts) < 2:
+    if len(hosts) == 1:
         raise BadInput(
             f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
         )
+    found = _lab_of(hosts, lab)
+    hosts = hosts or (found.nodes if found else ())
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
         note = (f"the hosts are nodes of lab {found.name}: links are virtual",) if lab is None else ()

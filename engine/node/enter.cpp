@@ -123,7 +123,7 @@ int enter(const Arguments& arguments) {
     next = 2;
   }
   if (next >= arguments.size()) throw Failure("enter [--state FOLDER] NODE [--] COMMAND...");
-  const std::string node = arguments[next++];
+  const std::string& node = arguments[next++];
   if (next < arguments.size() && arguments[next] == "--") ++next;
   const Arguments command(arguments.begin() + static_cast<std::ptrdiff_t>(next), arguments.end());
   if (command.empty()) throw Failure("enter: no command for node " + node);

@@ -151,8 +151,8 @@ void become_namespace_root() {
 Door::Door(pid_t pid) {
   for (const Kind& kind : kKinds) {
     const std::string tail = std::string("/ns/") + kind.proc_name;
-    struct stat theirs{};
-    struct stat ours{};
+    struct stat theirs = {};
+    struct stat ours = {};
     Fd descriptor(open(("/proc/" + std::to_string(pid) + tail).c_str(), O_RDONLY | O_CLOEXEC));
     if (!descriptor.is_open() || fstat(descriptor.get(), &theirs) != 0) fail_errno("open " + tail);
     if (stat(("/proc/self" + tail).c_str(), &ours) != 0) fail_errno("stat " + tail);

@@ -177,6 +177,41 @@ def test_a_topology_that_cannot_be_leaves_nothing(node_program: Path, lab_root: 
     assert leftovers(lab_root / name) == []
 
 
+_WITHOUT_HOSTS = """
+import subprocess, sys
+from wireproof.lab import cluster
+from wireproof.model.topology import Network, Topology
+net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+with cluster.up(Topology(nodes=("n1", "n2"), networks=(net,)), sys.argv[1], tied=True) as lab:
+    for argv in (["getent", "hosts", "n2"], ["cat", "/etc/marker"]):
+        print(subprocess.run(lab.exec_argv("n1", argv), capture_output=True, text=True, timeout=20).stdout.split()[0])
+"""
+
+
+@pytest.mark.root
+def test_a_machine_without_a_hosts_file_is_not_changed(node_program: Path, lab_root: Path, tmp_path: Path) -> None:
+    """A bare debootstrap has no /etc/hosts to mount upon; here a mount namespace with an /etc of our own plays it."""
+    etc = tmp_path / "etc"
+    etc.mkdir()
+    for name in ("passwd", "nsswitch.conf", "ld.so.cache"):
+        if Path("/etc", name).exists():
+            (etc / name).write_bytes(Path("/etc", name).read_bytes())
+    (etc / "marker").write_text("seen", encoding="ascii")
+    before = sorted(os.listdir(etc))
+    name = lab_name()
+    script = 'mount --bind "$1" /etc; shift; exec "$@"'
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", str(etc), sys.executable, "-c", _WITHOUT_HOSTS, name],
+        capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": _PATHS},
+    )  # fmt: skip
+    assert done.stdout.split() == ["10.20.1.2", "seen"], done.stderr
+    assert sorted(os.listdir(etc)) == before
+    assert leftovers(lab_root / name) == []
+
+
+_PATHS = os.pathsep.join(path for path in sys.path if path)
+
+
 def test_a_tool_that_fails_half_way_leaves_nothing(
     node_program: Path, lab_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

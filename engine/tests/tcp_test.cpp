@@ -347,12 +347,31 @@ Plan plan_of(const std::string& points) {
 TEST(TcpTransport, RefusesRemoteAccessBeforeAnythingRuns) {
   OpenRequest request;
   const auto transport = open_tcp(request);
-  EXPECT_EQ(message_of([&] {
-              transport->configure(plan_of("point id=1 pattern=put message_bytes=8 pairs=0-1\n"));
-            }).substr(0, 11),
-            "unsupported");
+  const Plan plan = plan_of("point id=1 pattern=put message_bytes=8 pairs=0-1\n");
+  EXPECT_EQ(message_of([&] { transport->configure(plan); }).substr(0, 11), "unsupported");
   EXPECT_EQ(transport->library().version.substr(0, 10), "kernel TCP");
   EXPECT_FALSE(transport->one_sided());
+}
+
+TEST(TcpTransport, TroubleOfOneRankIsToldByAll) {
+  const std::string meet = free_meeting_point();
+  const Plan plan = parse_plan(
+      "wireproof-plan 1\ntransport kind=tcp\nrank index=0 host=a address=127.0.0.1\n"
+      "rank index=1 host=b address=192.0.2.77\n");
+  const auto member = [&](int rank) {
+    OpenRequest request;
+    request.rank = rank;
+    request.ranks = 2;
+    request.meet = meet;
+    const auto transport = open_tcp(request);
+    const std::string message = message_of([&] { transport->configure(plan); });
+    transport->group().barrier();  // the control plane is still in step
+    return message;
+  };
+  auto other = std::async(std::launch::async, member, 1);
+  const std::string message = member(0);
+  EXPECT_NE(message.find("tcp-listen: cannot listen on 192.0.2.77"), std::string::npos) << message;
+  EXPECT_EQ(other.get(), message);
 }
 
 TEST(TcpTransport, AddressThatIsNotOursIsRefused) {

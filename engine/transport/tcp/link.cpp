@@ -21,6 +21,7 @@ namespace {
 // waiting end spins that long and much longer; after 1 ms without a byte the link is slow and a
 // wake-up no longer matters.
 constexpr std::int64_t kSpinNs = 1'000'000;
+constexpr std::int64_t kControlSpinNs = 150'000;
 constexpr int kSpinsPerLook = 16;
 constexpr std::int64_t kLongestNapMs = 100;
 
@@ -212,7 +213,16 @@ void TcpLink::send_control(std::span<const std::byte> message) {
 }
 
 void TcpLink::recv_control(std::span<std::byte> message) {
-  const auto outcome = receive_all(connections_.control, message, monotonic_ns() + stall_ns_);
+  // Between two blocks the next command is near, and what follows it (the cache-line bounce) is
+  // timed: a wake-up from sleep would come too late for it.
+  const std::int64_t end_of_spin_ns = monotonic_ns() + kControlSpinNs;
+  std::size_t filled = 0;
+  while (filled < message.size() && monotonic_ns() < end_of_spin_ns) {
+    const auto rest = message.subspan(filled);
+    filled += try_recv(connections_.control, rest.data(), rest.size());
+  }
+  const auto outcome =
+      receive_all(connections_.control, message.subspan(filled), monotonic_ns() + stall_ns_);
   if (outcome != Transfer::done)
     fail(outcome == Transfer::late ? "tcp-stalled" : "tcp-lost", sentence(outcome));
 }

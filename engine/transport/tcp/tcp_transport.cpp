@@ -53,16 +53,10 @@ class TcpTransport final : public Transport {
   }
 
   void configure(const Plan& plan) override {
-    if (std::any_of(plan.points.begin(), plan.points.end(), is_remote_access)) {
-      throw cannot_measure(
-          "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
-    }
     run_ = plan.run_id;
     stall_ms_ = plan.policy.point_deadline_ms + kMarginMs;
     group_.set_patience(plan.policy.run_deadline_ms + kMarginMs);
-    own_address_ = claimed_address(plan);
-    reception_.emplace(tcp::listen_on(own_address_), expectation());
-    exchange_addresses();
+    exchange_addresses(own_word(plan));
   }
 
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
@@ -99,15 +93,50 @@ class TcpTransport final : public Transport {
             .purposes = {Purpose::data, Purpose::acknowledge, Purpose::control}};
   }
 
-  void exchange_addresses() {
+  void prepare(const Plan& plan) {
+    if (std::any_of(plan.points.begin(), plan.points.end(), is_remote_access)) {
+      throw cannot_measure(
+          "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
+    }
+    own_address_ = claimed_address(plan);
+    reception_.emplace(tcp::listen_on(own_address_), expectation());
+  }
+
+  /// "+ADDRESS", or "-STATUS CODE SENTENCE": a rank that cannot obey tells it instead of its
+  /// address, so that all ranks still take part in the exchange and leave it with the same failure.
+  std::string own_word(const Plan& plan) {
+    try {
+      prepare(plan);
+      return "+" + reception_->address().text();
+    } catch (const Failure& failure) {
+      std::string sentence = failure.what();
+      std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+      return "-" + std::to_string(static_cast<int>(failure.status())) + " " + failure.code() + " " +
+             sentence;
+    }
+  }
+
+  [[noreturn]] static void rethrow(const std::string& word) {
+    std::istringstream parts(word.substr(1));
+    int status = 0;
+    std::string code;
+    std::string sentence;
+    parts >> status >> code >> std::ws;
+    std::getline(parts, sentence);
+    throw Failure(static_cast<ExitStatus>(status), code, sentence);
+  }
+
+  void exchange_addresses(const std::string& own) {
     std::string table;
-    for (const std::string& address : group_.gather(reception_->address().text()))
-      table += address + "\n";
+    for (const std::string& word : group_.gather(own)) table += word + "\n";
     group_.broadcast(table);
     std::istringstream lines(table);
-    for (std::string line; std::getline(lines, line);) addresses_.push_back(line);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with('-')) rethrow(line);
+      addresses_.push_back(line.substr(std::min<std::size_t>(1, line.size())));
+    }
     if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
-      throw cannot_measure("tcp-garbled", "rank 0 sent addresses of " +
+      throw cannot_measure("tcp-garbled", "rank 0 sent the addresses of " +
                                               std::to_string(addresses_.size()) + " ranks");
     }
   }

@@ -7,6 +7,7 @@ SHELL := /bin/sh
 VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
+CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
@@ -20,12 +21,12 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 
 .PHONY: test
 test: engine-tests ## engine, unit, contract, lab and MPI tests (under 15 minutes on 2 cores)
-	$(VENV)/ctest --test-dir build --output-on-failure --timeout 300
+	$(CTEST) --timeout 300
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
 test-all: .venv/.all engine-tests ## everything: slow tests, aarch64 under qemu, wheel and sdist
-	$(VENV)/ctest --test-dir build --output-on-failure --timeout 600
+	$(CTEST) --timeout 600
 	tools/test-aarch64
 	$(PYTEST)
 

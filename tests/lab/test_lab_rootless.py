@@ -102,3 +102,18 @@ def test_a_lab_without_root(node_program: Path, tmp_path: Path) -> None:
         "down": 3,
         "left": [],
     }
+
+
+def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
+    """A user namespace whose own limit is 0, and a process in it without rights."""
+    script = (
+        "echo 0 > /proc/sys/user/max_user_namespaces;"
+        ' exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"'
+    )
+    asked = "from wireproof.lab import missing_for_lab; print(*missing_for_lab())"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable, "-c", asked],
+        capture_output=True, text=True, timeout=20, check=False, env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert "user.max_user_namespaces is 0: `sysctl -w user.max_user_namespaces=10000`" in done.stdout, done.stderr

@@ -1,0 +1,164 @@
+"""A B A B ...: drift hits both. Ours runs before and after each rival, and only what lies between two like runs counts.
+
+The latency of a virtual machine has two plateaus (the distance of two virtual cores: factor 2.4) that flip every few
+seconds. A rival whose two neighbours of ours differ was measured across such a flip, or beside somebody's job; it says
+nothing about the ratio. The rule looks at our figures only, so that it cannot favour either side.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.row import NotRun, Row, Sense
+from wireproof.model.errors import WireproofError
+
+__all__ = ["DRIFT", "NEAR_NS", "Comparison", "Sample", "Triple", "compare", "control", "interleave", "interval_of"]
+
+DRIFT = 0.15
+"""Our figure before and after may differ by this share; the plateaus are a factor of 2 apart, blocks 6 %."""
+NEAR_NS = 120.0
+"""Raw cache-line bounce (half round trip) below this: the two cores are near each other."""
+LEAST = 6
+"""Fewer ratios have no distribution-free 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One launch: a median for each metric, and the raw bounce that our engine found beside it (None: theirs)."""
+
+    values: Mapping[str, float]
+    bounce_ns: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Triple:
+    """A rival's launch between two of ours."""
+
+    before: Sample
+    theirs: Sample
+    after: Sample
+
+    def ours(self, metric: str) -> float | None:
+        """Geometric mean of the two, None when they have drifted apart or one is missing."""
+        values = [sample.values.get(metric) for sample in (self.before, self.after)]
+        if any(value is None or value <= 0 for value in values):
+            return None
+        one, two = (float(value) for value in values if value is not None)
+        return None if max(one, two) > (1 + DRIFT) * min(one, two) else math.sqrt(one * two)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Our ``metric`` over the rival's; ``resolution``: half the last digit that the rival prints, in the unit."""
+
+    title: str
+    rival: str
+    ours: str
+    theirs: str
+    unit: str
+    target: float | None = None
+    sense: Sense = "at most"
+    resolution: float = 0.0
+    note: str = ""
+
+
+@dataclass
+class Interleaved:
+    """What came of it. A rival that failed is in ``failed`` with what was seen."""
+
+    triples: dict[str, list[Triple]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def interleave(
+    ours: Callable[[], Sample], rivals: Mapping[str, Callable[[], Sample]], rounds: int, say: Callable[[str], None]
+) -> Interleaved:
+    """``rounds`` times each rival in turn, ours before and after each. Our own failure is the caller's to handle."""
+    result = Interleaved({name: [] for name in rivals})
+    before = ours()
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}")
+        for name, rival in rivals.items():
+            if name in result.failed:
+                continue
+            try:
+                theirs = rival()
+            except WireproofError as error:
+                result.failed[name] = str(error)
+                continue
+            after = ours()
+            result.triples[name].append(Triple(before, theirs, after))
+            before = after
+    return result
+
+
+def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
+    """Distribution-free 95 % interval of the median (order statistics, widened for dependence); None below 6."""
+    from wireproof.analysis.interval import estimate
+
+    if len(values) < LEAST:
+        return None
+    found = estimate(list(values))
+    return found.low_ns, found.high_ns
+
+
+def _states(triples: Sequence[Triple]) -> str:
+    """How many comparisons lie in which state of the cores, as our bounce saw it."""
+    seen = [sample.bounce_ns for triple in triples for sample in (triple.before, triple.after) if sample.bounce_ns]
+    if not seen:
+        return "bounce not measured"
+    near = sum(1 for value in seen if value < NEAR_NS)
+    return f"cores near in {near}, far in {len(seen) - near} of our launches"
+
+
+def compare(group: str, wish: Comparison, found: Interleaved) -> Row | NotRun:
+    """The row of one comparison; ``NotRun`` when the rival did not answer."""
+    title = wish.title
+    if wish.rival in found.failed and len(found.triples[wish.rival]) < LEAST:
+        return NotRun(group=group, title=title, reason=found.failed[wish.rival], required=wish.target is not None)
+    triples = found.triples[wish.rival]
+    used: list[tuple[float, float]] = []
+    for triple in triples:
+        ours, theirs = triple.ours(wish.ours), triple.theirs.values.get(wish.theirs)
+        if ours is not None and theirs is not None and theirs > 0:
+            used.append((ours, theirs))
+    return _row(group, wish, used, len(triples) - len(used), _states(triples))
+
+
+def _row(group: str, wish: Comparison, used: list[tuple[float, float]], dropped: int, state: str) -> Row:
+    ratios = [ours / theirs for ours, theirs in used]
+    theirs = statistics.median(their for _, their in used) if used else None
+    interval = interval_of(ratios)
+    coarse = wish.resolution / theirs if theirs else 0.0
+    few = "" if interval else f"only {len(used)} usable comparisons"
+    return Row(
+        group=group,
+        title=wish.title,
+        unit=wish.unit,
+        value=statistics.median(ratios) if ratios else None,
+        low=interval[0] * (1 - coarse) if interval else None,
+        high=interval[1] * (1 + coarse) if interval else None,
+        ours=statistics.median(our for our, _ in used) if used else None,
+        theirs=theirs,
+        target=wish.target,
+        sense=wish.sense,
+        pairs=len(used),
+        dropped=dropped,
+        note="; ".join(filter(None, (few, wish.note, state))),
+    )
+
+
+def control(group: str, metric: str, unit: str, found: Interleaved) -> Row:
+    """Ours against ours, the launch after over the launch before: what the method reads where the truth is 1."""
+    triples = [triple for several in found.triples.values() for triple in several]
+    used = [
+        (triple.after.values[metric], triple.before.values[metric])
+        for triple in triples
+        if triple.ours(metric) is not None
+    ]
+    wish = Comparison(title=f"control: ours / ours ({metric})", rival="", ours=metric, theirs=metric, unit=unit)
+    return _row(group, wish, used, len(triples) - len(used), _states(triples))

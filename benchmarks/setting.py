@@ -1,0 +1,80 @@
+"""What one invocation of the benchmark has at hand: the MPIs, a scratch folder, how long, how to say what goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.row import NotRun, Row
+from wireproof.launch.find import choose_mpi, find_mpis
+from wireproof.launch.install import MpiInstall
+from wireproof.model.errors import CouldNotMeasure, WireproofError
+
+__all__ = ["Setting", "compiler_of", "find_intel", "label_of", "other_mpis"]
+
+ROOT = Path(__file__).resolve().parent.parent
+INTEL_VARIABLE = "WIREPROOF_TEST_IMPI"
+
+
+@dataclasses.dataclass(kw_only=True)
+class Setting:
+    """``rounds``: comparisons of each rival. ``full``: the suites' own defaults too, however long they take."""
+
+    scratch: Path
+    rounds: int
+    lab_rounds: int
+    full: bool = False
+    osu_home: str = ""
+    rows: list[Row] = dataclasses.field(default_factory=list)
+    not_run: list[NotRun] = dataclasses.field(default_factory=list)
+    say: Callable[[str], None] = lambda line: print(f"bench: {line}", file=sys.stderr, flush=True)
+
+    def add(self, *found: Row | NotRun) -> None:
+        for one in found:
+            if isinstance(one, Row):
+                self.rows.append(one)
+            else:
+                self.not_run.append(one)
+
+    def skip(self, group: str, title: str, error: WireproofError | str, *, required: bool = True) -> None:
+        self.add(NotRun(group=group, title=title, reason=str(error), required=required))
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.scratch / name
+        path.write_text(text, encoding="ascii")
+        return path
+
+
+def find_intel() -> MpiInstall:
+    """Intel MPI with the IMB programs, as ``tools/setup test`` installs it. Raises ``CouldNotMeasure``."""
+    given = os.environ.get(INTEL_VARIABLE)
+    folder = Path(given) if given else ROOT / ".deps" / "impi"
+    if not (folder / "bin" / "IMB-P2P").is_file():
+        raise CouldNotMeasure(f"no IMB-P2P in {folder}/bin: run `make test` once, or set {INTEL_VARIABLE}")
+    return choose_mpi(str(folder))
+
+
+def label_of(install: MpiInstall) -> str:
+    """Short name for a table."""
+    return install.version.replace("(R) MPI Library", " MPI") or install.family
+
+
+def other_mpis() -> list[MpiInstall]:
+    """Every MPI of this machine that is not Intel's and can be used, one of each version."""
+    found: dict[str, MpiInstall] = {}
+    for install in find_mpis():
+        if not install.problem and install.family != "intel":
+            found.setdefault(label_of(install), install)
+    return list(found.values())
+
+
+def compiler_of(install: MpiInstall, embedded: Path = Path(sys.prefix) / "bin") -> Path:
+    """The compiler wrapper for a plain loop on ``install``; Intel's wheel has none, but takes the standard ABI."""
+    if install.family == "intel":
+        return embedded / "mpicc_abi"
+    names = {"mpich": ("mpicc.mpich", "mpicc"), "openmpi": ("mpicc.openmpi", "mpicc")}[install.family]
+    folder = install.launcher.parent
+    return next((folder / name for name in names if (folder / name).is_file()), folder / names[-1])

@@ -1,8 +1,8 @@
 """Synthetic runs with a known truth: good worlds and planted lies, for tests of the judgement.
 
-Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer (stalls
-are one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour discovery; the
-management port carries 1 kB to 3 MB per point (launcher, ssh); counters start anywhere.
+Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer
+(stalls are one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour
+discovery; the management port carries 1 kB to 3 MB per point (launcher, ssh); counters start anywhere.
 """
 
 from __future__ import annotations

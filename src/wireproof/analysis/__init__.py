@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from wireproof.analysis.familiar import Familiar, familiar
+from wireproof.analysis.fit import Fit, Line, fit_sizes
 from wireproof.analysis.interval import autocorrelation, estimate, quantiles, two_modes
 from wireproof.analysis.measured import Measured, block_times, measure, operation_times, tail
+from wireproof.analysis.repeats import Effect, Repeated, effect, repeated
 from wireproof.analysis.witness import HostTraffic, PortTraffic, Seen, readers, watch
 
 __all__ = [
+    "Effect",
+    "Familiar",
+    "Fit",
     "HostTraffic",
+    "Line",
     "Measured",
     "PortTraffic",
+    "Repeated",
     "Seen",
     "autocorrelation",
     "block_times",
+    "effect",
     "estimate",
+    "familiar",
+    "fit_sizes",
     "measure",
     "operation_times",
     "quantiles",
     "readers",
+    "repeated",
     "tail",
     "two_modes",
     "watch",

@@ -158,6 +158,11 @@ means: The samples fall in separate groups; the median stands for one of them.
 detected: A gap parts the samples, far wider than the spread of each part.
 next: Look for frequency changes, two paths, or two cores' distance (far-core-state); read the quantiles.
 
+# launches-disagree: Repeats of one point differ
+means: Each repeat was precise about a different state of the machine; the interval of one repeat is too hopeful.
+detected: Intervals of repeats are apart and their medians differ by more than 10 %.
+next: Use more launches (--profile acceptance), pin ranks, and read the two-level interval over launches.
+
 # oversubscribed: More ranks than processors
 means: Ranks wait for a processor; times include the scheduler's.
 detected: More ranks than processors on a machine, or involuntary switches or steal in many blocks.

@@ -14,6 +14,8 @@ __all__ = ["run_issues"]
 
 _RUN = "run"
 _SPEED_TOLERANCE = 0.05
+_LOST = re.compile(r"ended by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE)
+_LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
 _RATE = re.compile(r"^\s*([0-9.]+)\s*Gb", re.IGNORECASE)
 
 
@@ -28,11 +30,12 @@ def _cut_short(ctx: Context) -> list[Issue]:
     run = ctx.run
     issues = [
         Issue(
-            "points-missing",
+            _missing_code(reason),
             "inconclusive",
             _RUN,
             f"point {point} was not measured: {reason or 'no reason given'}",
             point=point,
+            weight=0.0 if reason.startswith("not reached") else 1.0,
         )
         for point, reason in sorted(run.missing.items())
     ]
@@ -50,9 +53,17 @@ def _cut_short(ctx: Context) -> list[Issue]:
     return issues
 
 
+def _missing_code(reason: str) -> str:
+    """The sentence of a missing point tells why; the point that was under way speaks for those not reached."""
+    if _LOST.search(reason):
+        return "rank-lost"
+    return "deadline" if _LATE.search(reason) else "points-missing"
+
+
 _ERROR_CODES = {
     "mismatch": "library-mismatch", "library": "library-mismatch", "abi": "library-mismatch", "deadline": "deadline",
     "timeout": "deadline", "lost": "rank-lost", "died": "rank-lost", "killed": "rank-lost", "peer": "rank-lost",
+    "gone": "rank-lost",
     "corrupt": "payload-corrupt", "integrity": "payload-corrupt", "carrier": "nic-down", "nic": "nic-unknown",
 }  # fmt: skip
 

@@ -27,7 +27,7 @@ from wireproof.verdict.quality import (
     status_issues,
     trouble_issues,
 )
-from wireproof.verdict.shape import cache_issues
+from wireproof.verdict.shape import cache_issues, launch_issues, switch_issues
 
 __all__ = ["judge", "overall"]
 
@@ -79,6 +79,7 @@ class _Bench:
         self.streams: list[Stream] = []
         self.curves: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
         self.proofs: dict[str, list[Proof]] = defaultdict(list)
+        self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
 
     def point(self, point: PointRecord, traffic: dict[int, HostTraffic], proofs: list[PairProof]) -> None:
@@ -105,13 +106,15 @@ class _Bench:
         self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
 
     def _remember(self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured) -> None:
-        route = self.ctx.route(pair)
+        route, variant = self.ctx.route(pair), f"{point.form} {point.window} {point.window_kind}"
         self.proofs[route].append(proof.proof)
+        if point.formula == "robust":
+            self.launches[route, point.pattern, variant, point.message_bytes].append(number)
         if point.message_bytes > 0:
-            self.curves[route, point.pattern, point.form][point.message_bytes] = number.goodput_bytes_per_s
+            self.curves[route, point.pattern, variant][point.message_bytes] = number.goodput_bytes_per_s
         one_way = point.pattern == "stream" or (point.pattern == "put" and point.form == "stream")
         if one_way and fills_link(self.ctx.link, point.message_bytes):
-            kind = (point.pattern, point.form, point.message_bytes, point.formula)
+            kind = (point.pattern, variant, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             self.streams.append(Stream(*ends, kind, number.value, number.low, number.high))
 
@@ -122,6 +125,7 @@ class _Bench:
             self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
             self.issues += found
             self.issues += cache_issues(self.ctx, self.curves, self.proofs)
+        self.issues += switch_issues(self.curves) + launch_issues(self.launches)
         if not self.pairs:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
         findings = merge(self.issues)

@@ -4,19 +4,22 @@ switches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from wireproof.analysis.fit import fit_sizes
+from wireproof.analysis.measured import Measured
 from wireproof.model.finding import Proof
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
 
-__all__ = ["Curve", "cache_issues", "falls_like_a_cache"]
+__all__ = ["Curve", "cache_issues", "falls_like_a_cache", "launch_issues", "switch_issues"]
 
 Curve = Mapping[int, float]
 """message size -> goodput in bytes/s"""
 
 _FIRST, _LAST = 16 << 10, 1 << 20
 _FALL = 0.15
+_LAUNCH_SPREAD = 0.10
 
 
 def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
@@ -38,18 +41,53 @@ def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
 def cache_issues(
     ctx: Context, curves: Mapping[tuple[str, str, str], Curve], proofs: Mapping[str, Iterable[Proof]]
 ) -> list[Issue]:
-    """One issue per pair and pattern; a warning when the counters prove the wire, a failure when they do not."""
+    """``curves`` by route, pattern, variant. A warning when counters prove the wire, a failure when they do not."""
     issues = []
-    for (who, pattern, form), curve in sorted(curves.items()):
+    for (who, pattern, variant), curve in sorted(curves.items()):
         found = falls_like_a_cache(curve)
         if found is None:
             continue
         peak, end = found
         text = (
-            f"{who}, {pattern}{' ' + form if pattern in ('put', 'get') else ''}: goodput peaks at {peak} B with "
+            f"{who}, {pattern}{' ' + variant if pattern in ('put', 'get') else ''}: goodput peaks at {peak} B with "
             f"{rate(curve[peak])} and falls to {rate(curve[end])} at {end} B, as a cache does and a wire does not"
         )
         proven = set(proofs.get(who, ())) <= {"on-wire"}
         evidence = {"peak_bytes": peak, "peak_bytes_per_s": curve[peak], "end_bytes_per_s": curve[end]}
         issues.append(Issue("cache-shaped", "warning" if proven else "fail", who, text, dict(evidence)))
+    return issues
+
+
+def switch_issues(curves: Mapping[tuple[str, str, str], Curve]) -> list[Issue]:
+    """A note where a ping-pong's time against size breaks: the library changes its protocol there."""
+    issues = []
+    for (who, pattern, _), curve in sorted(curves.items()):
+        if pattern != "pingpong":
+            continue
+        found = fit_sizes({size: size / goodput * 1e9 for size, goodput in curve.items() if size and goodput > 0})
+        if found is None or found.eager_limit_bytes is None or found.step_ns <= 0:
+            continue
+        text = (
+            f"{who}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message takes "
+            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library changes its protocol there"
+        )
+        evidence = {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns}
+        issues.append(Issue("protocol-switch", "note", who, text, dict(evidence)))
+    return issues
+
+
+def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured]]) -> list[Issue]:
+    """A warning where repeats of one point differ, intervals apart: each was precise about a different state."""
+    issues = []
+    for (who, pattern, _, size), numbers in sorted(launches.items()):
+        times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
+        if len(times) < 2:
+            continue
+        quickest, slowest = times[0], times[-1]
+        spread = slowest[0] / quickest[0] - 1
+        if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
+            text = (
+                f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {spread:.0%}, more than their intervals"
+            )
+            issues.append(Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread))
     return issues

@@ -1,0 +1,119 @@
+"""Lines through time against size: start, gap, switch point, half-bandwidth size.
+
+LogGP (Alexandrov et al. 1995) says t(s) = start + gap s; where the library changes from eager to rendezvous the line
+breaks, and one number across the break would describe neither side (netgauge's warning). Errors are weighted
+relatively: a sweep spans four orders of magnitude and every size is known to about the same share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from wireproof.analysis.interval import Floats
+
+__all__ = ["Fit", "Line", "fit_sizes"]
+
+_MIN_SIDE = 3
+_MIN_JUMP = 0.03  # a break must change the time at the next size by this share of what the lower line foretells
+_MIN_GAIN = 4.0  # and cut the squared error by this factor
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes; ``residual`` is relative, root mean
+    square.
+    """
+
+    start_ns: float
+    gap_ns_per_byte: float
+    first_bytes: int
+    last_bytes: int
+    residual: float
+
+    def at(self, size: float) -> float:
+        return self.start_ns + self.gap_ns_per_byte * size
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """``eager_limit_bytes``: largest measured size before the break (None: no break); ``next_bytes``: the one after it.
+
+    ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small, pace of large messages.
+    """
+
+    lines: tuple[Line, ...]
+    eager_limit_bytes: int | None
+    next_bytes: int | None
+    step_ns: float
+    n_half_bytes: float
+
+    @property
+    def start_ns(self) -> float:
+        return self.lines[0].start_ns
+
+    @property
+    def gap_ns_per_byte(self) -> float:
+        return self.lines[-1].gap_ns_per_byte
+
+
+def fit_sizes(times_ns: Mapping[int, float]) -> Fit | None:
+    """Fit message size -> time of one message (half round trip, or time per message of a stream).
+
+    None for fewer than 3 sizes or times that are not positive. The break is looked for between sizes with 3 or more
+    on each side; it must gain a factor 4 in squared error and jump by 3 % or more.
+    """
+    sizes = np.asarray(sorted(times_ns), dtype=np.float64)
+    times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)
+    if sizes.size < _MIN_SIDE or not bool(np.all(np.isfinite(times))) or bool(np.any(times <= 0)):
+        return None
+    whole = _line(sizes, times)
+    cut = _best_break(sizes, times, whole)
+    if cut is None:
+        return Fit((whole,), None, None, 0.0, _n_half((whole,)))
+    lines = (_line(sizes[:cut], times[:cut]), _line(sizes[cut:], times[cut:]))
+    step = lines[1].at(sizes[cut]) - lines[0].at(sizes[cut])
+    return Fit(lines, int(sizes[cut - 1]), int(sizes[cut]), step, _n_half(lines))
+
+
+def _line(sizes: Floats, times: Floats) -> Line:
+    """Least squares of relative errors: minimise sum ((start + gap s - t) / t)^2."""
+    weighted = np.stack([1.0 / times, sizes / times], axis=1)
+    (start, gap), *_ = np.linalg.lstsq(weighted, np.ones_like(times), rcond=None)
+    error = weighted @ np.asarray([start, gap]) - 1.0
+    residual = math.sqrt(float(np.mean(error * error)))
+    return Line(float(start), float(gap), int(sizes[0]), int(sizes[-1]), residual)
+
+
+def _squares(line: Line, count: int) -> float:
+    return line.residual**2 * count
+
+
+def _best_break(sizes: Floats, times: Floats, whole: Line) -> int | None:
+    best: int | None = None
+    least = _squares(whole, sizes.size) / _MIN_GAIN
+    for cut in range(_MIN_SIDE, sizes.size - _MIN_SIDE + 1):
+        lower, upper = _line(sizes[:cut], times[:cut]), _line(sizes[cut:], times[cut:])
+        foretold = lower.at(sizes[cut])
+        squares = _squares(lower, cut) + _squares(upper, sizes.size - cut)
+        if squares < least and abs(times[cut] - foretold) > _MIN_JUMP * foretold:
+            best, least = cut, squares
+    return best
+
+
+def _n_half(lines: tuple[Line, ...]) -> float:
+    """Size at which goodput is half of 1 / gap of the largest messages: s = start / (2 G - g) on the line where it
+    falls.
+    """
+    pace = lines[-1].gap_ns_per_byte
+    if pace <= 0:
+        return math.nan
+    for line in lines:
+        slope = 2.0 * pace - line.gap_ns_per_byte
+        size = line.start_ns / slope if slope > 0 else math.inf
+        if size <= line.last_bytes:
+            return max(size, float(line.first_bytes))
+    return lines[-1].start_ns / pace

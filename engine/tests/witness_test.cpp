@@ -1,13 +1,17 @@
 // The witness on made-up trees, made-up drivers and this very host.
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 
 #include "base/links.hpp"
+#include "facts/collect.hpp"
 #include "tests/temporary_tree.hpp"
 #include "witness/frames.hpp"
 #include "witness/reader.hpp"
@@ -324,6 +328,59 @@ TEST(Reader, LiveHostHasLoopback) {
   const Delta delta = reader.delta(before, reader.read());
   EXPECT_GE(reader.counter_count(), kLinkStatistics.size());
   EXPECT_FALSE(is_unreadable(delta, "net/lo/rx_bytes"));
+}
+
+// Runs `check` in a child process in a network namespace of its own, whose /sys is still ours.
+template <class F>
+void in_own_namespace(F&& check) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr int kCannot = 77;
+    if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+      ::_exit(kCannot);
+    check();
+    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int state = 0;
+  ASSERT_EQ(::waitpid(child, &state, 0), child);
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 77)
+    GTEST_SKIP() << "needs: network namespaces that may be made and the ip command";
+  EXPECT_EQ(state, 0);
+}
+
+TEST(Reader, ForeignSysfsIsNoticedAndNotUsed) {
+  in_own_namespace([] {
+    Reader reader;
+    const Snapshot before = reader.read();
+    const Delta delta = reader.delta(before, reader.read());
+    EXPECT_TRUE(delta.foreign_sysfs);
+    EXPECT_EQ(delta.source, "netlink");
+    EXPECT_EQ(reader.counter_count(), kLinkStatistics.size())
+        << "loopback is all that a new namespace has";
+  });
+}
+
+bool ip(std::vector<std::string> arguments) {
+  FactRequest request;
+  request.kind = FactRequest::Kind::command;
+  request.argv = std::move(arguments);
+  request.argv.insert(request.argv.begin(), "ip");
+  return facts::collect(request).front().status == facts::Status::ok;
+}
+
+TEST(Reader, LiveInterfaceThatVanishesAndComesBack) {
+  in_own_namespace([] {
+    if (!ip({"link", "add", "va", "type", "veth", "peer", "name", "vb"})) ::_exit(77);
+    Reader reader;
+    const Snapshot before = reader.read();
+    EXPECT_TRUE(ip({"link", "del", "va"}));
+    const Snapshot without = reader.read();
+    EXPECT_TRUE(is_unreadable(reader.delta(before, without), "net/va/tx_bytes"));
+    EXPECT_FALSE(is_unreadable(reader.delta(before, without), "net/lo/tx_bytes"));
+    EXPECT_TRUE(ip({"link", "add", "va", "type", "veth", "peer", "name", "vb"}));
+    EXPECT_FALSE(is_unreadable(reader.delta(before, reader.read()), "net/va/tx_bytes"));
+  });
 }
 
 TEST(ReaderOf, LowestRankOfANamespaceReads) {

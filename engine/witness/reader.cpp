@@ -35,7 +35,7 @@ Snapshot Reader::read() {
   Snapshot snapshot;
   snapshot.values.reserve(names_.size());
   snapshot.started_ns = monotonic_ns();
-  if (links_) {
+  if (links_ && ethtool_) {
     const auto interfaces = links_->read(names_, snapshot);
     source_ = links_->source();
     ethtool_->read(interfaces, names_, snapshot);

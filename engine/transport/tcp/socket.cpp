@@ -234,12 +234,13 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
 Transfer send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
+    const int error = sent < 0 ? errno : 0;
+    if (error == 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN || errno == EINTR) {
+    } else if (error == EAGAIN || error == EINTR) {
       if (!wait_for(socket.descriptor(), POLLOUT, deadline)) return Transfer::late;
     } else {
-      return errno == EPIPE || errno == ECONNRESET ? Transfer::closed : Transfer::failed;
+      return error == EPIPE || error == ECONNRESET ? Transfer::closed : Transfer::failed;
     }
   }
   return Transfer::done;

@@ -99,7 +99,7 @@ class TcpTransport final : public Transport {
           "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
     }
     own_address_ = claimed_address(plan);
-    reception_.emplace(tcp::listen_on(own_address_), expectation());
+    reception_ = std::make_unique<Reception>(tcp::listen_on(own_address_), expectation());
   }
 
   /// "+ADDRESS", or "-STATUS CODE SENTENCE": a rank that cannot obey tells it instead of its
@@ -190,7 +190,7 @@ class TcpTransport final : public Transport {
   std::int64_t stall_ms_ = kMeetPatienceMs;
   Address own_address_;
   std::vector<std::string> addresses_;  // by rank, as text
-  std::optional<Reception> reception_;
+  std::unique_ptr<Reception> reception_;
   std::map<std::pair<int, Purpose>, Socket>
       early_guests_;  // of a later point, while this rank was still busy
   std::map<int, std::unique_ptr<LinkPair<TcpLink>>> pairs_;  // by peer; kept for later points

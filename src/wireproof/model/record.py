@@ -109,6 +109,7 @@ class FactFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", ta
     text: str = ""
     exit_status: int | None = None
     truncated: bool = False
+    reason: str = ""
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="floor"):
@@ -126,6 +127,8 @@ class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="id
     interval_ns: float
     counters: dict[str, int] = msgspec.field(default_factory=dict)
     shared_with: int | None = None
+    source: str = ""
+    foreign_sysfs: bool = False
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="start"):
@@ -184,13 +187,18 @@ class PairResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters of one network namespace before and after a point, raw units."""
+    """Counters of one network namespace before and after a point, raw units.
+
+    ``foreign_sysfs``: /sys showed another namespace, so nothing was read from it (no InfiniBand counters).
+    """
 
     rank: int
     interval_ns: float
     counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     unreadable: list[str] = msgspec.field(default_factory=list)
     shared_with: int | None = None
+    source: str = ""
+    foreign_sysfs: bool = False
 
 
 class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="point"):

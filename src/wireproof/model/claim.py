@@ -58,5 +58,5 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     on_wire_min: float = 0.98
     on_wire_max: float = 1.35
     stray_share: float = 0.05
-    min_payload_bytes: int = 65536
+    min_payload_bytes: int = 16384
     max_half_width: float = 0.10

@@ -40,6 +40,5 @@ def shaper_credit_bytes(link: LinkClaim, *, idle_between_messages: bool, table: 
     table = table or default_table()
     if not is_shaped(link) or link.rate_bits_per_s is None:
         return 0
-    slow = link.rate_bits_per_s < table["shaper.slow_rate"].value
-    burst = table["shaper.slow_burst"].value if slow else table["shaper.burst_time"].value * link.rate_bits_per_s / 8
+    burst = max(table["shaper.least_burst"].value, table["shaper.burst_time"].value * link.rate_bits_per_s / 8)
     return int(burst) + (unslowed_bytes(link, table) if idle_between_messages else 0)

@@ -79,8 +79,8 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         True,
     ),
     ("shaper.burst_time", 64e-6, "s", "token bucket of the lab: burst = 64 us x rate; measured honest", False),
-    ("shaper.slow_rate", 2e9, "bit/s", "below this the lab uses the small bucket and the small segment", False),
-    ("shaper.slow_burst", 2000, "B", "token bucket of the lab below 2 Gb/s", False),
+    ("shaper.least_burst", 2000, "B", "least token bucket of the lab: one large frame must pass", False),
+    ("shaper.slow_rate", 2e9, "bit/s", "below this the lab uses the small segment", False),
     ("shaper.slow_segment", 16384, "B", "gso_max_size of the lab below 2 Gb/s: one such packet always passes", False),
     ("shaper.segment", 65536, "B", "largest segment of the kernel: one such packet always passes", False),
 )

@@ -49,6 +49,7 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
 
 
 _SENTENCES = {
+    "instrument-only": "this transport moves nothing",
     "shared-memory-suspected": "both ranks are on one machine and memory was measured, not a wire",
     "nolocal-shm": "the library believed the ranks remote, yet the bytes never left the machine",
     "off-wire": "no port carried the rest",

@@ -216,6 +216,36 @@ def test_the_engines_own_sentence_wins() -> None:
     assert classify(PLAN, [OPENED, Start(id=1), late], b"", 4).ended == "deadline"
 
 
+def test_a_lost_rank_counts_more_than_what_it_brought_upon_the_others() -> None:
+    follower = EngineError(code="interrupted", message="a signal ended the run", id=0, rank=0)
+    talk = b"mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9 (Killed).\n"
+    frames: list[Frame] = [OPENED, host(1, "n2"), Start(id=0), follower]
+    ending = classify(PLAN, frames, talk, 137)
+    assert (ending.ended, ending.reason) == (
+        "rank-lost",
+        "rank 1 on n2 was ended by SIGKILL at point 0 (pingpong, 8 B)",
+    )
+    assert missing_points(PLAN, frames, ending)[0] == ending.reason
+
+
+def test_the_engines_deadline_counts_more_than_how_its_launcher_cleans_up() -> None:
+    late = EngineError(code="deadline", message="the point did not finish within 9 ms", id=0, rank=0)
+    ending = classify(PLAN, [OPENED, Start(id=0), late], b"=   KILLED BY SIGNAL: 9 (Killed)\n", 9)
+    assert ending.ended == "deadline"
+    assert ending.reason == "deadline: the point did not finish within 9 ms at point 0 (pingpong, 8 B)"
+
+
+def test_a_loaders_error_is_found_among_the_launchers_paragraphs() -> None:
+    talk = (
+        b"x: error while loading shared libraries: libmpi.so.12: cannot open shared object file\n"
+        b"Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"
+        b"mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+        b"the job to be terminated. The first process to do so was:\n  Process name: [[1,1],1]\n  Exit code:    127\n"
+    )
+    assert "libmpi.so.12" in classify(PLAN, [], talk, 127).reason
+    assert "Process name" not in classify(PLAN, [], talk, 127).reason
+
+
 def test_our_own_deadline_names_the_point() -> None:
     ending = classify(PLAN, [OPENED, Start(id=1)], b"", 143, timed_out="silent for 5 s")
     assert (ending.ended, ending.reason) == ("deadline", "silent for 5 s at point 1 (put, 64 B)")

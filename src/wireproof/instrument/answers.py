@@ -10,9 +10,10 @@ import msgspec
 
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.find import find_mpis
+from wireproof.launch.find import choose_mpi, find_mpis
 from wireproof.launch.install import MpiInstall
 from wireproof.launch.meeting import meeting_point
+from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
@@ -68,6 +69,13 @@ def _blank(install: MpiInstall | None, name: str) -> Answer:
     )
 
 
+def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchCommand:
+    if transport != "tcp":
+        return prepare(transport, install, ranks=2)
+    # Any Hydra starts plain processes and tells them rank and size.
+    return prepare(transport, install or choose_mpi("mpich"), ranks=2, meet=meeting_point("127.0.0.1"))
+
+
 def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> Answer:
     """Run the small plan over ``transport``. Never raises for what does not work: the ``problem`` says it."""
     blank = _blank(install, install.title if install else transport)
@@ -75,7 +83,7 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
         return blank
     begun = time.monotonic()
     try:
-        command = prepare(transport, install, ranks=2, meet=meeting_point("127.0.0.1") if transport == "tcp" else "")
+        command = _command(transport, install)
         claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
         outcome = measure(
             small_plan(transport, command.expect),

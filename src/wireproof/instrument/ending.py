@@ -25,6 +25,11 @@ _RANK_HOST = (
     re.compile(r"RANK (\d+) PID \d+ RUNNING AT (\S+)"),
     re.compile(r"process rank (\d+) with PID \d+ on node (\S+)"),
 )
+_CAUSE = re.compile(
+    r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|unreachable|"
+    r"unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
+    re.IGNORECASE,
+)
 _TALK_LINES = 3
 _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
@@ -45,9 +50,14 @@ def clean_text(data: bytes, limit: int = 400) -> str:
 
 
 def _last_words(talk: bytes) -> str:
-    """The last lines of talk that say something."""
+    """The lines of talk that name a cause, else the last ones that say something.
+
+    Launchers add paragraphs of their own after the one line that matters: the first causes are the best.
+    """
     lines = [line for line in talk.splitlines()[-200:] if not _NOISE.match(line.decode("utf-8", "replace"))]
-    return " | ".join(text for line in lines[-_TALK_LINES:] if (text := clean_text(line, 300)))
+    texts = [text for line in lines if (text := clean_text(line, 300))]
+    causes = list(dict.fromkeys(text for text in texts if _CAUSE.search(text)))
+    return " | ".join(causes[:_TALK_LINES] or texts[-_TALK_LINES:])
 
 
 def under_way(frames: Sequence[Frame]) -> int | None:
@@ -93,20 +103,30 @@ def _at(culprit: int | None, plan: Plan) -> str:
     return f" at point {point.id} ({point.pattern}, {point.message_bytes} B)"
 
 
-_OPENING = {
-    "mismatch": "mismatch",
-    "library-mismatch": "mismatch",
-    "deadline": "deadline",
-}
+def _told(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
+    """Errors that the engine has told itself: of the whole run, or of the point that was under way."""
+    return [it for it in frames if isinstance(it, EngineError) and (it.id is None or it.id == culprit)]
 
 
-def _by_engine_error(error: EngineError, where: str) -> Ending | None:
-    """An error of the whole run that the engine has told itself (``id`` absent)."""
-    message = clean_text(error.message.encode(), 600)
-    for code, ended in _OPENING.items():
-        if code in error.code:
-            return Ending(ended="mismatch" if ended == "mismatch" else "deadline", reason=f"{message}{where}")
+def _sentence(error: EngineError) -> str:
+    said = clean_text(error.message.encode(), 600)
+    return f"deadline: {said}" if error.code == "deadline" and "deadline" not in said else said
+
+
+def _by_engine(told: Sequence[EngineError]) -> tuple[Ended, str] | None:
+    """What the engine's own errors decide: the first one names the cause, others follow from it."""
+    for error in told:
+        if "mismatch" in error.code:
+            return "mismatch", _sentence(error)
+        if error.code == "deadline":
+            return "deadline", _sentence(error)
+        if not error.code.endswith(_FOLLOWED):
+            return "failed", _sentence(error)
     return None
+
+
+_FOLLOWED = ("-lost", "-gone", "interrupted")
+"""Codes by which the survivors tell of what a lost rank brought upon them: the launcher may know better why."""
 
 
 def classify(
@@ -120,44 +140,48 @@ def classify(
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     opened = any(isinstance(frame, Open) for frame in frames)
-    whole = [frame for frame in frames if isinstance(frame, EngineError) and frame.id is None]
-    where = _at(culprit, plan) if opened and culprit is not None else ""
-    text = talk.decode("utf-8", "replace")
     if timed_out:
-        return Ending(
-            ended="deadline" if opened else "not-started", reason=timed_out + _at(culprit, plan), culprit=culprit
-        )
+        late: Ended = "deadline" if opened else "not-started"
+        return Ending(ended=late, reason=timed_out + _at(culprit, plan), culprit=culprit)
     if close is not None and exit_status == 0:
         return Ending(ended="done", reason="")
-    for error in whole:
-        if ending := _by_engine_error(error, where):
-            return msgspec.structs.replace(ending, culprit=culprit)
-    if close is not None and exit_status == 1 and not whole:
+    told = _told(frames, culprit)
+    if close is not None and exit_status == 1 and not told:
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
+    where = _at(culprit, plan) if culprit is not None else ""
+    ended, reason = _by_engine(told) or _by_launcher(frames, told, talk, exit_status)
+    return Ending(ended=ended, reason=reason + where, culprit=culprit)
+
+
+def _by_launcher(
+    frames: Sequence[Frame], told: Sequence[EngineError], talk: bytes, exit_status: int | None
+) -> tuple[Ended, str]:
+    """What the launcher says: a signal, or why nothing started."""
+    text = talk.decode("utf-8", "replace")
     number = _signal_seen(exit_status, text)
-    if number is not None and not whole:
-        return Ending(ended="rank-lost", reason=_lost(number, text, frames) + where, culprit=culprit)
-    said = clean_text(whole[-1].message.encode(), 600) if whole else _last_words(talk)
+    if number is not None:
+        return "rank-lost", _lost(number, text, frames)
+    if told:
+        return "rank-lost", _sentence(told[0])
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"
-    if not opened and not whole:
-        return Ending(ended="not-started", reason=f"the engine did not start ({status}): {said or 'it said nothing'}")
-    return Ending(ended="failed", reason=f"{said or 'the engine said nothing'} ({status}){where}", culprit=culprit)
+    said = _last_words(talk)
+    if not any(isinstance(frame, Open) for frame in frames):
+        return "not-started", f"the engine did not start ({status}): {said or 'it said nothing'}"
+    return "failed", f"{said or 'the engine said nothing'} ({status})"
 
 
 def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, str]:
     """Why each planned point without a frame has none."""
     sealed = {frame.id for frame in frames if isinstance(frame, PointRecord)}
-    told = {
-        it.id: clean_text(it.message.encode()) for it in frames if isinstance(it, EngineError) and it.id is not None
-    }
+    told = {it.id: _sentence(it) for it in frames if isinstance(it, EngineError) and it.id is not None}
     missing: dict[int, str] = {}
     for point in plan.points:
         if point.id in sealed:
             continue
-        if point.id in told:
-            missing[point.id] = told[point.id]
-        elif point.id == ending.culprit:
+        if point.id == ending.culprit and ending.reason:
             missing[point.id] = ending.reason
+        elif point.id in told:
+            missing[point.id] = told[point.id]
         else:
             missing[point.id] = f"not reached: {ending.reason}" if ending.reason else "the engine sent no result for it"
     return missing

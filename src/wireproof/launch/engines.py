@@ -17,7 +17,7 @@ __all__ = ["ABIS", "EngineChoice", "choose_engine", "find_engine", "find_program
 
 ABIS: tuple[Abi, ...] = ("mpiabi", "mpich", "openmpi", "nompi")
 FOLDER_VARIABLE = "WIREPROOF_ENGINE_DIR"
-_DEPTH = ("", "bin", "engine", "engine/node", "node")
+_DEPTH = ("", "bin")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -64,23 +64,43 @@ TransportKind prepare(const Arguments& arguments, Opening& opening) {
   opening.request.rank = arguments.rank.value_or(seen ? seen->rank : 0);
   opening.request.ranks = arguments.ranks.value_or(seen ? seen->ranks : 1);
   opening.request.meet = arguments.meet;
-  if (opening.request.rank != 0) return arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
-  read_plan(arguments, opening);
+  const TransportKind started = arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
+  if (opening.request.rank != 0) return started;
+  try {
+    read_plan(arguments, opening);
+  } catch (const Failure&) {
+    // The other ranks wait in the library's start-up: join them there, and tell them all in agree().
+    if (opening.request.ranks > 1 && kHasMpi && started == TransportKind::mpi) return started;
+    throw;
+  }
   return opening.plan.transport;
+}
+
+/// Everything that may be wrong with the plan on this rank: nothing, or "code\nmessage". Collective.
+std::string trouble_with_plan(Transport& transport, Opening& opening,
+                              const Arguments& arguments) {
+  std::string trouble;
+  Group& group = transport.group();
+  try {
+    if (group.rank() == 0 && opening.text.empty()) opening.text = read_plan_text(arguments.plan);
+  } catch (const Failure& failure) {
+    trouble = failure.code() + '\n' + failure.what();
+  }
+  group.broadcast(opening.text);
+  if (!trouble.empty()) return trouble;
+  try {
+    opening.plan = parse_plan(opening.text);
+    transport.configure(opening.plan);
+    return "";
+  } catch (const Failure& failure) {
+    return failure.code() + '\n' + failure.what();
+  }
 }
 
 /// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for all.
 void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
   Group& group = transport.group();
-  if (group.rank() == 0 && !opening.has_plan) read_plan(arguments, opening);
-  group.broadcast(opening.text);
-  if (!opening.has_plan) opening.plan = parse_plan(opening.text);
-  std::string trouble;
-  try {
-    transport.configure(opening.plan);
-  } catch (const Failure& failure) {
-    trouble = failure.code() + '\n' + failure.what();
-  }
+  const std::string trouble = trouble_with_plan(transport, opening, arguments);
   std::string first;
   for (const std::string& other : group.gather(trouble)) {
     if (first.empty()) first = other;

@@ -17,6 +17,8 @@ constexpr double kAgreement = 0.01;
 constexpr double kWarmUpShare = 0.3;  // of the budget, at most
 constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
 constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
+constexpr double kProbeQuanta = 20;
+constexpr std::uint32_t kMostProbed = 1U << 20;
 constexpr double kTooFine = 0.25;  // of the shortest batch
 constexpr int kMostRecuts = 3;
 constexpr double kOvershoot = 2;  // of the budget, only to reach the six blocks that an interval needs
@@ -70,10 +72,16 @@ std::span<const Ticks> Origin::time_segment(const Segment& segment, bool counted
   return std::span(scratch_).first(segment.batches);
 }
 
-/// Rough time of one granule; the first is always the slowest (connections, page faults), so the second counts.
+/// Rough time of one granule; the first is always the slowest (connections, page faults), so the second counts. Doubled
+/// until the clock can see it.
 double Origin::first_granule_ns() {
-  const Segment probe{.lead_in = runner_->pipelined() ? 1U : 0U, .batches = 2};
-  return to_ns(static_cast<double>(time_segment(probe, false)[1]));
+  Segment probe{.lead_in = runner_->pipelined() ? 1U : 0U, .batches = 2};
+  for (;;) {
+    const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false)[1]));
+    const bool seen = batch_ns >= kProbeQuanta * pair_.clock().quantum_ns;
+    if (seen || probe.granules >= kMostProbed) return std::max(batch_ns, 1e-3) / probe.granules;
+    probe.granules *= 2;
+  }
 }
 
 /// Time of one granule by one window, in ns.

@@ -71,7 +71,7 @@ void Sweep::check_plan() const {
     for (const auto& [origin, target] : point.pairs) {
       if (std::max(origin, target) < size) continue;
       throw bad_plan(name + " names rank " + std::to_string(std::max(origin, target)) + " and only " +
-                     std::to_string(size) + " ranks were started; start more or change pairs=");
+                     std::to_string(size) + " rank(s) were started; start more or change pairs=");
     }
     const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
     if (remote && !transport_.one_sided()) {

@@ -106,7 +106,7 @@ def test_open_mpi_takes_one_nic_for_all() -> None:
 
 @pytest.mark.parametrize(
     ("family", "mark"),
-    [("mpich", "MPIR_CVAR_ENABLE_HEAVY_YIELD"), ("intel", "I_MPI_THREAD_YIELD"), ("openmpi", "mpi_yield_when_idle")],
+    [("mpich", "MPIR_CVAR_POLLS_BEFORE_YIELD"), ("intel", "I_MPI_THREAD_YIELD"), ("openmpi", "mpi_yield_when_idle")],
 )
 def test_more_ranks_than_cores_yield_and_it_is_noted(family: Family, mark: str) -> None:
     crowded = build_command("mpi", request(family, ranks=4, cores=2))

@@ -61,6 +61,11 @@ class LaunchRequest:
         return bool(self.cores) and most > self.cores
 
     @property
+    def shares_memory(self) -> bool:
+        """Some ranks are started on one host, so that the MPI may use shared memory between them."""
+        return self.local or len(set(self.hosts)) < len(self.hosts)
+
+    @property
     def claimed_nics(self) -> tuple[str, ...]:
         """The distinct NICs that the MPI is told to use; empty when it is left its own choice."""
         return () if self.nic_selection == "none" else tuple(dict.fromkeys(nic for nic in self.nics if nic))

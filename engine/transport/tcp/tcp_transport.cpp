@@ -80,8 +80,7 @@ class TcpTransport final : public Transport {
   Address claimed_address(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
       if (place.index != group_.rank() || place.address.empty()) continue;
-      return tcp::numeric_address(place.address, 0,
-                                  "rank " + std::to_string(place.index) + ": address");
+      return tcp::numeric_address(place.address, 0, "the claimed address");
     }
     return group_.own_address();
   }
@@ -109,7 +108,7 @@ class TcpTransport final : public Transport {
       prepare(plan);
       return "+" + reception_->address().text();
     } catch (const Failure& failure) {
-      std::string sentence = failure.what();
+      std::string sentence = "rank " + std::to_string(group_.rank()) + ": " + failure.what();
       std::replace(sentence.begin(), sentence.end(), '\n', ' ');
       return "-" + std::to_string(static_cast<int>(failure.status())) + " " + failure.code() + " " +
              sentence;

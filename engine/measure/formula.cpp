@@ -49,8 +49,8 @@ FormulaCount formula_count(const Point& point, int granule, double granule_ns) {
   Count count = suite_count(point, std::max(granule_ns, 1.0));
   if (point.iterations > 0) {
     const auto wanted = static_cast<std::uint64_t>(point.iterations);
-    count.warm_up = std::min(count.warm_up, std::max<std::uint64_t>(1, wanted / 10));
     count.timed = std::max<std::uint64_t>(1, wanted / static_cast<std::uint64_t>(granule));
+    count.warm_up = std::min(count.warm_up, std::max<std::uint64_t>(1, count.timed / 10));
   }
   std::uint64_t batches = std::min(kMostBatches, count.timed);
   while (count.timed % batches != 0) --batches;

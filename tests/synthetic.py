@@ -201,7 +201,7 @@ def _point(
     noise = np.where(stalls, noise * rng.uniform(3, 20, noise.size), noise)
     batch_ns = (true * halves * batch * noise).tolist()
     per_operation = np.asarray(batch_ns) / batch / halves
-    medians = [float(np.median(part)) for part in np.split(per_operation, blocks)]
+    medians = np.median(per_operation.reshape(blocks, per_block), axis=1)
     messages = batch * blocks * per_block + max(1000, batch) if true < 1e6 else batch * blocks * per_block + 5
     both = pattern in ("pingpong", "exchange")
     elapsed = sum(batch_ns) * 1.05 + 1e6

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from wireproof.analysis.counters import Direction
+from wireproof.analysis.counters import Direction, sources
 from wireproof.analysis.witness import HostTraffic, readers, watch
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
@@ -40,6 +40,10 @@ class _Vote:
 
 def calibrated(ctx: Context) -> Context:
     """The context with the units that the run itself proves; the same context when none is needed or proven."""
+    nics = [ctx.claimed_nic(rank) for rank in ctx.hosts]
+    protocol = ctx.link.protocol if ctx.link else None
+    if all(source.unit is not None for nic in nics if nic for source in sources(nic, protocol, "tx")):
+        return ctx
     votes = [vote for point in ctx.run.points if len(point.pairs) == 1 for vote in _votes(ctx, point)]
     found = {driver: _agreed([vote for vote in votes if vote.driver == driver]) for driver in {v.driver for v in votes}}
     units = {driver: unit for driver, unit in found.items() if unit is not None}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from wireproof.analysis.counters import Direction
 from wireproof.analysis.witness import HostTraffic, PortTraffic, readers, watch
 from wireproof.model.finding import Proof
-from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 
 __all__ = ["PairProof", "Sighting", "Witnessed", "prove", "settle"]
@@ -89,6 +89,7 @@ class _Desk:
     ) -> None:
         self.ctx, self.point, self.reader_of, self.traffic = ctx, point, reader_of, traffic
         self.protocol = ctx.link.protocol if ctx.link else "tcp"
+        self.known_bounds: dict[tuple[int | None, str, Direction], tuple[float, float]] = {}
 
     def pair(self, pair: PairResult) -> PairProof:
         if self.ctx.run.open is not None and self.ctx.run.open.transport in ("null", "model"):
@@ -176,8 +177,13 @@ class _Desk:
 
     def _bounds(self, rank: int, direction: Direction) -> tuple[float, float]:
         """Least and most bytes through the claimed port of the rank's namespace, all pairs of the point together."""
-        reader = self.reader_of.get(rank)
-        nic = self.ctx.claimed_nic(rank)
+        reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
+        key = (reader, nic.name if nic else "", direction)
+        if key not in self.known_bounds:
+            self.known_bounds[key] = self._summed(reader, nic, direction)
+        return self.known_bounds[key]
+
+    def _summed(self, reader: int | None, nic: Nic | None, direction: Direction) -> tuple[float, float]:
         need = payload = both = 0.0
         messages = 0
         for pair in self.point.pairs:

@@ -75,9 +75,13 @@ def summary(section: Section, look: Look = Look()) -> str:
     told = [group for group in groups if group[0].severity in ("fail", "inconclusive")][:MOST_FINDINGS] or groups[:2]
     for group in told:
         parts.append(Padding(_finding(group, look), (0, 0, 0, 2)))
-    codes = [f"{group[0].code} ({len(group)})" for group in groups if group not in told]
-    if codes:
-        parts.append(Padding(Text(look.say(f"also, in the report: {', '.join(codes)}")), (0, 0, 0, 2)))
+    counts: dict[str, int] = {}
+    for group in groups:
+        if group not in told:
+            counts[group[0].code] = counts.get(group[0].code, 0) + len(group)
+    if counts:
+        codes = ", ".join(f"{code} ({count})" for code, count in counts.items())
+        parts.append(Padding(Text(look.say(f"also, in the report: {codes}")), (0, 0, 0, 2)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     return _paint(parts, look)
 

@@ -71,7 +71,9 @@ class _Scale:
         self._ceiling()
         self._expectation(start_ns)
         goodput = self.number.goodput_bytes_per_s
-        efficiency = goodput / self.rate if self.rate and self.size else None
+        # Short messages pass a shaper at the CPU's speed: a share of the link's goodput would say nothing.
+        slowed = self.size > 0 and self.size >= bandwidth_threshold_bytes(self.link)
+        efficiency = goodput / self.rate if self.rate and slowed else None
         limit = self.rate if self.number.unit == "bytes_per_s" else self.bound.floor_ns
         return Held(limit, efficiency, self.issues, self.clear)
 

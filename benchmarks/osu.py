@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -70,10 +71,8 @@ def _rival(stage: Stage, name: str, program: Path) -> Callable[[], Sample]:
 def _fitting(program: Path) -> MpiInstall:
     """The MPI that the program answers to: the first that runs it with two ranks."""
     installs = other_mpis()
-    try:
+    with contextlib.suppress(WireproofError):
         installs.append(find_intel())
-    except WireproofError:
-        pass
     said: list[str] = []
     for install in installs:
         try:

@@ -54,9 +54,9 @@ def compare_world(world: ModelWorld, times_ns: dict[int, float]) -> Recovered | 
         return None
     found = fit.eager_limit_bytes == world.eager_limit_bytes
     return Recovered(
-        latency=abs(fit.start_ns / world.latency_ns - 1),
-        gap=abs(fit.gap_ns_per_byte / world.gap_ns_per_byte - 1),
-        step=abs(fit.step_ns / world.rendezvous_ns - 1) if found else 1.0,
+        latency=abs(float(fit.start_ns) / world.latency_ns - 1),
+        gap=abs(float(fit.gap_ns_per_byte) / world.gap_ns_per_byte - 1),
+        step=abs(float(fit.step_ns) / world.rendezvous_ns - 1) if found else 1.0,
         switch_found=found,
     )
 

@@ -1,6 +1,7 @@
 /* The ping-pong that a person would write: MPI_Send and MPI_Recv in a loop, MPI_Wtime around it, nothing else.
  * plain_loop BYTES ITERATIONS ROWS: one line for each row of ITERATIONS round trips, and the peak memory of the larger
- * rank. With 0 rows: only MPI_Init and one exchange, which is what an MPI needs for itself. */
+ * rank, which is what an MPI needs for itself: with 0 rows after MPI_Init and one exchange, with -1 after windows of
+ * messages one way at each power of two up to BYTES, at most 64 messages and 4 MiB in flight. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,21 @@ static void round_trips(int rank, int bytes, int count) {
       MPI_Recv(in_buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Send(out_buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
     }
+  }
+}
+
+static void windows_of(int rank, int bytes, int count) {
+  MPI_Request requests[64];
+  const int fitting = (4 << 20) / bytes, window = fitting > 64 ? 64 : fitting < 2 ? 2 : fitting;
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < window; ++k) {
+      if (rank == 0) {
+        MPI_Isend(out_buffer, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, requests + k);
+      } else {
+        MPI_Irecv(in_buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, requests + k);
+      }
+    }
+    MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
   }
 }
 
@@ -43,6 +59,7 @@ int main(int argc, char **argv) {
   if (posix_memalign((void **)&out_buffer, 4096, size) || posix_memalign((void **)&in_buffer, 4096, size)) return 1;
   for (size_t i = 0; i < (size_t)bytes; ++i) out_buffer[i] = in_buffer[i] = (char)i;
   round_trips(rank, bytes, rows > 0 ? 5000 : 1);
+  for (int size = 1; rows < 0 && size <= bytes; size *= 2) windows_of(rank, size, 20);
   for (int row = 0; row < rows; ++row) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();

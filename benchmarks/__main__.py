@@ -11,13 +11,20 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, latency, osu, own, truth
+from benchmarks import bandwidth, lab_sweep, latency, osu, own, truth
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
 from wireproof import __version__
 
-PARTS = {"latency": latency.run, "bandwidth": bandwidth.run, "own": own.run, "truth": truth.run, "osu": osu.run}
+PARTS = {
+    "latency": latency.run,
+    "bandwidth": bandwidth.run,
+    "lab": lab_sweep.run,
+    "own": own.run,
+    "truth": truth.run,
+    "osu": osu.run,
+}
 
 
 def _load() -> str:

@@ -22,7 +22,7 @@ DRIVERS = {
 
 
 def good_world(seed: int) -> World:
-    """A fabric, two to four nodes, noise of 0.1 to 2 %, 0.93 to 0.995 of attainable, a management port of up to 3 MB."""
+    """A fabric, two to four nodes, noise of 0.1 to 2 %, 0.93 to 0.995 of attainable, up to 3 MB of management."""
     rng = random.Random(seed)
     kind = GOOD[seed % len(GOOD)]
     common = {

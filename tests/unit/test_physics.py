@@ -127,7 +127,9 @@ def test_latency_floor_is_the_printed_one(name: str) -> None:
 
 
 def test_floors_from_literature_are_marked_so() -> None:
-    assert all(row.literature for key, row in default_table().items() if key.startswith("floor.") and key != "floor.any")
+    assert all(
+        row.literature for key, row in default_table().items() if key.startswith("floor.") and key != "floor.any"
+    )
     assert default_table()["floor.omnipath_switched"].value == 850
     assert default_table()["floor.iwarp"].value == 5000
     assert default_table()["floor.tcp_ipoib"].value == 7000
@@ -200,7 +202,8 @@ def test_every_known_link_has_its_arithmetic(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("alias", "name"), [("EDR", "edr"), ("hdr", "hdr200"), ("opa", "opa100"), ("ib-ndr", "ndr400"), (" 10GbE ", "10gbe")]
+    ("alias", "name"),
+    [("EDR", "edr"), ("hdr", "hdr200"), ("opa", "opa100"), ("ib-ndr", "ndr400"), (" 10GbE ", "10gbe")],
 )
 def test_the_usual_other_names_are_understood(alias: str, name: str) -> None:
     assert link_from_name(alias).kind == name
@@ -218,7 +221,9 @@ def test_a_slot_that_is_not_understood_is_refused(slot: str) -> None:
         pcie_goodput(slot)
 
 
-@pytest.mark.parametrize(("mtu", "rate"), [(10, 1e9), (1_000_000, 1e9), (1500, 0.0), (1500, -1.0), (1500, float("nan"))])
+@pytest.mark.parametrize(
+    ("mtu", "rate"), [(10, 1e9), (1_000_000, 1e9), (1500, 0.0), (1500, -1.0), (1500, float("nan"))]
+)
 def test_impossible_links_are_refused(mtu: int, rate: float) -> None:
     with pytest.raises(PhysicsError):
         limits(LinkClaim(kind="x", protocol="tcp", mtu=mtu, rate_bits_per_s=rate), "stream", "stream", 1)

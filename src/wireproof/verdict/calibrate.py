@@ -96,11 +96,11 @@ def _ends(ctx: Context, point: PointRecord, pair: PairResult) -> list[tuple[Nic,
 
 def _fitting(nic: Nic, host: HostTraffic, way: Direction, payload: int, messages: int, short: bool) -> frozenset[int]:
     seen = host.ports[nic.name].way(way)
-    strays = [port.way(way) for port in host.ports.values() if port.nic != nic.name]
-    if sum(float(stray.raw) for stray in strays) > _STRAY * payload:
-        return frozenset()
     if not short:
-        return frozenset(unit for unit in _UNITS if _LEAST <= seen.raw * unit / payload <= _MOST)
+        # Other ports matter here only: of the short messages the packets tell that all of them came this way.
+        strays = sum(float(port.way(way).raw) for port in host.ports.values() if port.nic != nic.name)
+        quiet = strays <= _STRAY * payload
+        return frozenset(unit for unit in _UNITS if quiet and _LEAST <= seen.raw * unit / payload <= _MOST)
     head, _, leaf = seen.counter.rpartition("/")
     if host.deltas.get(f"{head}/{_PACKETS.get(leaf, '')}", 0) < _LEAST * messages:
         return frozenset()

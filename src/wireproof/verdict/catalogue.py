@@ -9,7 +9,7 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue_text import TEXT
 
-__all__ = ["CATALOGUE", "Entry", "explain", "explain_text"]
+__all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "page"]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,3 +55,26 @@ def explain_text(code: str) -> str:
         f"{entry.code}: {entry.title}\n\n{entry.meaning}\n\n"
         f"Detected by: {entry.detection}\nWhat to do: {entry.next_action}\n"
     )
+
+
+_PREFACE = """\
+Every finding has one of these codes; `wireproof explain CODE` prints its entry. The list is closed: a code, once
+printed, keeps its meaning. This page is written by `wireproof.verdict.catalogue.page()`, and a test keeps it equal to
+the catalogue.
+
+A finding is a *fail*, *inconclusive*, a *warning* or a *note*. One fail fails the run; else anything inconclusive, or
+nothing measured at all, makes it inconclusive; else it passes. Warnings and notes never decide.
+
+The path of each number has one of five proofs: `on-wire` (the payload is on the claimed port of both ends), `off-wire`
+(shared memory, loopback), `wrong-path` (another NIC), `mixed` (part here, part elsewhere), `unproven` (no evidence that
+can be believed). Only `on-wire` can pass.
+"""
+
+
+def page() -> str:
+    """docs/explain.md: the whole catalogue as Markdown."""
+    parts = ["# Findings\n", _PREFACE]
+    for code, entry in CATALOGUE.items():
+        parts.append(f"### `{code}`: {entry.title}\n")
+        parts.append(f"{entry.meaning}\n\n*Detected by:* {entry.detection}\n\n*What to do:* {entry.next_action}\n")
+    return "\n".join(parts)

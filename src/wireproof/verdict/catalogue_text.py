@@ -178,11 +178,6 @@ means: Batches are timed by system calls, which cost more and resolve less.
 detected: The engine's clock is monotonic instead of tsc or cntvct.
 next: Use clocksource tsc (kernel command line tsc=reliable only when it is known to be).
 
-# clocks-disagree: The two ends' clocks disagree
-means: Origin and target measured very different times for the same blocks.
-detected: target_elapsed_ns and the origin's sum differ by more than half.
-next: Look for a suspended or throttled machine; measure again.
-
 # protocol-switch: The library changes protocol at a size
 means: Below this size messages are sent eagerly, above by rendezvous; latency and gap differ on both sides.
 detected: A break in the curve of time against size.

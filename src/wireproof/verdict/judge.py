@@ -106,7 +106,9 @@ class _Bench:
         self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
 
     def _remember(self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured) -> None:
-        route, variant = self.ctx.route(pair), f"{point.form} {point.window} {point.window_kind}"
+        route = self.ctx.route(pair)
+        kind_of_point = f"{point.form} {point.window} {point.window_kind}"
+        variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
         self.proofs[route].append(proof.proof)
         if point.formula == "robust":
             self.launches[route, point.pattern, variant, point.message_bytes].append(number)
@@ -114,7 +116,7 @@ class _Bench:
             self.curves[route, point.pattern, variant][point.message_bytes] = number.goodput_bytes_per_s
         one_way = point.pattern == "stream" or (point.pattern == "put" and point.form == "stream")
         if one_way and fills_link(self.ctx.link, point.message_bytes):
-            kind = (point.pattern, variant, point.message_bytes, point.formula)
+            kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             self.streams.append(Stream(*ends, kind, number.value, number.low, number.high))
 
@@ -125,7 +127,7 @@ class _Bench:
             self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
             self.issues += found
             self.issues += cache_issues(self.ctx, self.curves, self.proofs)
-        self.issues += switch_issues(self.curves) + launch_issues(self.launches)
+        self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
         findings = merge(self.issues)

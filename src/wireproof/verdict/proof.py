@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wireproof.analysis.counters import Direction
-from wireproof.analysis.witness import HostTraffic, PortTraffic, readers, watch
+from wireproof.analysis.witness import HostTraffic, PortTraffic, Seen, readers, watch
 from wireproof.model.finding import Proof
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
@@ -145,12 +145,26 @@ class _Desk:
         loop = sum(p.way(way).bytes or 0.0 for p in host.ports.values() if p.loopback)
         stacked = port.stacked or any(host.ports[nic].stacked for nic, count in others.items() if count > 0.5 * need)
         stray = not stacked and sum(others.values()) + loop > max(0.5 * need, _STRAY_BYTES)
-        kind = "small" if small else self._kind(seen.bytes, seen.background, others, loop, (need, most), stray)
-        if seen.bytes is None and not small:
+        if small:
+            kind = "on-wire" if self._beyond_control(seen, own, most) else "small"
+        elif seen.bytes is None:
             kind = "wrapped" if seen.trouble in ("reset", "saturated", "negative") else "blind"
+        else:
+            kind = self._kind(seen.bytes, seen.background, others, loop, (need, most), stray)
+            # A counter that wrapped once may have wrapped twice: what is missing then is not known to be missing.
+            kind = "wrapped" if seen.wrapped and kind in ("mixed", "partly", "off-wire") else kind
         share = own / need if need > 0 else 1.0  # several pairs of one host share its counters
         counted = None if seen.bytes is None else seen.bytes * share
         return Sighting(kind, rank, port.nic, way, own, counted, others, loop, seen.counter, seen.wrapped, stray)
+
+    def _beyond_control(self, seen: Seen, own: float, most: float) -> bool:
+        """Little payload in many messages: their headers show it, where they are more than control traffic makes."""
+        if seen.bytes is None or own <= 0 or seen.background > _LOUD_BACKGROUND * seen.bytes:
+            return False
+        return self._control() < seen.bytes <= most and seen.bytes >= own
+
+    def _control(self) -> float:
+        return _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
 
     def _kind(
         self, seen: float | None, background: float, others: Mapping[str, float], loop: float,
@@ -194,9 +208,8 @@ class _Desk:
                 payload += self._payload(pair, end, direction)
                 both += pair.payload_forward_bytes + pair.payload_backward_bytes
                 messages += pair.messages_forward + pair.messages_backward
-        control = _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
-        most = payload * self.ctx.criteria.on_wire_max + both * _ACK_SHARE + messages * _HEADER_ALLOWANCE + control
-        return need, most
+        most = payload * self.ctx.criteria.on_wire_max + both * _ACK_SHARE + messages * _HEADER_ALLOWANCE
+        return need, most + self._control()
 
     def _payload(self, pair: PairResult, rank: int, direction: Direction) -> int:
         forward = (rank == pair.origin) == (direction == "tx")
@@ -233,8 +246,12 @@ def settle(proofs: list[tuple[str, PairProof]]) -> list[PairProof]:
 
 def _like(proof: PairProof, largest: PairProof) -> PairProof:
     quiet = all(sum(sighting.others.values()) < _STRAY_BYTES for sighting in proof.sightings)
-    if proof.proof == "wrong-path" and quiet and largest.proof == "off-wire":
-        return dataclasses.replace(proof, proof="off-wire", code=largest.code)
+    if proof.proof == "wrong-path" and quiet and largest.proof in ("off-wire", "unproven"):
+        return dataclasses.replace(proof, proof=largest.proof, code=largest.code)
+    # Our own frames on their way home may look like a few kB of payload that went another way.
+    few = (proof.expected or 0) < _CONTROL_BYTES
+    if proof.proof == "on-wire" and few and largest.proof in ("off-wire", "wrong-path"):
+        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
     return proof
 
 

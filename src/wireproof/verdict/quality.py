@@ -7,18 +7,21 @@ from collections.abc import Mapping
 import numpy as np
 
 from wireproof.analysis.counters import trouble_counters
-from wireproof.analysis.interval import two_modes
+from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, operation_times
-from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.finding import Severity
+from wireproof.model.record import PairResult, PointRecord, Sentinel
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
-__all__ = ["arithmetic_issues", "precision_issues", "sentinel_issues", "status_issues", "trouble_issues"]
+__all__ = ["arithmetic_issues", "crowded", "precision_issues", "sentinel_issues", "status_issues", "trouble_issues"]
 
 _BUSY_BLOCKS = 0.5
+_STILL_DECIDES = 0.5  # a half-width up to this decides when it is clear of every threshold
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
 _FAR_RATIO = 1.5
+_MEDIANS_APART = 0.10  # median of blocks' medians against median of all batches
 
 
 def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
@@ -42,23 +45,14 @@ def precision_issues(ctx: Context, point: PointRecord, pair: PairResult, number:
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {point.message_bytes} B"
     issues = []
-    wide = number.half_width > ctx.criteria.max_half_width or number.label == "unstable"
-    if wide or number.time.blocks < 2:
-        decides = clear and number.half_width <= 0.5 and number.time.blocks >= 6
-        text = (
-            f"{where}: known only to +/- {number.half_width:.0%} ({number.time.blocks} samples); "
-            f"{'it decides all the same' if decides else 'too wide to conclude'}"
-        )
-        issues.append(
-            Issue(
-                "unstable",
-                "warning" if decides else "inconclusive",
-                who,
-                text,
-                point=point.id,
-                weight=number.half_width,
-            )
-        )
+    samples = number.time.blocks
+    wide = number.half_width > ctx.criteria.max_half_width or samples < MIN_SAMPLES
+    if wide or number.label == "unstable":
+        decides = clear and number.half_width <= _STILL_DECIDES and samples >= MIN_SAMPLES
+        ending = "; it decides all the same" if decides else "; too wide to conclude"
+        text = f"{where}: known to +/- {number.half_width:.0%} from {samples} samples{ending if wide else ''}"
+        severity: Severity = ("warning" if decides else "inconclusive") if wide else "note"
+        issues.append(Issue("unstable", severity, who, text, point=point.id, weight=number.half_width))
     if number.label == "multimodal":
         text = f"{where}: the samples fall in separate groups"
         issues.append(Issue("multimodal", "warning", who, text, point=point.id, weight=number.half_width))
@@ -83,12 +77,9 @@ def arithmetic_issues(ctx: Context, point: PointRecord, pair: PairResult, number
     if not virtual and point.elapsed_ns > 0 and sum(pair.batch_ns) > 1.01 * point.elapsed_ns:
         wrong.append(f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s elapsed")
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
-        times = operation_times(point, pair)
-        low, high = (float(q) for q in np.percentile(times, (1, 99)))
-        if not 0.8 * low <= pair.estimate.median_ns <= 1.25 * high:
-            wrong.append(
-                f"the estimate {pair.estimate.median_ns:.0f} ns is outside its batches ({low:.0f} to {high:.0f})"
-            )
+        typical = float(np.median(operation_times(point, pair)))
+        if abs(typical / pair.estimate.median_ns - 1) > _MEDIANS_APART + 2 * pair.estimate.half_width:
+            wrong.append(f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} ns")
     who = ctx.route(pair)
     return [
         Issue(
@@ -98,17 +89,30 @@ def arithmetic_issues(ctx: Context, point: PointRecord, pair: PairResult, number
     ]
 
 
+def _busy_blocks(pair: PairResult) -> list[Sentinel]:
+    block_ns = sum(pair.batch_ns) / max(1, len(pair.sentinels))
+    return [
+        mark
+        for mark in pair.sentinels
+        if mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block_ns
+    ]
+
+
+def crowded(pair: PairResult) -> bool:
+    """True when the scheduler took the processor away in most blocks."""
+    return len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
+
+
 def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
     """Scheduler interference and the distance of the two cores."""
     who, marks = ctx.route(pair), pair.sentinels
     if not marks:
         return []
     issues = []
-    block_ns = sum(pair.batch_ns) / len(marks)
-    busy = [m for m in marks if m.involuntary_switches > _SWITCHES_PER_BLOCK or m.steal_ns > _STEAL_SHARE * block_ns]
-    if len(busy) > _BUSY_BLOCKS * len(marks):
-        text = f"{who}: the scheduler took the processor away in {len(busy)} of {len(marks)} blocks"
-        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=float(len(busy))))
+    busy = len(_busy_blocks(pair))
+    if crowded(pair):
+        text = f"{who}: the scheduler took the processor away in {busy} of {len(marks)} blocks"
+        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=float(busy)))
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
 from wireproof.model.finding import Proof
+from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
 
@@ -48,8 +49,9 @@ def cache_issues(
         if found is None:
             continue
         peak, end = found
+        form = f" {variant.split()[0]}" if pattern in ("put", "get") else ""
         text = (
-            f"{who}, {pattern}{' ' + variant if pattern in ('put', 'get') else ''}: goodput peaks at {peak} B with "
+            f"{who}, {pattern}{form}: goodput peaks at {peak} B with "
             f"{rate(curve[peak])} and falls to {rate(curve[end])} at {end} B, as a cache does and a wire does not"
         )
         proven = set(proofs.get(who, ())) <= {"on-wire"}
@@ -58,14 +60,20 @@ def cache_issues(
     return issues
 
 
-def switch_issues(curves: Mapping[tuple[str, str, str], Curve]) -> list[Issue]:
-    """A note where a ping-pong's time against size breaks: the library changes its protocol there."""
+def switch_issues(ctx: Context, curves: Mapping[tuple[str, str, str], Curve]) -> list[Issue]:
+    """A note where a ping-pong's time against size breaks: the library changes its protocol there.
+
+    A shaped link breaks the curve itself, where its bucket is empty: breaks up to that size are not the library's.
+    """
+    bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
     issues = []
     for (who, pattern, _), curve in sorted(curves.items()):
         if pattern != "pingpong":
             continue
         found = fit_sizes({size: size / goodput * 1e9 for size, goodput in curve.items() if size and goodput > 0})
         if found is None or found.eager_limit_bytes is None or found.step_ns <= 0:
+            continue
+        if found.eager_limit_bytes < bucket:
             continue
         text = (
             f"{who}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message takes "
@@ -85,9 +93,8 @@ def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured
             continue
         quickest, slowest = times[0], times[-1]
         spread = slowest[0] / quickest[0] - 1
+        apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
-            text = (
-                f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {spread:.0%}, more than their intervals"
-            )
+            text = f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {apart}, more than their intervals"
             issues.append(Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread))
     return issues

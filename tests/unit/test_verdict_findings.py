@@ -1,0 +1,581 @@
+"""Each code is reached by the evidence that its entry names, and a broken record never passes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.synthetic import World, lab, run_of
+
+from wireproof.model.claim import Criteria
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import Judgement
+from wireproof.model.record import Clock, Close, EngineError, Idle, Nic, PairResult, PointRecord, Sentinel
+from wireproof.model.run import Run
+from wireproof.physics import default_table, link_from_name, override
+from wireproof.verdict import CATALOGUE, explain, explain_text, judge
+from wireproof.verdict.catalogue import page
+from wireproof.verdict.shape import falls_like_a_cache
+
+set_ = msgspec.structs.replace
+SMALL = World(sizes=(8, 65536, 1 << 20))
+
+
+def each_pair(run: Run, **changes: Any) -> Run:
+    points = [set_(point, pairs=[set_(pair, **changes) for pair in point.pairs]) for point in run.points]
+    return set_(run, points=points)
+
+
+def each_host(run: Run, **changes: Any) -> Run:
+    return set_(run, hosts=[set_(host, **changes) for host in run.hosts])
+
+
+def each_nic(run: Run, **changes: Any) -> Run:
+    hosts = [
+        set_(host, nics=[set_(nic, **changes) if nic.name == "hsn0" else nic for nic in host.nics])
+        for host in run.hosts
+    ]
+    return set_(run, hosts=hosts)
+
+
+def each_counter(run: Run, change: Callable[[str, tuple[int, int]], tuple[int, int] | None]) -> Run:
+    """``change`` gets name and reading of every counter and gives the new reading, or None to leave it out."""
+    points = []
+    for point in run.points:
+        witness = []
+        for reading in point.witness:
+            changed = {name: change(name, pair) for name, pair in reading.counters.items()}
+            witness.append(set_(reading, counters={name: pair for name, pair in changed.items() if pair is not None}))
+        points.append(set_(point, witness=witness))
+    return set_(run, points=points)
+
+
+def codes(found: Judgement, *severities: str) -> set[str]:
+    return {f.code for f in found.findings if not severities or f.severity in severities}
+
+
+# --- the run as a whole -------------------------------------------------------------------------------------
+
+
+def test_nothing_measured_is_inconclusive() -> None:
+    found = judge(set_(run_of(SMALL), points=[]))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "nothing-measured" in codes(found, "inconclusive")
+
+
+WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
+    ("missing point", lambda r: set_(r, missing={99: "the engine sent no result"}), "points-missing", "inconclusive"),
+    ("deadline", lambda r: set_(r, missing={99: "deadline of 30 s at point 99"}), "deadline", "inconclusive"),
+    (
+        "killed rank",
+        lambda r: set_(r, missing={99: "rank 1 on n2 was ended by SIGKILL at point 99", 100: "not reached: rank 1"}),
+        "rank-lost",
+        "inconclusive",
+    ),
+    ("not closed", lambda r: set_(r, close=None), "points-missing", "inconclusive"),
+    (
+        "failed points",
+        lambda r: set_(r, close=Close(points=9, failed=2, elapsed_ns=1, peak_rss_bytes=1)),
+        "points-missing",
+        "inconclusive",
+    ),
+    ("never opened", lambda r: set_(r, open=None), "engine-error", "inconclusive"),
+    (
+        "library asked for",
+        lambda r: set_(r, errors=[EngineError(code="library-mismatch", message="asked for Intel, got MPICH")]),
+        "library-mismatch",
+        "fail",
+    ),
+    (
+        "libraries differ",
+        lambda r: set_(r, hosts=[r.hosts[0], set_(r.hosts[1], library="Another MPI 2.0")]),
+        "library-mismatch",
+        "fail",
+    ),
+    ("peer gone", lambda r: set_(r, errors=[EngineError(code="peer-gone", message="x")]), "rank-lost", "inconclusive"),
+    (
+        "odd error",
+        lambda r: set_(r, errors=[EngineError(code="bad-plan", message="x")]),
+        "engine-error",
+        "inconclusive",
+    ),
+    ("no carrier", lambda r: each_nic(r, carrier=False), "nic-down", "fail"),
+    ("port down", lambda r: each_nic(r, operstate="down"), "nic-down", "fail"),
+    ("slower NIC", lambda r: each_nic(r, speed_mbps=100), "nic-speed-disagrees", "fail"),
+    ("faster NIC", lambda r: each_nic(r, speed_mbps=10_000), "nic-speed-disagrees", "warning"),
+    ("few processors", lambda r: each_host(r, boot_id="one", cpu_count=1, netns=0), "oversubscribed", "warning"),
+    ("no boot id", lambda r: each_host(r, boot_id=""), "placement-unknown", "warning"),
+    ("corrupt", lambda r: each_pair(r, integrity="corrupt"), "payload-corrupt", "fail"),
+    ("stopped late", lambda r: each_pair(r, status="deadline"), "deadline", "inconclusive"),
+    ("pair error", lambda r: each_pair(r, status="error"), "points-missing", "inconclusive"),
+    (
+        "no samples",
+        lambda r: each_pair(r, batch_ns=[], block_batches=[], estimate=None),
+        "points-missing",
+        "inconclusive",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "code", "severity"), WHOLE, ids=[row[0] for row in WHOLE])
+def test_a_fault_of_the_run_is_told(name: str, change: Callable[[Run], Run], code: str, severity: str) -> None:
+    found = judge(change(run_of(SMALL)))
+    assert code in codes(found, severity), [f.message for f in found.findings]
+    expected = {"fail": {"fail"}, "inconclusive": {"inconclusive"}, "warning": {"pass", "fail"}}[severity]
+    assert found.verdict in expected
+
+
+def test_the_point_under_way_speaks_for_those_not_reached() -> None:
+    reasons = {7: "rank 1 on n2 was ended by SIGKILL at point 7", 8: "not reached: rank 1 on n2 was ended by SIGKILL"}
+    found = judge(set_(run_of(SMALL), missing=reasons))
+    told = next(f for f in found.findings if f.code == "rank-lost")
+    assert "at point 7" in told.message
+    assert "1 other point" in told.message
+
+
+def test_the_clock_is_named_when_it_is_no_cycle_counter() -> None:
+    run = run_of(SMALL)
+    assert run.open is not None
+    clock = Clock(source="monotonic", ns_per_tick=1, quantum_ns=1, read_cost_ns=22)
+    found = judge(set_(run, open=set_(run.open, clock=clock)))
+    assert codes(found) == {"clock-not-tsc"}
+    assert found.verdict == "pass"
+
+
+@pytest.mark.parametrize("transport", ["null", "model"])
+def test_the_instrument_alone_proves_no_wire(transport: str) -> None:
+    run = run_of(SMALL)
+    assert run.open is not None
+    found = judge(set_(run, open=set_(run.open, transport=transport)))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "instrument-only" in codes(found)
+
+
+def test_without_a_link_there_is_no_limit_and_no_pass() -> None:
+    run = run_of(SMALL)
+    found = judge(set_(run, claim=set_(run.claim, link=None)))
+    assert found.verdict == "inconclusive"
+    assert codes(found) == {"no-limit-known"}
+    assert all("no-limit-known" in pair.codes for pair in found.pairs)
+    assert judge(set_(run, claim=set_(run.claim, link=None)), link=link_from_name("1gbe")).verdict == "pass"
+
+
+def test_one_machine_that_was_asked_for_is_reported_and_not_passed() -> None:
+    world = replace(SMALL, path="shm", one_machine=True, one_namespace=True, shared_ranks=2, wire=False, link="shm")
+    found = judge(run_of(world))
+    assert (found.verdict, found.proof) == ("inconclusive", "off-wire")
+    assert codes(found, "fail") == set()
+    assert "no-wire-claimed" in codes(found, "inconclusive")
+    assert {pair.verdict for pair in found.pairs} == {"inconclusive"}
+    assert all(pair.value > 0 for pair in found.pairs)
+    corrupt = judge(each_pair(run_of(world), integrity="corrupt"))
+    assert corrupt.verdict == "fail"
+
+
+# --- the path -----------------------------------------------------------------------------------------------
+
+
+def test_names_alone_do_not_part_machines() -> None:
+    found = judge(each_host(run_of(SMALL), boot_id="the same"))
+    assert found.proof == "off-wire"
+    assert codes(found, "fail") >= {"shared-memory-suspected"}
+
+
+def test_no_counters_no_proof() -> None:
+    run = run_of(SMALL)
+    silent = set_(run, points=[set_(point, witness=[]) for point in run.points])
+    found = judge(silent)
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "unproven-no-counters" in codes(found, "inconclusive")
+
+
+def test_unreadable_counters_are_no_zeros() -> None:
+    run = each_counter(run_of(SMALL), lambda name, pair: None if "hsn0" in name else pair)
+    lost = ["net/hsn0/tx_bytes", "net/hsn0/rx_bytes"]
+    points = [set_(p, witness=[set_(w, unreadable=lost) for w in p.witness]) for p in run.points]
+    found = judge(set_(run, points=points))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert judge(run).proof == "off-wire"  # readable, and quiet
+
+
+def test_one_deaf_end_is_no_proof() -> None:
+    def deaf(name: str, pair: tuple[int, int]) -> tuple[int, int] | None:
+        return None if name == "net/hsn0/rx_bytes" else pair
+
+    found = judge(each_counter(run_of(replace(SMALL, patterns=("stream",))), deaf))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "ends-disagree" in codes(found, "inconclusive")
+
+
+@pytest.mark.parametrize(("top", "expected"), [(2**32, "pass"), (2**64, "pass")])
+def test_one_clean_wrap_is_repaired_and_noted(top: int, expected: str) -> None:
+    def near_the_top(name: str, pair: tuple[int, int]) -> tuple[int, int]:
+        before = top - 1000
+        return (before, (before + pair[1] - pair[0]) % top) if name == "net/hsn0/tx_bytes" else pair
+
+    found = judge(each_counter(run_of(replace(SMALL, sizes=(65536,))), near_the_top))
+    assert found.verdict == expected
+    assert "counter-wrapped" in codes(found, "note")
+
+
+def test_a_reset_counter_proves_nothing() -> None:
+    found = judge(each_counter(run_of(SMALL), lambda name, pair: (10**7, 10**5) if "hsn0" in name else pair))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "counter-wrapped" in codes(found, "inconclusive")
+
+
+def test_loud_foreign_traffic_on_the_port_is_no_proof() -> None:
+    run = run_of(SMALL)
+    loud = each_counter(run, lambda name, pair: (pair[0], pair[1] + 10**10) if name.startswith("net/hsn0") else pair)
+    found = judge(loud)
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "background-traffic" in codes(found, "inconclusive")
+    steady = [Idle(rank=r, interval_ns=2e8, counters={"net/hsn0/tx_bytes": 10**9}) for r in range(2)]
+    assert judge(set_(run, idle=steady)).proof == "unproven"
+
+
+def test_half_the_payload_on_no_port_is_mixed() -> None:
+    half = each_counter(
+        run_of(replace(SMALL, sizes=(1 << 20,))),
+        lambda name, pair: (pair[0], pair[0] + (pair[1] - pair[0]) // 2) if "hsn0" in name else pair,
+    )
+    found = judge(half)
+    assert (found.verdict, found.proof) == ("fail", "mixed")
+    assert "partly-off-wire" in codes(found, "fail")
+
+
+def test_too_few_bytes_prove_nothing_and_do_not_pass() -> None:
+    run = each_pair(
+        run_of(replace(SMALL, sizes=(8,), patterns=("stream",))),
+        messages_forward=500, payload_forward_bytes=4000, operations_per_batch=1,
+    )  # fmt: skip
+    found = judge(run)
+    assert found.verdict != "pass"
+    assert {pair.proof for pair in found.pairs} == {"unproven"}
+    assert "unproven-too-few-bytes" in codes(found, "inconclusive")
+
+
+def test_a_claimed_nic_that_is_not_there_is_named() -> None:
+    run = run_of(SMALL)
+    hosts = [set_(claim, nic="ib7") for claim in run.claim.hosts]
+    found = judge(set_(run, claim=set_(run.claim, hosts=hosts)))
+    told = next(f for f in found.findings if f.code == "nic-unknown")
+    assert "ib7" in told.message
+    assert "hsn0" in told.message
+    assert found.verdict == "inconclusive"
+
+
+def test_without_a_claimed_nic_the_port_that_carried_it_is_found() -> None:
+    found = judge(run_of(replace(SMALL, claim_nic=False, sizes=(1 << 20,), management=2_000)))
+    assert found.proof == "on-wire"
+    striped = judge(run_of(replace(SMALL, claim_nic=False, sizes=(1 << 20,), path="stripe")))
+    assert striped.proof == "mixed"
+
+
+def test_a_bond_may_carry_what_its_members_carry_too() -> None:
+    def doubled(name: str, pair: tuple[int, int]) -> tuple[int, int]:
+        return pair
+
+    run = run_of(replace(SMALL, sizes=(1 << 20,)))
+    points = []
+    for point in run.points:
+        witness = [
+            set_(
+                w,
+                counters={**w.counters, **{k.replace("hsn0", "eth0"): v for k, v in w.counters.items() if "hsn0" in k}},
+            )
+            for w in point.witness
+        ]
+        points.append(set_(point, witness=witness))
+    run = set_(each_counter(run, doubled), points=points)
+    assert judge(run).proof == "unproven"  # two ports moved all of it: which one was it?
+    assert judge(each_nic(run, driver="bonding")).proof == "on-wire"
+
+
+def test_kernel_tcp_instead_of_rdma_is_told() -> None:
+    world = World(link="edr", mtu=None, driver="mlx5", latency_ns=1_000, sizes=(1 << 20,))
+    run = run_of(world)
+    points = []
+    for point in run.points:
+        pair = point.pairs[0]
+        moved = {pair.origin: pair.payload_forward_bytes, pair.target: pair.payload_backward_bytes}
+        witness = [set_(w, counters={**w.counters, "net/hsn0/tx_bytes": (0, moved[w.rank])}) for w in point.witness]
+        points.append(set_(point, witness=witness))
+    assert "tcp-instead-of-rdma" not in codes(judge(run))
+    assert "tcp-instead-of-rdma" in codes(judge(set_(run, points=points)), "fail")
+
+
+def newcomer(sizes: tuple[int, ...], patterns: tuple[str, ...] = ("pingpong", "stream")) -> Run:
+    """An InfiniBand world whose driver is not in the table; its counters are 4-byte words, with packets beside them."""
+    run = run_of(World(link="edr", mtu=None, driver="newcomer", latency_ns=1_000, sizes=sizes, patterns=patterns))
+    points = []
+    for point in run.points:
+        pair = point.pairs[0]
+        packets = max(pair.messages_forward, pair.messages_backward) * max(1, -(-point.message_bytes // 2048))
+        extra = {f"ib/newcomer_0/1/counters/port_{way}_packets": (5, 5 + packets) for way in ("xmit", "rcv")}
+        points.append(set_(point, witness=[set_(w, counters={**w.counters, **extra}) for w in point.witness]))
+    return set_(run, points=points)
+
+
+def test_the_unit_of_an_unknown_driver_is_calibrated() -> None:
+    found = judge(newcomer((256, 65536, 1 << 20)))
+    assert (found.verdict, found.proof) == ("pass", "on-wire")
+
+
+def test_calibration_needs_several_sizes_and_short_messages() -> None:
+    assert judge(newcomer((65536, 1 << 20))).proof == "unproven"
+    assert judge(newcomer((256, 1 << 20))).proof == "unproven"
+    assert judge(newcomer((1 << 20,), ("stream",))).proof == "unproven"
+
+
+@pytest.mark.parametrize("share", [4, 8])
+def test_calibration_never_makes_all_of_a_share(share: int) -> None:
+    """True unit 1, and only a quarter (an eighth) of the payload on the port, at both ends and every size."""
+
+    def part(name: str, pair: tuple[int, int]) -> tuple[int, int]:
+        if "packets" in name:
+            return pair[0], pair[0] + (pair[1] - pair[0]) // share
+        return (pair[0], pair[0] + (pair[1] - pair[0]) * 4 // share) if name.startswith("ib/") else pair
+
+    found = judge(each_counter(newcomer((256, 65536, 1 << 20)), part))
+    assert found.proof == "unproven"
+    assert found.verdict == "inconclusive"
+
+
+def test_calibration_is_refused_when_another_port_was_busy() -> None:
+    busy = each_counter(
+        newcomer((256, 65536, 1 << 20)),
+        lambda name, pair: (pair[0], pair[1] + 10**9) if name.startswith("net/eth0") else pair,
+    )
+    assert judge(busy).proof == "unproven"
+
+
+# --- limits and quality -------------------------------------------------------------------------------------
+
+
+def slower(run: Run, factor: float) -> Run:
+    """All times multiplied; the counters stay."""
+    points = []
+    for point in run.points:
+        pairs = []
+        for pair in point.pairs:
+            assert pair.estimate is not None
+            e = pair.estimate
+            estimate = set_(e, median_ns=e.median_ns * factor, low_ns=e.low_ns * factor, high_ns=e.high_ns * factor)
+            pairs.append(set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=estimate))
+        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * max(1.0, factor)))
+    return set_(run, points=points)
+
+
+def test_too_fast_fails_as_surely_as_too_slow() -> None:
+    run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
+    assert codes(judge(slower(run, 1.5)), "fail") == {"below-expectation"}
+    assert codes(judge(slower(run, 0.8)), "fail") == {"above-ceiling"}
+    assert judge(slower(run, 1.0)).verdict == "pass"
+
+
+def test_a_time_below_the_floor_fails_even_with_the_bytes_on_the_wire() -> None:
+    run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=9_000.0))
+    assert judge(run).verdict == "pass"
+    found = judge(slower(run, 0.2))
+    assert codes(found, "fail") == {"below-floor"}
+
+
+def test_a_literature_floor_nearly_reached_is_a_doubt_and_may_be_overridden() -> None:
+    run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=6_500.0))
+    found = judge(run)
+    assert codes(found, "inconclusive") == {"below-floor"}
+    table = override(default_table(), "[floor]\ntcp = 5500\n")
+    assert judge(run, table=table).verdict == "pass"
+
+
+@pytest.mark.parametrize("size", [64, 4096, 16384, 262144, 1 << 20])
+def test_the_bound_of_payload_over_rate_holds_at_every_size(size: int) -> None:
+    run = run_of(replace(SMALL, sizes=(size,), patterns=("pingpong",), latency_ns=9_000.0, efficiency=1.0))
+    assert judge(run).verdict == "pass"
+    assert "below-floor" in codes(judge(slower(run, 0.55)), "fail")
+
+
+def test_a_lab_link_lets_short_messages_pass_unjudged_by_the_ceiling() -> None:
+    run = run_of(lab(sizes=(8192,), patterns=("stream",)))
+    assert "above-ceiling" not in codes(judge(slower(run, 0.3)))
+    real = run_of(World(sizes=(8192,), patterns=("stream",)))
+    assert "above-ceiling" in codes(judge(slower(real, 0.3)), "fail")
+
+
+def with_estimate(run: Run, **changes: float | str) -> Run:
+    points = []
+    for point in run.points:
+        pairs = [set_(p, estimate=set_(p.estimate, **changes)) for p in point.pairs if p.estimate is not None]
+        points.append(set_(point, pairs=pairs))
+    return set_(run, points=points)
+
+
+def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
+    run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
+    median = 1e9 * (1 << 20) / 117.7e6
+    clear = with_estimate(
+        run, median_ns=median * 2, low_ns=median * 1.7, high_ns=median * 2.3, half_width=0.15, label="unstable"
+    )
+    assert codes(judge(clear), "fail") == {"below-expectation"}
+    astride = with_estimate(
+        run, median_ns=median * 1.1, low_ns=median * 1.0, high_ns=median * 1.3, half_width=0.15, label="unstable"
+    )
+    found = judge(astride)
+    assert found.verdict == "inconclusive"
+    assert "unstable" in codes(found, "inconclusive")
+
+
+def test_two_kinds_of_times_are_a_warning() -> None:
+    found = judge(with_estimate(run_of(SMALL), label="multimodal"))
+    assert codes(found) == {"multimodal"}
+    assert found.verdict == "pass"
+
+
+def test_sentinels_tell_of_crowding_and_of_far_cores() -> None:
+    crowded = [Sentinel(clock_read_ns=8, involuntary_switches=40, steal_ns=0)] * 20
+    assert "oversubscribed" in codes(judge(each_pair(run_of(SMALL), sentinels=crowded)), "warning")
+    bounce = [130.0 + i for i in range(10)] + [350.0 + i for i in range(10)]
+    far = [Sentinel(clock_read_ns=8, involuntary_switches=0, steal_ns=0, bounce_ns=b) for b in bounce]
+    assert "far-core-state" in codes(judge(each_pair(run_of(SMALL), sentinels=far)), "warning")
+
+
+def test_trouble_counters_are_surfaced() -> None:
+    run = run_of(SMALL)
+    points = [
+        set_(p, witness=[set_(w, counters={**w.counters, "net/hsn0/rx_dropped": (0, 7)}) for w in p.witness])
+        for p in run.points
+    ]
+    told = next(f for f in judge(set_(run, points=points)).findings if f.code == "retransmits")
+    assert told.severity == "warning"
+    assert "rx_dropped +7" in told.message
+    lost = [
+        set_(p, witness=[set_(w, counters={**w.counters, "net/hsn0/tx_carrier_errors": (0, 1)}) for w in p.witness])
+        for p in run.points
+    ]
+    assert "nic-down" in codes(judge(set_(run, points=lost)), "warning")
+
+
+BROKEN: list[tuple[str, Callable[[PointRecord, PairResult], PairResult]]] = [
+    ("bytes", lambda point, pair: set_(pair, payload_forward_bytes=pair.payload_forward_bytes + 1)),
+    ("messages", lambda point, pair: set_(pair, operations_per_batch=pair.operations_per_batch * 100)),
+    ("elapsed", lambda point, pair: set_(pair, batch_ns=[t * 3 for t in pair.batch_ns])),
+    ("estimate", lambda point, pair: set_(pair, batch_ns=[t / 3 for t in pair.batch_ns])),
+]
+
+
+@pytest.mark.parametrize(("name", "break_"), BROKEN, ids=[row[0] for row in BROKEN])
+def test_a_record_that_contradicts_itself_fails(
+    name: str, break_: Callable[[PointRecord, PairResult], PairResult]
+) -> None:
+    run = run_of(replace(SMALL, sizes=(65536,)))
+    points = [set_(point, pairs=[break_(point, pair) for pair in point.pairs]) for point in run.points]
+    assert "row-arithmetic" in codes(judge(set_(run, points=points)), "fail")
+
+
+# --- curves: the measured tables of the documents -----------------------------------------------------------
+
+MEASURED = {  # size: MB/s, as printed in the documents' tables
+    "1 GbE": ({16384: 70.87, 65536: 104.7, 131072: 108.71, 262144: 106.67, 1 << 20: 113.58, 4 << 20: 115.62}, False),
+    "40 GbE": ({16384: 4716.5, 65536: 4502.7, 262144: 4986.1, 1 << 20: 4176.5, 2 << 20: 3920.9, 4 << 20: 3950.5}, True),
+    "OPA": ({16384: 7123.9, 65536: 9863.7, 262144: 9645.5, 1 << 20: 9357.4, 2 << 20: 6631.7, 4 << 20: 5567.7}, True),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_cache_is_told_from_a_wire(name: str) -> None:
+    curve, cache = MEASURED[name]
+    assert (falls_like_a_cache(curve) is not None) == cache
+
+
+def test_a_lonely_bad_point_is_no_cache() -> None:
+    assert falls_like_a_cache({16384: 50.0, 65536: 100.0, 1 << 20: 60.0, 4 << 20: 99.0}) is None
+    assert falls_like_a_cache({65536: 100.0, 4 << 20: 50.0}) is None
+
+
+def test_a_protocol_switch_is_a_note() -> None:
+    run = run_of(
+        replace(SMALL, sizes=tuple(1 << k for k in range(3, 23)), patterns=("pingpong",), link="10gbe", mtu=9000)
+    )
+    points = []
+    for point in run.points:
+        if point.message_bytes <= 65536:
+            points.append(point)
+            continue
+        extra = 60_000.0
+        pair = point.pairs[0]
+        assert pair.estimate is not None
+        e = pair.estimate
+        e = set_(e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra)
+        batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
+        points.append(set_(point, elapsed_ns=sum(batches) * 1.1, pairs=[set_(pair, batch_ns=batches, estimate=e)]))
+    found = judge(set_(run, points=points))
+    told = next(f for f in found.findings if f.code == "protocol-switch")
+    assert told.severity == "note"
+    assert told.evidence["eager_limit_bytes"] == 65536
+
+
+def test_repeats_that_disagree_are_a_warning() -> None:
+    near, far = run_of(replace(SMALL, sizes=(8,), seed=1)), slower(run_of(replace(SMALL, sizes=(8,), seed=2)), 1.4)
+    points = [*near.points, *(set_(p, id=p.id + 100, repeat=1) for p in far.points)]
+    found = judge(set_(near, points=points))
+    assert "launches-disagree" in codes(found, "warning")
+
+
+# --- the catalogue ------------------------------------------------------------------------------------------
+
+
+def test_every_entry_is_whole() -> None:
+    for code, entry in CATALOGUE.items():
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", code)
+        assert all(len(text) > 10 for text in (entry.title, entry.meaning, entry.detection, entry.next_action))
+        assert "\n" not in entry.meaning
+
+
+def test_every_code_of_the_sources_is_in_the_catalogue_and_the_other_way_round() -> None:
+    folder = Path(__file__).resolve().parents[2] / "src" / "wireproof" / "verdict"
+    words = set()
+    for file in folder.glob("*.py"):
+        if file.name != "catalogue_text.py":
+            words |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', file.read_text(encoding="utf-8")))
+    assert set(CATALOGUE) <= words
+
+
+def test_the_page_of_codes_is_the_catalogue() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    assert text == page()
+    assert re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE) == list(CATALOGUE)
+
+
+def test_explain_knows_its_codes_and_suggests_near_ones() -> None:
+    assert explain("Striped").code == "striped"
+    assert explain("above_ceiling").code == "above-ceiling"
+    assert "What to do" in explain_text("off-wire")
+    with pytest.raises(BadInput, match="off-wire"):
+        explain("of-wire")
+    with pytest.raises(BadInput, match=r"explain\.md|did you mean"):
+        explain("zzzzzz")
+
+
+def test_criteria_are_obeyed() -> None:
+    run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",), efficiency=0.8))
+    assert judge(run).verdict == "fail"
+    assert judge(run, Criteria(min_efficiency=0.75)).verdict == "pass"
+
+
+def test_the_order_of_counters_and_nics_changes_nothing() -> None:
+    run = run_of(lab(nodes=3))
+    turned = each_host(run)
+    turned = set_(turned, hosts=[set_(host, nics=list(reversed(host.nics))) for host in reversed(turned.hosts)])
+    assert judge(turned) == judge(run)
+
+
+def test_an_unused_nic_changes_nothing() -> None:
+    run = run_of(lab())
+    hosts = [set_(host, nics=[*host.nics, Nic(name="docker0", driver="bridge")]) for host in run.hosts]
+    assert judge(set_(run, hosts=hosts)) == judge(run)

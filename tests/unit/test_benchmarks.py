@@ -1,0 +1,224 @@
+"""The comparison's arithmetic: what is paired, what is dropped, when a target is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import msgspec
+import pytest
+from benchmarks.lab_sweep import Findings, agreement, default_seconds, rows_of
+from benchmarks.paired import Comparison, Interleaved, Sample, Triple, compare, control, interleave, interval_of
+from benchmarks.row import NotRun, Row, exit_status, outcome_of
+from benchmarks.stage import rival_argv
+from benchmarks.table import as_json, as_text
+from benchmarks.truth import compare_world, world_of
+
+from wireproof.launch.request import LaunchCommand
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.plan.sweep import SIZES
+
+
+def sample(value: float, bounce: float | None = 60.0) -> Sample:
+    return Sample({"time": value}, bounce)
+
+
+def triples(ratio: float, number: int, *, drift: float = 1.0) -> list[Triple]:
+    """Ours 100 before and 100 x drift after; ratios spread by one percent."""
+    return [
+        Triple(sample(100.0), sample(100.0 * drift**0.5 / (ratio * (1 + 0.001 * (i % 11 - 5)))), sample(100.0 * drift))
+        for i in range(number)
+    ]
+
+
+WISH = Comparison(title="x", rival="r", ours="time", theirs="time", unit="ns", target=1.02)
+
+
+def row_of(found: list[Triple], wish: Comparison = WISH) -> Row:
+    row = compare("g", wish, Interleaved({"r": found}))
+    assert isinstance(row, Row)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sense", "outcome"),
+    [
+        (0.9, 1.02, "at most", "reached"),
+        (0.9, 1.03, "at most", "undecided"),
+        (1.03, 1.1, "at most", "missed"),
+        (1.02, 1.1, "at least", "reached"),
+        (0.9, 1.01, "at least", "missed"),
+        (0.9, 1.03, "at least", "undecided"),
+        (None, None, "at most", "undecided"),
+    ],
+)
+def test_only_a_whole_interval_reaches_or_misses(low, high, sense, outcome) -> None:  # type: ignore[no-untyped-def]
+    assert outcome_of(low, high, 1.02, sense) == outcome
+    assert outcome_of(low, high, None, sense) == "shown"
+
+
+def test_a_ratio_of_one_reaches_and_one_of_eleven_tenths_misses() -> None:
+    assert row_of(triples(1.0, 14)).outcome == "reached"
+    assert row_of(triples(1.10, 14)).outcome == "missed"
+    assert row_of(triples(1.02, 14)).outcome == "undecided"
+
+
+def test_below_six_comparisons_nothing_is_decided() -> None:
+    assert row_of(triples(0.5, 5)).outcome == "undecided"
+    assert row_of(triples(0.5, 6)).outcome == "reached"
+    assert interval_of([1.0] * 5) is None
+
+
+def test_what_lies_across_a_flip_of_the_cores_is_dropped_whatever_it_says() -> None:
+    row = row_of(triples(1.0, 10) + triples(0.1, 10, drift=2.4))
+    assert (row.pairs, row.dropped) == (10, 10)
+    assert row.value == pytest.approx(1.0, rel=0.01)
+
+
+def test_a_printed_digit_that_is_too_coarse_widens_the_interval() -> None:
+    fine = row_of(triples(1.0, 14))
+    coarse = row_of(triples(1.0, 14), msgspec_replace(WISH, resolution=5.0))
+    assert fine.outcome == "reached"
+    assert coarse.outcome == "undecided"
+
+
+def msgspec_replace(wish: Comparison, **changes: float) -> Comparison:
+    import dataclasses
+
+    return dataclasses.replace(wish, **changes)  # type: ignore[arg-type]
+
+
+def counting(value: float) -> tuple[Callable[[], Sample], Iterator[int]]:
+    calls = count()
+
+    def run() -> Sample:
+        next(calls)
+        return sample(value)
+
+    return run, calls
+
+
+def test_ours_runs_before_and_after_each_rival() -> None:
+    order: list[str] = []
+
+    def named(name: str) -> Callable[[], Sample]:
+        return lambda: order.append(name) or sample(1.0)  # type: ignore[func-returns-value]
+
+    found = interleave(named("A"), {"B": named("B"), "C": named("C")}, 2, lambda _line: None)
+    assert "".join(order) == "ABACABACA"
+    assert [len(found.triples[name]) for name in "BC"] == [2, 2]
+
+
+def test_a_rival_that_fails_is_named_once_and_the_others_go_on() -> None:
+    def broken() -> Sample:
+        raise CouldNotMeasure("IMB-P2P ended with status 1: no such provider")
+
+    good, _ = counting(1.0)
+    found = interleave(good, {"r": broken, "s": good}, 7, lambda _line: None)
+    missing = compare("g", WISH, found)
+    assert isinstance(missing, NotRun)
+    assert "no such provider" in missing.reason
+    assert len(found.triples["s"]) == 7
+
+
+def test_control_reads_one_where_the_truth_is_one() -> None:
+    row = control("g", "time", "ns", Interleaved({"r": triples(0.5, 12)}))
+    assert row.value == pytest.approx(1.0)
+    assert row.outcome == "shown"
+
+
+def test_exit_status_never_passes_without_evidence() -> None:
+    good = Row(group="g", title="t", unit="ns", value=1.0, low=1.0, high=1.0, target=2.0)
+    assert exit_status([good], []) == 0
+    assert exit_status([], []) == 3
+    assert exit_status([good, msgspec.structs.replace(good, low=None, high=None)], []) == 3
+    assert exit_status([good, msgspec.structs.replace(good, low=3.0, high=4.0)], []) == 1
+    assert exit_status([good], [NotRun(group="g", title="OSU", reason="no", required=False)]) == 0
+    assert exit_status([good], [NotRun(group="g", title="IMB", reason="no")]) == 3
+
+
+def test_table_and_json_tell_the_same() -> None:
+    row = row_of(triples(1.0, 14))
+    missing = NotRun(group="OSU", title="osu_latency", reason="OSU_HOME is not set", required=False)
+    text = as_text([row], [missing], {"load before": "0.1"})
+    assert "reached" in text
+    assert "OSU_HOME is not set" in text
+    document = msgspec.json.decode(as_json([row], [missing], {"load before": "0.1"}))
+    assert document["rows"][0]["outcome"] == "reached"
+    assert document["not_run"][0]["reason"] == "OSU_HOME is not set"
+
+
+def test_a_rival_takes_the_engines_place() -> None:
+    from pathlib import Path
+
+    command = LaunchCommand(
+        argv=("mpiexec", "-n", "2", "/e/engine", "run"), environment={}, launcher="hydra", engine=Path("/e/engine")
+    )
+    assert rival_argv(command, ("IMB-P2P", "PingPong")) == ["mpiexec", "-n", "2", "IMB-P2P", "PingPong"]
+    with pytest.raises(CouldNotMeasure, match="does not end with our engine"):
+        rival_argv(msgspec_like(command), ("IMB-P2P",))
+
+
+def msgspec_like(command: LaunchCommand) -> LaunchCommand:
+    import dataclasses
+
+    return dataclasses.replace(command, argv=("mpiexec", "other"))
+
+
+def findings(ratio: float) -> Findings:
+    spread = (0.999, 1.0, 1.001, 1.0, 0.999, 1.001, 1.0)
+    theirs = {size: [1e4 + 8.37 * size] * 7 for size in SIZES}
+    ours = {size: [times[0] * ratio * s for s in spread] for size, times in theirs.items()}
+    return Findings(
+        pingpong_s=[5.0] * 7, both_s=[12.0] * 7, imb_s=[6.0] * 7, ours=ours, theirs=theirs, points=72, labelled=3
+    )
+
+
+def test_lab_rows_hold_the_walls_and_every_size_against_their_targets() -> None:
+    rows = rows_of(findings(1.005))
+    assert len(rows) == 3 + len(SIZES)
+    assert {row.outcome for row in rows} == {"reached"}
+    assert {row.outcome for row in rows_of(findings(1.05))[3:]} == {"missed"}
+
+
+def test_default_time_is_of_the_best_rounds_unless_it_was_run() -> None:
+    found = findings(1.0)
+    best = default_seconds(found)
+    for times in found.theirs.values():
+        times[0] *= 50  # a disturbed round must not make IMB look slow
+    assert default_seconds(found) == best
+    assert 150 < best < 250
+    found.full_s = 184.0
+    assert default_seconds(found) == 184.0
+
+
+def test_agreement_without_enough_rounds_is_undecided() -> None:
+    found = findings(1.0)
+    found.ours[8] = found.ours[8][:5]
+    assert agreement(found, 8).outcome == "undecided"
+
+
+def test_a_point_called_stable_and_wide_is_a_miss() -> None:
+    found = findings(1.0)
+    found.wide.append("pingpong 8 B +/- 4 %")
+    assert rows_of(found)[2].outcome == "missed"
+
+
+def test_a_perfect_sweep_of_a_world_gives_the_world_back() -> None:
+    for seed in range(10):
+        world = world_of(seed)
+        times = {
+            size: world.latency_ns
+            + world.gap_ns_per_byte * size
+            + (world.rendezvous_ns if size > world.eager_limit_bytes else 0.0)
+            for size in SIZES
+        }
+        found = compare_world(world, times)
+        assert found is not None
+        assert found.switch_found
+        assert max(found.latency, found.gap) < 1e-6
+
+
+def test_worlds_differ_and_are_the_same_again() -> None:
+    assert world_of(3) == world_of(3)
+    assert world_of(3) != world_of(4)

@@ -152,6 +152,10 @@ def test_an_rdma_device_keeps_its_port_for_ucx_only() -> None:
 
 def test_shared_memory_can_be_forbidden() -> None:
     assert "I_MPI_FABRICS" in argv("intel", ranks=2, shared_memory=False)
+    for fabric, transports in (("", "^sm"), ("tcp", "tcp,self")):
+        words = argv("mpich", ranks=2, shared_memory=False, fabric=fabric)
+        assert words[words.index("UCX_TLS") + 1] == transports
+        assert "MPIR_CVAR_NOLOCAL" in words
     words = argv("openmpi", ranks=2, shared_memory=False)
     assert words[words.index("btl") + 1] == "self,tcp"
 

@@ -89,8 +89,9 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     chosen = {"UCX_NET_DEVICES": nic, "FI_TCP_IFACE": nic.split(":", 1)[0]} if nic else {}
     if request.netmod == "ucx":
         chosen["MPIR_CVAR_CH4_NETMOD"] = "ucx"
-    if request.fabric == "tcp" and request.shared_memory is False:
-        chosen["UCX_TLS"] = "tcp,self"
+    if request.shared_memory is False:
+        # MPICH's own shared memory is one thing (NOLOCAL), UCX's below it another.
+        chosen |= {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self" if request.fabric == "tcp" else "^sm"}
     return chosen
 
 

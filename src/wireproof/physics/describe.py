@@ -1,0 +1,78 @@
+"""docs/physics.md: how the limits are computed, and every constant with its source."""
+
+from __future__ import annotations
+
+from wireproof.physics.limits import limits
+from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.table import default_table
+
+__all__ = ["page"]
+
+_HOW = """\
+# What physics allows
+
+A number is held against two limits, computed from the claim (`--link`, MTU, PCIe slot) and from the constants
+below. This page is written by `wireproof.physics.describe.page()`, and a test keeps it equal to the code.
+
+**Attainable goodput** = the least of what is known: line rate less headers at this MTU, PCIe slot. A link is full
+duplex: an exchange has it in each direction. Efficiency is goodput / attainable, never / nominal.
+
+| protocol | payload / bytes on the line, per packet |
+|---|---|
+| kernel TCP | (MTU - 20 IP - 20 TCP - 12 timestamps) / (MTU + 14 + 4 + 20) |
+| RoCEv2 | path MTU / (path MTU + 82); the largest of 256 ... 4096 that fits the netdev's MTU |
+| InfiniBand | MTU / (MTU + 30) |
+| Omni-Path | MTU / (MTU + 72) |
+| True Scale | bound by its adapter |
+| PCIe | GT/s x lanes x code / 8 x MPS / (MPS + 24) x 0.985 |
+
+An unknown MTU or payload size is taken at its largest, so that the ceiling is never too low; the derivation says
+so. `judge` fills an unknown MTU of an Ethernet link from the NICs that were found.
+
+**Shortest time.** A message of s bytes takes at least s / attainable; where the origin waits for each answer (ping-
+pong, flushed put and get) the protocol's latency floor comes on top. This bound is held at every size.
+
+A floor marked L is from literature and practice, not from arithmetic. When the counters prove the wire and the time
+is above 0.6 of such a floor (`floor.literature_margin`), the finding is inconclusive instead of a failure: the
+constant may be wrong for your system. Override it then.
+
+**A lab's link** is shaped by a token bucket that counts neither preamble nor frame check (1448/1514 at MTU 1500:
+119.5 MB/s at 1 Gb/s). Messages under 16 KiB at 1 Gb/s, or 64 KiB at 10 Gb/s, are never slowed: ceilings are judged
+from four times that size up, and the bytes that pass for nothing after an idle moment are allowed for.
+
+## Your own constants
+
+`--physics FILE` takes a TOML file; every constant below may be set, with the reason:
+
+```toml
+[floor]
+rocev2 = {value = 1100, source = "back to back, measured 2026-11"}
+
+[tcp]
+timestamp_option = 0     # net.ipv4.tcp_timestamps = 0
+```
+
+An unknown name, or a value that is not a finite number >= 0, is refused. A constant that you set is no longer
+literature.
+"""
+
+
+def page() -> str:
+    """The page as Markdown."""
+    parts = [
+        _HOW,
+        "## Links\n",
+        "| name | line rate after encoding | attainable | latency floor |",
+        "|---|---|---|---|",
+    ]
+    for name in link_names():
+        link = link_from_name(name)
+        found = limits(link, "pingpong", "latency", 0)
+        rate = "-" if link.rate_bits_per_s is None else f"{link.rate_bits_per_s / 1e9:.4g} Gb/s"
+        most = "-" if found.attainable_bytes_per_s is None else f"{found.attainable_bytes_per_s / 1e6:.1f} MB/s"
+        parts.append(f"| `{name}` | {rate} | {most} | {(found.floor_ns or 0) / 1e3:g} µs |")
+    parts.append("\nAttainable is at the largest MTU; with `--link 1gbe` at MTU 1500 it is 117.7 MB/s.\n")
+    parts += ["## Constants\n", "| name | value | unit | L | source |", "|---|---|---|---|---|"]
+    for key, row in default_table().items():
+        parts.append(f"| `{key}` | {row.value:g} | {row.unit} | {'L' if row.literature else ''} | {row.source} |")
+    return "\n".join(parts) + "\n"

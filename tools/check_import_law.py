@@ -51,7 +51,7 @@ EFFECT_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_te
 CPP_LAYERS: dict[str, set[str]] = {
     "base": set(),
     "plan": {"base"},
-    "record": {"base"},
+    "record": {"base", "plan"},
     "witness": {"base"},
     "facts": {"base", "plan"},  # it answers the requests that a plan names
     "host": {"base"},
@@ -59,7 +59,8 @@ CPP_LAYERS: dict[str, set[str]] = {
     "node": {"base"},
     "transport": {"base", "plan"},
     "pattern": {"base", "plan", "transport"},
-    "transport/*": {"base", "plan", "transport", "pattern"},  # docs/adr/0006-timed-loops-and-transports.md
+    "transport/*": {"base", "plan", "transport", "pattern", "transport/local"},  # docs/adr/0006
+    "transport/local": {"base", "plan", "transport", "pattern"},
     "measure": {
         *("base", "plan", "record", "witness", "facts", "host", "sentinel", "transport", "transport/*", "pattern"),
     },
@@ -181,6 +182,8 @@ def cpp_folder(engine: Path, file: Path) -> str:
     parts = file.relative_to(engine).parts
     if len(parts) == 1:
         return "main"
+    if parts == ("transport", "local.hpp"):  # what the technologies within one process share
+        return "transport/local"
     return "/".join(parts[:2]) if parts[0] == "transport" and len(parts) > 2 else parts[0]
 
 
@@ -224,12 +227,12 @@ def check_include(engine: Path, file: Path, line: int, bracket: str, target: str
     if found is None or engine not in found.resolve().parents:
         return Breach(file, line, f'"{target}" is no file of engine/: use <> for what is not ours')
     other = cpp_folder(engine, found.resolve())
-    layer = "transport/*" if folder.startswith("transport/") else folder
+    layer = folder if folder in CPP_LAYERS or not folder.startswith("transport/") else "transport/*"
     if layer not in CPP_LAYERS:
         return Breach(file, line, f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS")
     allowed = CPP_LAYERS[layer]
-    seen = "transport/*" if other.startswith("transport/") else other
-    if other == folder or "*" in allowed or seen in allowed:
+    technology = other.startswith("transport/") and "transport/*" in allowed
+    if other == folder or "*" in allowed or other in allowed or technology:
         return None
     return Breach(file, line, f"{folder} includes {other}; it may include {', '.join(sorted(allowed)) or 'nothing'}")
 

@@ -1,4 +1,5 @@
-// wireproof-engine: reads one plan, writes frames, has no opinion (docs/reference/engine-interface.md).
+// wireproof-engine: reads one plan, writes frames, has no opinion
+// (docs/reference/engine-interface.md).
 #include <unistd.h>
 
 #include <cstdio>
@@ -69,16 +70,17 @@ TransportKind prepare(const Arguments& arguments, Opening& opening) {
   try {
     read_plan(arguments, opening);
   } catch (const Failure&) {
-    // The other ranks wait in the library's start-up: join them there, and tell them all in agree().
+    // The other ranks wait in the library's start-up: join them there, and tell them all in
+    // agree().
     if (opening.request.ranks > 1 && kHasMpi && started == TransportKind::mpi) return started;
     throw;
   }
   return opening.plan.transport;
 }
 
-/// Everything that may be wrong with the plan on this rank: nothing, or "code\nmessage". Collective.
-std::string trouble_with_plan(Transport& transport, Opening& opening,
-                              const Arguments& arguments) {
+/// Everything that may be wrong with the plan on this rank: nothing, or "code\nmessage".
+/// Collective.
+std::string trouble_with_plan(Transport& transport, Opening& opening, const Arguments& arguments) {
   std::string trouble;
   Group& group = transport.group();
   try {
@@ -97,7 +99,8 @@ std::string trouble_with_plan(Transport& transport, Opening& opening,
   }
 }
 
-/// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for all.
+/// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for
+/// all.
 void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
   Group& group = transport.group();
   const std::string trouble = trouble_with_plan(transport, opening, arguments);

@@ -1,5 +1,5 @@
-/* The MPI functions that the engine calls, and nothing else: the stubs define exactly these, and prototypes.h declares
- * them. One list, so that the two cannot drift apart. */
+/* The MPI functions that the engine calls, and nothing else: the stubs define exactly these, and
+ * prototypes.h declares them. One list, so that the two cannot drift apart. */
 #define WIREPROOF_MPI_FUNCTIONS(X) \
   X(MPI_Bcast)                     \
   X(MPI_Comm_create_group)         \
@@ -7,6 +7,7 @@
   X(MPI_Comm_free)                 \
   X(MPI_Comm_group)                \
   X(MPI_Comm_rank)                 \
+  X(MPI_Comm_set_errhandler)       \
   X(MPI_Comm_size)                 \
   X(MPI_Comm_split_type)           \
   X(MPI_Finalize)                  \

@@ -1,11 +1,12 @@
-/* Prototypes of the functions in functions.h, as the MPI standard gives them; included by each ABI's mpi.h after its types
- * (so no include guard of its own). */
+/* Prototypes of the functions in functions.h, as the MPI standard gives them; included by each
+ * ABI's mpi.h after its types (so no include guard of its own). */
 int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm);
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
 int MPI_Comm_free(MPI_Comm* comm);
 int MPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 int MPI_Comm_rank(MPI_Comm comm, int* rank);
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int MPI_Comm_size(MPI_Comm comm, int* size);
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
 int MPI_Finalize(void);

@@ -1,4 +1,5 @@
-/* A library with an MPI's soname and none of its code: it exists for the linker only, and must never be shipped. */
+/* A library with an MPI's soname and none of its code: it exists for the linker only, and must
+ * never be shipped. */
 #include "functions.h"
 
 #define DEFINE(name) \
@@ -7,9 +8,11 @@
 WIREPROOF_MPI_FUNCTIONS(DEFINE)
 
 #ifdef WIREPROOF_STUB_OPENMPI
-/* Open MPI's handles are the addresses of these. Sizes are irrelevant: nobody copies them (contract test). */
+/* Open MPI's handles are the addresses of these. Sizes are irrelevant: nobody copies them (contract
+ * test). */
 char ompi_mpi_comm_world[512];
 char ompi_mpi_byte[512];
+char ompi_mpi_errors_return[512];
 char ompi_mpi_info_null[512];
 char ompi_request_null[512];
 #endif

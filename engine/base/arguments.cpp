@@ -60,7 +60,8 @@ Arguments parse_arguments(int argc, char** argv) {
     arguments.verb = Arguments::Verb::facts;
     return arguments;
   }
-  if (verb != "run") throw bad_plan("unknown verb " + std::string(verb) + "; " + std::string(kUsage));
+  if (verb != "run")
+    throw bad_plan("unknown verb " + std::string(verb) + "; " + std::string(kUsage));
   for (int i = 2; i < argc; i += 2) {
     if (i + 1 == argc) throw bad_plan(std::string(argv[i]) + " needs a value");
     read_option(arguments, argv[i], argv[i + 1]);

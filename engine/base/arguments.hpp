@@ -23,8 +23,8 @@ struct LauncherRank {
   int ranks = 1;
 };
 
-/// From PMIx, Open MPI, PMI or Slurm; nothing when no launcher is seen. Slurm's own comes last: inside a batch script a
-/// launcher of its own inherits it.
+/// From PMIx, Open MPI, PMI or Slurm; nothing when no launcher is seen. Slurm's own comes last:
+/// inside a batch script a launcher of its own inherits it.
 std::optional<LauncherRank> launcher_rank();
 
 }  // namespace wireproof

@@ -1,5 +1,5 @@
-// Waiting outside of timed regions: spin a little, then sleep between polls, so that an idle rank leaves its core to a
-// rank that is being timed.
+// Waiting outside of timed regions: spin a little, then sleep between polls, so that an idle rank
+// leaves its core to a rank that is being timed.
 #pragma once
 
 #include <sched.h>

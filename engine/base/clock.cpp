@@ -11,7 +11,8 @@ namespace wireproof {
 namespace {
 
 #if defined(__x86_64__)
-/// The kernel's own opinion first: it leaves the time-stamp counter when it catches it drifting between sockets.
+/// The kernel's own opinion first: it leaves the time-stamp counter when it catches it drifting
+/// between sockets.
 bool counter_is_usable() {
   std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
@@ -40,7 +41,8 @@ ClockSource choose_source() {
   return counter_is_usable() ? kCounter : ClockSource::monotonic;
 }
 
-constexpr std::int64_t kFirstFitNs = 10'000'000;  // 10 ms: anchors are good to ~50 ns, so 5e-6 at the worst
+constexpr std::int64_t kFirstFitNs =
+    10'000'000;  // 10 ms: anchors are good to ~50 ns, so 5e-6 at the worst
 
 }  // namespace
 
@@ -66,7 +68,8 @@ HostClock::HostClock() : anchor_(take_anchor()) {
   measure_cost();
 }
 
-/// The counter read between two equal-looking readings of the wall clock; the tightest of a few tries counts.
+/// The counter read between two equal-looking readings of the wall clock; the tightest of a few
+/// tries counts.
 HostClock::Anchor HostClock::take_anchor() noexcept {
   Anchor best;
   Ticks tightest = std::numeric_limits<Ticks>::max();
@@ -89,7 +92,8 @@ void HostClock::refit() noexcept {
                        static_cast<double>(end.counter - anchor_.counter);
 }
 
-/// Quantum: the smallest non-zero step seen; read cost: mean of back-to-back reads, best of several rounds.
+/// Quantum: the smallest non-zero step seen; read cost: mean of back-to-back reads, best of several
+/// rounds.
 void HostClock::measure_cost() noexcept {
   constexpr int kReads = 2000;
   Ticks quantum = std::numeric_limits<Ticks>::max();

@@ -1,7 +1,8 @@
 // Clocks: raw ticks at batch edges, and their conversion to nanoseconds.
 //
-// The counter (time-stamp counter on x86, cntvct_el0 on aarch64) is the cheapest clock that can be read without a
-// system call. Its rate is never taken from /proc/cpuinfo: HostClock fits it against CLOCK_MONOTONIC over the whole run.
+// The counter (time-stamp counter on x86, cntvct_el0 on aarch64) is the cheapest clock that can be
+// read without a system call. Its rate is never taken from /proc/cpuinfo: HostClock fits it against
+// CLOCK_MONOTONIC over the whole run.
 #pragma once
 
 #include <time.h>
@@ -59,18 +60,20 @@ struct ClockFacts {
   double read_cost_ns = 0.0;
 };
 
-/// The host's clock of this process: source chosen once, rate fitted against CLOCK_MONOTONIC since construction.
+/// The host's clock of this process: source chosen once, rate fitted against CLOCK_MONOTONIC since
+/// construction.
 class HostClock {
  public:
-  /// Chooses the source (environment WIREPROOF_CLOCK=monotonic forces the fallback), takes the anchor of the fit and
-  /// measures quantum and read cost. Costs about 10 ms.
+  /// Chooses the source (environment WIREPROOF_CLOCK=monotonic forces the fallback), takes the
+  /// anchor of the fit and measures quantum and read cost. Costs about 10 ms.
   HostClock();
 
   ClockSource source() const noexcept { return facts_.source; }
   bool counter() const noexcept { return facts_.source != ClockSource::monotonic; }
   Ticks now() const noexcept { return counter() ? CounterClock::now() : MonotonicClock::now(); }
 
-  /// Refits the rate over [construction, now]; call it outside of timed regions, before converting a point.
+  /// Refits the rate over [construction, now]; call it outside of timed regions, before converting
+  /// a point.
   void refit() noexcept;
 
   double ns_per_tick() const noexcept { return facts_.ns_per_tick; }

@@ -1,5 +1,5 @@
-// The one exception type: the first function that knows says it once, with the cause seen. Thrown only outside of timed
-// regions; main maps it to an `error` frame and an exit status.
+// The one exception type: the first function that knows says it once, with the cause seen. Thrown
+// only outside of timed regions; main maps it to an `error` frame and an exit status.
 #pragma once
 
 #include <stdexcept>
@@ -20,6 +20,14 @@ class Failure : public std::runtime_error {
  private:
   ExitStatus status_;
   std::string code_;
+};
+
+/// A point cannot begin, and both ends of the pair know it before they have talked: the run goes on
+/// without it.
+class CannotBegin : public Failure {
+ public:
+  CannotBegin(std::string code, const std::string& message)
+      : Failure(ExitStatus::point_failed, std::move(code), message) {}
 };
 
 inline Failure bad_plan(const std::string& message) {

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is not valid (overlong forms, surrogates and
-/// code points above U+10FFFF included): Unicode 15, table 3-7.
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is not valid (overlong
+/// forms, surrogates and code points above U+10FFFF included): Unicode 15, table 3-7.
 std::size_t valid_sequence(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

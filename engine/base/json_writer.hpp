@@ -1,5 +1,6 @@
-// Append-only JSON text. Every byte that comes from a host (names, files, counters) passes through here, so escaping
-// is done once and correctly: control characters as \uXXXX, invalid UTF-8 as U+FFFD, NaN and infinities as null.
+// Append-only JSON text. Every byte that comes from a host (names, files, counters) passes through
+// here, so escaping is done once and correctly: control characters as \uXXXX, invalid UTF-8 as
+// U+FFFD, NaN and infinities as null.
 #pragma once
 
 #include <concepts>
@@ -47,8 +48,7 @@ class JsonWriter {
     return *this;
   }
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  JsonWriter& value(T number) {
+  requires(!std::same_as<T, bool>) JsonWriter& value(T number) {
     return raw(std::to_string(number));
   }
   JsonWriter& null() { return raw("null"); }

@@ -11,8 +11,7 @@
 namespace wireproof {
 
 struct Evidence::State {
-  explicit State(const std::string& root)
-      : host(host::gather(root)), reader(root) {}
+  explicit State(const std::string& root) : host(host::gather(root)), reader(root) {}
   host::Host host;
   witness::Reader reader;
   witness::Snapshot before;

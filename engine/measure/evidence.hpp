@@ -1,4 +1,5 @@
-// This process's part of the evidence: who it is, and what the counters of its network namespace say.
+// This process's part of the evidence: who it is, and what the counters of its network namespace
+// say.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace wireproof {
 
-/// What the other ranks must know of one: whether it shares counters or memory with them. Travels as one line of text.
+/// What the other ranks must know of one: whether it shares counters or memory with them. Travels
+/// as one line of text.
 struct Identity {
   std::string boot_id;
   std::uint64_t netns = 0;
@@ -39,7 +41,8 @@ class Evidence {
   /// Facts that the plan asks for, one frame per line, for a rank that reads.
   std::string fact_frames(int rank, const std::vector<FactRequest>& requests) const;
 
-  /// Counter readings: `before`, then `after`; their difference as an element of `witness` or as an idle frame.
+  /// Counter readings: `before`, then `after`; their difference as an element of `witness` or as an
+  /// idle frame.
   void read_before();
   void read_after();
   std::string witness_json(int rank) const;

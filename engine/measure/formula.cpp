@@ -22,7 +22,8 @@ Count osu_count(const Point& point) {
   return large ? Count{2, 20} : Count{10, 100};
 }
 
-/// Warm-up of a tenth, then one probing pass as long as the timed one, as `-iter_policy dynamic` does.
+/// Warm-up of a tenth, then one probing pass as long as the timed one, as `-iter_policy dynamic`
+/// does.
 Count imb_mpi1_count(const Point& point, double granule_ns) {
   const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes);
   const std::uint64_t by_volume = std::max<std::uint64_t>(1, 40 * kMiB / bytes);

@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::uint32_t kWindowBatches = 10;  // batches in one warm-up window
 constexpr double kAgreement = 0.01;
-constexpr double kWarmUpShare = 0.3;  // of the budget, at most
+constexpr double kWarmUpShare = 0.3;         // of the budget, at most
 constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
 constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
 constexpr double kProbeQuanta = 20;
 constexpr std::uint32_t kMostProbed = 1U << 20;
 constexpr double kTooFine = 0.25;  // of the shortest batch
 constexpr int kMostRecuts = 3;
-constexpr double kOvershoot = 2;  // of the budget, only to reach the six blocks that an interval needs
+constexpr double kOvershoot =
+    2;  // of the budget, only to reach the six blocks that an interval needs
 
 bool agree(double one, double other) { return std::abs(one - other) <= kAgreement * other; }
 
@@ -72,8 +73,8 @@ std::span<const Ticks> Origin::time_segment(const Segment& segment, bool counted
   return std::span(scratch_).first(segment.batches);
 }
 
-/// Rough time of one granule; the first is always the slowest (connections, page faults), so the second counts. Doubled
-/// until the clock can see it.
+/// Rough time of one granule; the first is always the slowest (connections, page faults), so the
+/// second counts. Doubled until the clock can see it.
 double Origin::first_granule_ns() {
   Segment probe{.lead_in = runner_->pipelined() ? 1U : 0U, .batches = 2};
   for (;;) {
@@ -96,15 +97,15 @@ double Origin::warm_up_window(double granule_ns) {
   return to_ns(runner_->pipelined() ? mean_ticks(ticks) : median_ticks(ticks)) / c.granules;
 }
 
-/// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us, at most 30 % of the
-/// budget. Windows of slow operations are single operations.
+/// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us,
+/// at most 30 % of the budget. Windows of slow operations are single operations.
 void Origin::warm_up() {
   const double budget_ns = 1e6 * point_.budget_ms.value_or(policy_.point_budget_ms);
   const double enough_ns = 1e3 * policy_.warmup_min_us;
   const auto enough = static_cast<std::uint64_t>(policy_.warmup_min_operations);
   granule_ns_ = first_granule_ns();
-  const double longest_ns = std::min(
-      kWarmUpShare * budget_ns, std::max(kLongestWarmUpFactor * enough_ns, 4 * granule_ns_));
+  const double longest_ns = std::min(kWarmUpShare * budget_ns,
+                                     std::max(kLongestWarmUpFactor * enough_ns, 4 * granule_ns_));
   bool stationary = false;
   double elapsed = 0;
   do {
@@ -116,7 +117,8 @@ void Origin::warm_up() {
   outcome_.warm_up = {operations_, elapsed, stationary};
 }
 
-/// Fixes the cutting by the newest time of a granule. What was timed by an older one joins the warm-up.
+/// Fixes the cutting by the newest time of a granule. What was timed by an older one joins the
+/// warm-up.
 void Origin::choose_cutting() {
   cutting_ = cut(granule_ns_, pair_.clock(), policy_, runner_->pipelined());
   outcome_.operations_per_batch =
@@ -131,7 +133,8 @@ void Origin::choose_cutting() {
   counted_operations_ = 0;
 }
 
-/// True when batches have become too short for the clock: the warm-up met a hiccup and the cutting is made for it.
+/// True when batches have become too short for the clock: the warm-up met a hiccup and the cutting
+/// is made for it.
 bool Origin::cut_too_fine() {
   const double batch_ns = to_ns(median_of(block_values_));
   if (batch_ns > kTooFine * shortest_batch_ns(pair_.clock(), policy_)) return false;
@@ -180,16 +183,17 @@ std::optional<double> Origin::bounce() {
   return context_.bounce->measure();
 }
 
-/// The last `batches` batches become a block. Its value is their median, but for a pipelined pattern their mean: there a
-/// batch ends with an acknowledgement, and after a hiccup several of those arrive together, so that single batches look
-/// impossibly short while their sum stays true.
+/// The last `batches` batches become a block. Its value is their median, but for a pipelined
+/// pattern their mean: there a batch ends with an acknowledgement, and after a hiccup several of
+/// those arrive together, so that single batches look impossibly short while their sum stays true.
 void Origin::close_block(std::uint32_t batches) {
   outcome_.block_batches.push_back(batches);
   const auto block = std::span<const Ticks>(outcome_.batch_ticks).last(batches);
   block_values_.push_back(runner_->pipelined() ? mean_ticks(block) : median_ticks(block));
 }
 
-/// Segments of a quarter block; the time cap is looked at after each, and a sudden slow-down shortens what follows.
+/// Segments of a quarter block; the time cap is looked at after each, and a sudden slow-down
+/// shortens what follows.
 void Origin::time_block(const StopRule& rule) {
   begin_sentinel();
   const double batch_ns = granule_ns_ * cutting_.granules;
@@ -197,8 +201,7 @@ void Origin::time_block(const StopRule& rule) {
   while (done < cutting_.batches_per_block) {
     const std::uint32_t batches =
         std::min(cutting_.batches_per_segment, cutting_.batches_per_block - done);
-    const auto ticks =
-        time_segment(make_segment(cutting_, batches, runner_->pipelined()), true);
+    const auto ticks = time_segment(make_segment(cutting_, batches, runner_->pipelined()), true);
     outcome_.batch_ticks.insert(outcome_.batch_ticks.end(), ticks.begin(), ticks.end());
     done += batches;
     if (to_ns(mean_ticks(ticks)) > kSlowDown * batch_ns) {
@@ -215,12 +218,14 @@ void Origin::time_slow_blocks(const StopRule& rule) {
   begin_sentinel();
   const double batch_ns = granule_ns_ * cutting_.granules;
   const std::size_t blocks = block_values_.size();
-  const double wanted = blocks < rule.min_blocks ? static_cast<double>(rule.min_blocks - blocks) : 3;
+  const double wanted =
+      blocks < rule.min_blocks ? static_cast<double>(rule.min_blocks - blocks) : 3;
   const double limit = blocks < rule.min_blocks ? kOvershoot : 1;
   double room = std::floor((limit * rule.budget_ns - elapsed_ns()) / batch_ns);
   if (rule.iterations > 0) {
     const auto left = rule.iterations - std::min(rule.iterations, counted_operations_);
-    room = std::ceil(static_cast<double>(left) / static_cast<double>(outcome_.operations_per_batch));
+    room =
+        std::ceil(static_cast<double>(left) / static_cast<double>(outcome_.operations_per_batch));
   }
   const auto batches = static_cast<std::uint32_t>(std::clamp(room, 1.0, wanted));
   const auto ticks = time_segment(make_segment(cutting_, batches, runner_->pipelined()), true);
@@ -290,6 +295,7 @@ void Origin::conclude(const TargetReport& report) {
                         verified * static_cast<std::uint64_t>(runner_->verified_backward());
   o.payload_forward_bytes = o.messages_forward * point_.message_bytes;
   o.payload_backward_bytes = o.messages_backward * point_.message_bytes;
+  if (context_.host_clock != nullptr) context_.host_clock->refit();
   o.ns_per_tick = pair_.clock().ns_per_tick;
   const double scale = o.ns_per_tick * operations_per_estimate(point_.pattern) /
                        static_cast<double>(o.operations_per_batch);

@@ -1,4 +1,5 @@
-// The origin's program for one point: warm up, time blocks until the stop rule says so, verify the payload, report.
+// The origin's program for one point: warm up, time blocks until the stop rule says so, verify the
+// payload, report.
 #pragma once
 
 #include <memory>
@@ -47,7 +48,7 @@ class Origin {
   PairOutcome outcome_;
   std::vector<double> block_values_;  // ticks per batch
   std::optional<double> bounce_ns_;
-  std::uint64_t operations_ = 0;       // all, warm-up and lead-in included
+  std::uint64_t operations_ = 0;  // all, warm-up and lead-in included
   std::uint64_t counted_operations_ = 0;
   int verifications_ = 0;
   Ticks began_ = 0;

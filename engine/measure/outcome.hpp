@@ -1,4 +1,5 @@
-// What one pair's origin found out about one point: the `pairs` element of the point frame, before it is text.
+// What one pair's origin found out about one point: the `pairs` element of the point frame, before
+// it is text.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct WarmUp {
 struct PairOutcome {
   int origin = 0;
   int target = 0;
+  bool begun = true;  ///< false: the pair could not begin; nothing below is known
   Stop stop = Stop::budget;
   std::uint64_t operations_per_batch = 1;
   std::vector<Ticks> batch_ticks;

@@ -71,7 +71,7 @@ std::string pair_json(const PairOutcome& o, const Point& point) {
   json.begin_object()
       .field("origin", o.origin)
       .field("target", o.target)
-      .field("status", "ok")
+      .field("status", o.begun ? "ok" : "error")
       .field("stop", word(o.stop))
       .field("operations_per_batch", o.operations_per_batch);
   write_batches(json, o);

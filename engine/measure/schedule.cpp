@@ -11,7 +11,7 @@ constexpr double kQuanta = 200;
 constexpr double kClockShare = 0.001;
 constexpr double kBlocksInMaxBatches = 64;  // an interval of 2 % may need that many
 constexpr double kBriskNs = 100'000;
-constexpr double kSegmentShare = 0.25;  // of a block
+constexpr double kSegmentShare = 0.25;   // of a block
 constexpr std::size_t kLeastBlocks = 6;  // fewer have no 95 % interval
 
 std::uint32_t at_least_one(double count) {
@@ -23,10 +23,12 @@ std::uint32_t at_least_one(double count) {
 int bounded_window(const Point& point, const Policy& policy) {
   if (point.form == Form::latency) return 1;
   if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
-  if (point.formula != Formula::robust) return point.window;  // a formula without its window is another formula
+  if (point.formula != Formula::robust)
+    return point.window;  // a formula without its window is another formula
   const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes);
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);
-  const auto window = static_cast<int>(std::min<std::size_t>(most, static_cast<std::size_t>(point.window)));
+  const auto window =
+      static_cast<int>(std::min<std::size_t>(most, static_cast<std::size_t>(point.window)));
   const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
   return remote ? window : std::max(2, window / 2 * 2);  // two equal halves
 }

@@ -1,5 +1,5 @@
-// How operations are cut into batches, blocks and segments, and when to stop. Pure arithmetic, so that it is tested
-// without a transport.
+// How operations are cut into batches, blocks and segments, and when to stop. Pure arithmetic, so
+// that it is tested without a transport.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,27 @@
 
 namespace wireproof {
 
-/// The window that is really used: bytes in flight are bounded, with at least two messages for a stream.
+/// The window that is really used: bytes in flight are bounded, with at least two messages for a
+/// stream.
 int bounded_window(const Point& point, const Policy& policy);
 
-/// One batch: >= 2 us, >= 200 clock quanta, clock cost < 0.1 %, and long enough that max_batches last for many blocks.
+/// One batch: >= 2 us, >= 200 clock quanta, clock cost < 0.1 %, and long enough that max_batches
+/// last for many blocks.
 double shortest_batch_ns(const ClockFacts& clock, const Policy& policy);
 
 /// A point's cutting, fixed after the warm-up.
 struct Cutting {
-  std::uint32_t granules = 1;           ///< per batch
+  std::uint32_t granules = 1;  ///< per batch
   std::uint32_t batches_per_block = 1;
   std::uint32_t batches_per_segment = 1;  ///< the time cap is looked at between segments
-  bool slow = false;     ///< one batch fills a block: blocks are then timed in one go, without a pause between them
-  bool brisk = true;     ///< operations so short that lead-in and trail cost nothing
+  bool slow = false;  ///< one batch fills a block: blocks are then timed in one go, without a pause
+                      ///< between them
+  bool brisk = true;  ///< operations so short that lead-in and trail cost nothing
 };
 Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bool pipelined);
 
-/// Lead-in and trail of one segment. `pipelined`: the pattern needs a full pipe before its first edge.
+/// Lead-in and trail of one segment. `pipelined`: the pattern needs a full pipe before its first
+/// edge.
 Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelined);
 
 enum class Stop { none, precision, budget, iterations };

@@ -18,13 +18,15 @@ struct EndContext {
   int origin = 0;
   int target = 0;
   bool moves_payload = true;
+  HostClock* host_clock = nullptr;         ///< null: time is not the host's
   sentinel::Sentinel* sentinel = nullptr;  ///< null: time is not the host's
   sentinel::Bounce* bounce = nullptr;      ///< null: the pair shares no memory
 };
 
 enum class Order : std::uint32_t { run, forget, bounce, verify, stop };
 
-/// One control message from the origin. Plain data: both ends are the same program on the same kind of machine.
+/// One control message from the origin. Plain data: both ends are the same program on the same kind
+/// of machine.
 struct Command {
   Order order = Order::stop;
   std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)

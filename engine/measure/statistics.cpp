@@ -24,7 +24,8 @@ double inner_spread(std::span<const double> sorted) {
   return sorted[sorted.size() - 1 - cut] - sorted[cut];
 }
 
-/// A count below 6 has no 95 % interval, but its extremes are reported all the same, and said to prove nothing.
+/// A count below 6 has no 95 % interval, but its extremes are reported all the same, and said to
+/// prove nothing.
 void set_interval(Estimate& e, std::span<const double> sorted) {
   const std::size_t n = sorted.size();
   const auto effective = static_cast<std::size_t>(e.effective_blocks);
@@ -32,7 +33,8 @@ void set_interval(Estimate& e, std::span<const double> sorted) {
   e.interval_exists = rank > 0;
   std::size_t place = 0;  // from either end
   if (rank > 0) {
-    // The rank of the effective sample, carried over to the same quantile of the real one, rounded outwards.
+    // The rank of the effective sample, carried over to the same quantile of the real one, rounded
+    // outwards.
     const double quantile = static_cast<double>(rank) / static_cast<double>(effective + 1);
     const double at = std::floor(quantile * static_cast<double>(n + 1));
     place = std::min(static_cast<std::size_t>(std::max(at, 1.0)) - 1, (n - 1) / 2);

@@ -60,7 +60,7 @@ ExitStatus Sweep::run() {
   watch_idle();
   for (const Point& point : plan_.points) run_point(point);
   close();
-  return ExitStatus::ok;
+  return failed_ == 0 ? ExitStatus::ok : ExitStatus::point_failed;
 }
 
 /// What a plan cannot know by itself: how many ranks came, and what the transport can do.
@@ -70,8 +70,9 @@ void Sweep::check_plan() const {
     const std::string name = "point " + std::to_string(point.id);
     for (const auto& [origin, target] : point.pairs) {
       if (std::max(origin, target) < size) continue;
-      throw bad_plan(name + " names rank " + std::to_string(std::max(origin, target)) + " and only " +
-                     std::to_string(size) + " rank(s) were started; start more or change pairs=");
+      throw bad_plan(name + " names rank " + std::to_string(std::max(origin, target)) +
+                     " and only " + std::to_string(size) +
+                     " rank(s) were started; start more or change pairs=");
     }
     const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
     if (remote && !transport_.one_sided()) {
@@ -112,7 +113,8 @@ void Sweep::introduce() {
   const ClockFacts clock = transport_.virtual_clock().value_or(clock_.facts());
   emit(open_frame(plan_, {abi_, transport_.group().size(), clock}));
   std::string identities;
-  for (std::size_t i = 0; i < own_ranks().size(); ++i) identities += evidence_.identity_line() + '\n';
+  for (std::size_t i = 0; i < own_ranks().size(); ++i)
+    identities += evidence_.identity_line() + '\n';
   evidence_.learn_identities(share(identities));
   const LibraryFacts library = transport_.library();
   std::string frames;
@@ -162,38 +164,58 @@ void Sweep::run_point(const Point& point) {
   const std::int64_t start_ns = monotonic_ns();
   evidence_.read_before();
   transport_.group().barrier();
-  const std::string pairs = measure_pairs(point);
+  const Records records = measure_pairs(point);
   transport_.group().barrier();
   evidence_.read_after();
   std::string witnesses;
   for (const int rank : own_ranks()) append(witnesses, evidence_.witness_json(rank));
-  for (const std::string& text : transport_.group().gather(pairs + '\n' + witnesses)) {
-    const std::size_t cut = text.find('\n');
-    append(parts.pairs, text.substr(0, cut));
-    append(parts.witness, text.substr(cut + 1));
+  std::string trouble;
+  const std::string own = records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n';
+  for (const std::string& text : transport_.group().gather(own)) {
+    const std::vector<std::string> lines = lines_of(text);
+    append(parts.pairs, lines.at(0));
+    append(parts.witness, lines.at(1));
+    if (trouble.empty()) trouble = lines.at(2);
   }
   parts.elapsed_ns = monotonic_ns() - start_ns;
   watchdog::end_point();
+  if (!trouble.empty()) emit(error_frame("cannot-begin", trouble, 0, point.id));
+  failed_ += trouble.empty() ? 0 : 1;
   emit(point_frame(point, parts));
 }
 
 /// Runs the pairs that this process takes part in; returns the records of those it originates.
-std::string Sweep::measure_pairs(const Point& point) {
-  std::string records;
+Sweep::Records Sweep::measure_pairs(const Point& point) {
+  Records records;
   for (const auto& [origin, target] : point.pairs) {
     if (!transport_.owns(origin) && !transport_.owns(target)) continue;
     const EndContext context = context_of(point, origin, target);
-    transport_.run_pair(
-        origin, target, clock_,
-        {.originate =
-             [&](Pair& pair) {
-               PairOutcome outcome = Origin(pair, context).run();
-               clock_.refit();
-               append(records, pair_json(outcome, point));
-             },
-         .answer = [&](Pair& pair) { serve_target(pair, context); }});
+    transport_.run_pair(origin, target, clock_,
+                        {.originate = [&](Pair& pair) { originate(pair, context, records); },
+                         .answer =
+                             [&](Pair& pair) {
+                               try {
+                                 serve_target(pair, context);
+                               } catch (const CannotBegin&) {
+                                 // The origin met the same and tells it.
+                               }
+                             }});
   }
   return records;
+}
+
+void Sweep::originate(Pair& pair, const EndContext& context, Records& records) {
+  PairOutcome outcome;
+  try {
+    outcome = Origin(pair, context).run();
+  } catch (const CannotBegin& failure) {
+    outcome = {};
+    outcome.origin = context.origin;
+    outcome.target = context.target;
+    outcome.begun = false;
+    records.trouble = failure.what();
+  }
+  append(records.pairs, pair_json(outcome, *context.point));
 }
 
 EndContext Sweep::context_of(const Point& point, int origin, int target) {
@@ -204,11 +226,13 @@ EndContext Sweep::context_of(const Point& point, int origin, int target) {
           .origin = origin,
           .target = target,
           .moves_payload = transport_.moves_payload(),
+          .host_clock = virtual_time ? nullptr : &clock_,
           .sentinel = virtual_time ? nullptr : &sentinel_,
           .bounce = bounce_of(origin, target)};
 }
 
-/// Both ends open it together at the pair's first point; null where they share no memory, or one process.
+/// Both ends open it together at the pair's first point; null where they share no memory, or one
+/// process.
 sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
   const bool both = transport_.owns(origin) && transport_.owns(target);
   if (both || !evidence_.shares_memory(origin, target)) return nullptr;
@@ -225,7 +249,7 @@ void Sweep::close() {
   for (const std::string& text : transport_.group().gather(std::to_string(peak_rss_bytes()))) {
     peak = std::max<std::uint64_t>(peak, std::stoull(text));
   }
-  emit(close_frame(plan_.points.size(), 0, monotonic_ns() - began_ns_, peak));
+  emit(close_frame(plan_.points.size(), failed_, monotonic_ns() - began_ns_, peak));
 }
 
 }  // namespace wireproof

@@ -29,7 +29,12 @@ class Sweep {
   void tell_floors();
   void watch_idle();
   void run_point(const Point& point);
-  std::string measure_pairs(const Point& point);
+  struct Records {
+    std::string pairs;    // elements of the point frame, by commas
+    std::string trouble;  // why a pair could not begin
+  };
+  Records measure_pairs(const Point& point);
+  void originate(Pair& pair, const EndContext& context, Records& records);
   EndContext context_of(const Point& point, int origin, int target);
   sentinel::Bounce* bounce_of(int origin, int target);
   void close();
@@ -49,6 +54,7 @@ class Sweep {
   sentinel::Sentinel sentinel_;
   std::map<std::pair<int, int>, std::unique_ptr<sentinel::Bounce>> bounces_;
   std::int64_t began_ns_ = 0;
+  std::size_t failed_ = 0;
 };
 
 }  // namespace wireproof

@@ -1,7 +1,8 @@
 // exchange: both ways at once. Operation = one message each way.
 //
-// Both ends run the same loop over two halves of the window. No acknowledgement is needed: an end posts its half k+2 only
-// when the peer's half k has arrived, so receiving half k+2 proves that half k was delivered.
+// Both ends run the same loop over two halves of the window. No acknowledgement is needed: an end
+// posts its half k+2 only when the peer's half k has arrived, so receiving half k+2 proves that
+// half k was delivered.
 #pragma once
 
 #include <algorithm>
@@ -45,10 +46,8 @@ struct Exchange {
 
   static int half(const PointShape& s) { return std::max(1, s.window / 2); }
   static Layout layout(const PointShape& s) {
-    return {.granule = half(s),
-            .slots = 4 * half(s),
-            .sink_messages = 2 * half(s),
-            .pipelined = true};
+    return {
+        .granule = half(s), .slots = 4 * half(s), .sink_messages = 2 * half(s), .pipelined = true};
   }
 
   [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,

@@ -19,7 +19,8 @@ struct EndMemory {
 
 constexpr std::size_t kCacheLine = 64;
 
-/// `Loops` bound to a link, a clock and memory. `kWrites`: the loops take differences themselves (sums instead of edges).
+/// `Loops` bound to a link, a clock and memory. `kWrites`: the loops take differences themselves
+/// (sums instead of edges).
 template <Link L, class C, template <class, class> class Loops, bool kSums>
 class PatternRunner final : public Runner {
  public:
@@ -90,7 +91,8 @@ std::unique_ptr<Runner> bind_runner(L& link, C clock, EndMemory& memory, const P
   return std::make_unique<PatternRunner<L, C, Loops, kSums>>(link, clock, memory, shape);
 }
 
-/// Throws Failure when the link cannot do the pattern (plans are checked before, so that is a defect of ours).
+/// Throws Failure when the link cannot do the pattern (plans are checked before, so that is a
+/// defect of ours).
 template <Link L, class C>
 std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const PointShape& shape) {
   using enum Pattern;

@@ -1,6 +1,7 @@
-// put, get: one remote access per operation. Form latency flushes each, form stream flushes each window.
-// The target's processor takes no part in the timed region; it waits for the next control message, which lets its library
-// make progress where the network cannot do that alone.
+// put, get: one remote access per operation. Form latency flushes each, form stream flushes each
+// window. The target's processor starts nothing; it waits for one acknowledgement after the timed
+// part, inside its library and without sleeping, so that the library makes progress where the
+// network cannot do that alone.
 #pragma once
 
 #include <array>
@@ -89,8 +90,8 @@ struct Remote {
 
   static int window(const PointShape& s) { return kEach ? 1 : s.window; }
   static Layout layout(const PointShape& s) {
-    return {.granule = window(s), .slots = 0, .sink_messages = window(s),
-            .window_messages = window(s)};
+    return {
+        .granule = window(s), .slots = 0, .sink_messages = window(s), .window_messages = window(s)};
   }
 
   [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,
@@ -103,9 +104,13 @@ struct Remote {
       *++stamps = clock.now();
     }
     windows(link, b, s.bytes, count, segment.trail);
+    link.send_ack();
   }
 
-  static Ticks answer(L&, C, const Buffers&, const PointShape&, const Segment&) { return 0; }
+  static Ticks answer(L& link, C, const Buffers&, const PointShape&, const Segment&) {
+    link.recv_ack();
+    return 0;
+  }
 
  private:
   [[gnu::always_inline]] static void windows(L& link, const Buffers& b, std::size_t bytes,

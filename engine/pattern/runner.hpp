@@ -1,4 +1,5 @@
-// A pattern bound to one end of a pair, type-erased. Virtual calls happen per segment, never inside a timed region.
+// A pattern bound to one end of a pair, type-erased. Virtual calls happen per segment, never inside
+// a timed region.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,13 @@ class Runner {
   /// Operations in one granule.
   virtual int granule() const = 0;
   virtual bool pipelined() const = 0;
-  /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are set to the elapsed
-  /// ticks of each batch.
+  /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are
+  /// set to the elapsed ticks of each batch.
   virtual void originate(const Segment& segment, std::span<Ticks> batch_ticks) = 0;
   /// Target's side; returns its own elapsed ticks over the timed part, 0 when it takes no part.
   virtual Ticks answer(const Segment& segment) = 0;
-  /// One exchange of a fresh seeded payload, checked at the receiving end(s): false when a byte differs here. Both ends
-  /// call it together.
+  /// One exchange of a fresh seeded payload, checked at the receiving end(s): false when a byte
+  /// differs here. Both ends call it together.
   virtual bool verify_origin(std::uint64_t seed) = 0;
   virtual bool verify_target(std::uint64_t seed) = 0;
   /// Payload messages that one verification moves, each way.

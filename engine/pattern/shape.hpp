@@ -18,8 +18,9 @@ struct PointShape {
   WindowKind window_kind = WindowKind::allocate;
 };
 
-/// One uninterrupted timed run. Counted in granules: the least number of operations that a pattern can time (1 for a
-/// ping-pong, half a window for a stream). Lead-in and trail are done and not timed: they fill the pipe and keep it full.
+/// One uninterrupted timed run. Counted in granules: the least number of operations that a pattern
+/// can time (1 for a ping-pong, half a window for a stream). Lead-in and trail are done and not
+/// timed: they fill the pipe and keep it full.
 struct Segment {
   std::uint32_t lead_in = 0;
   std::uint32_t batches = 1;
@@ -39,7 +40,8 @@ struct Layout {
   bool pipelined = false;   ///< the first edge needs a full pipe: a lead-in is a must
 };
 
-/// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not share one.
+/// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not
+/// share one.
 struct Buffers {
   std::byte* source = nullptr;
   std::byte* sink = nullptr;

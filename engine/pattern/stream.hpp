@@ -1,8 +1,8 @@
 // stream: one way, acknowledged at the receiver. Operation = one message.
 //
-// The window is split in two halves so that the pipe never drains: half k+1 is posted before the acknowledgement of
-// half k is awaited, and the receiver posts the receives of half k+2 before it acknowledges half k. A batch is timed
-// from one acknowledgement to another, all at the origin.
+// The window is split in two halves so that the pipe never drains: half k+1 is posted before the
+// acknowledgement of half k is awaited, and the receiver posts the receives of half k+2 before it
+// acknowledges half k. A batch is timed from one acknowledgement to another, all at the origin.
 #pragma once
 
 #include <algorithm>
@@ -54,10 +54,8 @@ struct Stream {
 
   static int half(const PointShape& s) { return std::max(1, s.window / 2); }
   static Layout layout(const PointShape& s) {
-    return {.granule = half(s),
-            .slots = 2 * half(s),
-            .sink_messages = 2 * half(s),
-            .pipelined = true};
+    return {
+        .granule = half(s), .slots = 2 * half(s), .sink_messages = 2 * half(s), .pipelined = true};
   }
 
   [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,

@@ -1,6 +1,6 @@
-// The loops of OSU 7.4 and IMB 2021, so that a user can reproduce the familiar number. Written from their definitions
-// (what is timed, what is in the window, what is acknowledged); remote access needs no loop of its own, since OSU's is
-// ours with one timer over everything.
+// The loops of OSU 7.4 and IMB 2021, so that a user can reproduce the familiar number. Written from
+// their definitions (what is timed, what is in the window, what is acknowledged); remote access
+// needs no loop of its own, since OSU's is ours with one timer over everything.
 #pragma once
 
 #include "pattern/exchange.hpp"
@@ -38,7 +38,8 @@ struct OsuPingPong {
   }
 };
 
-/// IMB-P2P PingPong: one byte per 64-byte line of both buffers is touched inside the timed loop (-msgwr, -msgrd).
+/// IMB-P2P PingPong: one byte per 64-byte line of both buffers is touched inside the timed loop
+/// (-msgwr, -msgrd).
 template <Link L, class C>
 struct TouchingPingPong {
   using Verify = VerifyBothWays;
@@ -91,8 +92,9 @@ struct TouchingPingPong {
   }
 };
 
-/// osu_bw (kTimeEach: the clock runs from the first post of a window to its acknowledgement) and IMB-MPI1 Uniband (one
-/// clock over everything). One buffer for all messages of a window, as both do.
+/// osu_bw (kTimeEach: the clock runs from the first post of a window to its acknowledgement) and
+/// IMB-MPI1 Uniband (one clock over everything). One buffer for all messages of a window, as both
+/// do.
 template <Link L, class C, bool kTimeEach>
 struct WindowedStream {
   using Verify = VerifyForward;
@@ -136,7 +138,8 @@ struct WindowedStream {
   }
 };
 
-/// osu_bibw (a window each way, the clock around each) and, with a window of 1 and one clock, IMB-MPI1 Sendrecv.
+/// osu_bibw (a window each way, the clock around each) and, with a window of 1 and one clock,
+/// IMB-MPI1 Sendrecv.
 template <Link L, class C, bool kTimeEach>
 struct WindowedExchange {
   using Verify = VerifyCrossing;

@@ -163,7 +163,8 @@ Form take_form(Statement& line, Pattern pattern) {
   return implied;
 }
 
-/// Which loops the named suites have: OSU all five, IMB-MPI1 PingPong, Uniband and Sendrecv, IMB-P2P PingPong.
+/// Which loops the named suites have: OSU all five, IMB-MPI1 PingPong, Uniband and Sendrecv,
+/// IMB-P2P PingPong.
 void check_formula(const Statement& line, const Point& point) {
   const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
   if (point.formula == Formula::imb_mpi1 && remote) {
@@ -201,9 +202,9 @@ void read_point(Statement& line, Plan& plan) {
 
 using Reader = void (*)(Statement&, Plan&);
 constexpr std::pair<std::string_view, Reader> kReaders[] = {
-    {"run", read_run},         {"transport", read_transport}, {"rank", read_rank},
-    {"policy", read_policy},   {"witness", read_witness},     {"model", read_model},
-    {"fact", read_fact},       {"point", read_point},
+    {"run", read_run},       {"transport", read_transport}, {"rank", read_rank},
+    {"policy", read_policy}, {"witness", read_witness},     {"model", read_model},
+    {"fact", read_fact},     {"point", read_point},
 };
 
 Reader find_reader(const Statement& line) {

@@ -1,4 +1,5 @@
-// The plan as a value. docs/reference/engine-interface.md is its text form; defaults here are the defaults there.
+// The plan as a value. docs/reference/engine-interface.md is its text form; defaults here are the
+// defaults there.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// One line of a plan: a keyword and key=value fields, taken one by one so that a left-over field is an error.
+// One line of a plan: a keyword and key=value fields, taken one by one so that a left-over field is
+// an error.
 #pragma once
 
 #include <array>
@@ -19,7 +20,8 @@ std::optional<std::string> percent_decode(std::string_view text);
 
 class Statement {
  public:
-  /// Splits `line`; throws Failure naming `number` when a field is not `key=value` or a key comes twice.
+  /// Splits `line`; throws Failure naming `number` when a field is not `key=value` or a key comes
+  /// twice.
   Statement(std::string_view line, int number);
 
   const std::string& keyword() const { return keyword_; }

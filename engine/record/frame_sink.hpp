@@ -1,4 +1,5 @@
-// Standard output of rank 0: one JSON object per line, written at once, so that a killed run loses one line at most.
+// Standard output of rank 0: one JSON object per line, written at once, so that a killed run loses
+// one line at most.
 #pragma once
 
 #include <string>

@@ -48,12 +48,14 @@ std::string start_frame(std::int64_t id) {
   return json.begin_object().field("frame", "start").field("id", id).end_object().take();
 }
 
-std::string error_frame(std::string_view code, std::string_view message, int rank) {
+std::string error_frame(std::string_view code, std::string_view message, int rank,
+                        std::optional<std::int64_t> id) {
   JsonWriter json;
   json.begin_object()
       .field("frame", "error")
       .field("code", code)
       .field("message", message)
+      .field("id", id)
       .field("rank", rank);
   return json.end_object().take();
 }

@@ -19,7 +19,8 @@ namespace {
 constexpr std::int64_t kGraceNs = 500'000'000;  // ranks other than 0
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
-// Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the handler.
+// Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the
+// handler.
 struct Prepared {
   char deadline[256];
   char interrupted[256];
@@ -76,7 +77,8 @@ void arm_at(std::int64_t end_ns) {
   if (!g_timer_made) return;
   if (g_rank != 0) end_ns += kGraceNs;
   itimerspec at{};
-  at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000), static_cast<long>(end_ns % 1'000'000'000)};
+  at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000),
+                 static_cast<long>(end_ns % 1'000'000'000)};
   timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
 }
 

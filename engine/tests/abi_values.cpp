@@ -1,5 +1,6 @@
-// Compiled twice (check_abi_contract): with our mpi.h into a table of numbers, and with the real one into a program that
-// holds its own numbers against the table. Prototypes are held against each other by the assignments below.
+// Compiled twice (check_abi_contract): with our mpi.h into a table of numbers, and with the real
+// one into a program that holds its own numbers against the table. Prototypes are held against each
+// other by the assignments below.
 #include <cstdint>
 #include <cstring>
 
@@ -21,16 +22,17 @@ extern const int kOurCount;
   { #name, (std::intptr_t)(name) }
 #define SIZE(type) \
   { "sizeof " #type, static_cast<std::intptr_t>(sizeof(type)) }
-#define TABLE                                                                                     \
-  {                                                                                               \
-    CONSTANT(MPI_COMM_WORLD), CONSTANT(MPI_BYTE), CONSTANT(MPI_INFO_NULL),                        \
-        CONSTANT(MPI_REQUEST_NULL), CONSTANT(MPI_STATUS_IGNORE), CONSTANT(MPI_STATUSES_IGNORE),   \
-        CONSTANT(MPI_COMM_TYPE_SHARED), CONSTANT(MPI_MODE_NOCHECK),                               \
-        CONSTANT(MPI_MAX_LIBRARY_VERSION_STRING), SIZE(MPI_Aint), SIZE(MPI_Status),               \
-        SIZE(MPI_Comm), SIZE(MPI_Datatype), SIZE(MPI_Group), SIZE(MPI_Info), SIZE(MPI_Request),   \
-        SIZE(MPI_Win),                                                                            \
-        {"offset of MPI_TAG", static_cast<std::intptr_t>(offsetof(MPI_Status, MPI_TAG))},         \
-        {"offset of MPI_ERROR", static_cast<std::intptr_t>(offsetof(MPI_Status, MPI_ERROR))},     \
+#define TABLE                                                                                   \
+  {                                                                                             \
+    CONSTANT(MPI_COMM_WORLD), CONSTANT(MPI_BYTE), CONSTANT(MPI_INFO_NULL),                      \
+        CONSTANT(MPI_ERRORS_RETURN), CONSTANT(MPI_SUCCESS), SIZE(MPI_Errhandler),               \
+        CONSTANT(MPI_REQUEST_NULL), CONSTANT(MPI_STATUS_IGNORE), CONSTANT(MPI_STATUSES_IGNORE), \
+        CONSTANT(MPI_COMM_TYPE_SHARED), CONSTANT(MPI_MODE_NOCHECK),                             \
+        CONSTANT(MPI_MAX_LIBRARY_VERSION_STRING), SIZE(MPI_Aint), SIZE(MPI_Status),             \
+        SIZE(MPI_Comm), SIZE(MPI_Datatype), SIZE(MPI_Group), SIZE(MPI_Info), SIZE(MPI_Request), \
+        SIZE(MPI_Win),                                                                          \
+        {"offset of MPI_TAG", static_cast<std::intptr_t>(offsetof(MPI_Status, MPI_TAG))},       \
+        {"offset of MPI_ERROR", static_cast<std::intptr_t>(offsetof(MPI_Status, MPI_ERROR))},   \
   }
 
 #include <cstddef>
@@ -41,13 +43,14 @@ extern const int kOurCount = sizeof kOurs / sizeof kOurs[0];
 #else
 
 // The real prototypes must accept being called as ours are declared.
-[[maybe_unused]] static int (*const kSend)(const void*, int, MPI_Datatype, int, int, MPI_Comm) = MPI_Send;
-[[maybe_unused]] static int (*const kRecv)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*) =
-    MPI_Recv;
-[[maybe_unused]] static int (*const kPut)(const void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype,
-                                          MPI_Win) = MPI_Put;
-[[maybe_unused]] static int (*const kAllocate)(MPI_Aint, int, MPI_Info, MPI_Comm, void*, MPI_Win*) =
-    MPI_Win_allocate;
+[[maybe_unused]] static int (*const kSend)(const void*, int, MPI_Datatype, int, int,
+                                           MPI_Comm) = MPI_Send;
+[[maybe_unused]] static int (*const kRecv)(void*, int, MPI_Datatype, int, int, MPI_Comm,
+                                           MPI_Status*) = MPI_Recv;
+[[maybe_unused]] static int (*const kPut)(const void*, int, MPI_Datatype, int, MPI_Aint, int,
+                                          MPI_Datatype, MPI_Win) = MPI_Put;
+[[maybe_unused]] static int (*const kAllocate)(MPI_Aint, int, MPI_Info, MPI_Comm, void*,
+                                               MPI_Win*) = MPI_Win_allocate;
 [[maybe_unused]] static int (*const kWaitall)(int, MPI_Request[], MPI_Status[]) = MPI_Waitall;
 
 int main() {
@@ -55,8 +58,8 @@ int main() {
   int different = 0;
   for (int i = 0; i < kOurCount; ++i) {
     if (kOurs[i].number == theirs[i].number) continue;
-    std::printf("%s: ours %lld, real %lld\n", kOurs[i].name, static_cast<long long>(kOurs[i].number),
-                static_cast<long long>(theirs[i].number));
+    std::printf("%s: ours %lld, real %lld\n", kOurs[i].name,
+                static_cast<long long>(kOurs[i].number), static_cast<long long>(theirs[i].number));
     ++different;
   }
   std::printf("%d values, %d different\n", kOurCount, different);

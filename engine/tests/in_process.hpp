@@ -18,8 +18,7 @@ inline HostClock& test_clock() {
 /// Every pair of every point, in order.
 inline std::vector<PairOutcome> run_in_process(const std::string& plan_text) {
   const Plan plan = parse_plan(plan_text);
-  const auto transport =
-      plan.transport == TransportKind::model ? open_model({}) : open_null({});
+  const auto transport = plan.transport == TransportKind::model ? open_model({}) : open_null({});
   transport->configure(plan);
   std::vector<PairOutcome> outcomes;
   for (const Point& point : plan.points) {

@@ -41,10 +41,10 @@ TEST(JsonWriter, KeepsValidUtf8) {
 TEST(JsonWriter, ReplacesInvalidUtf8) {
   const std::string r = "\xEF\xBF\xBD";
   EXPECT_EQ(quoted("\xFF"), "\"" + r + "\"");
-  EXPECT_EQ(quoted("\xC0\xAF"), "\"" + r + r + "\"");          // overlong
-  EXPECT_EQ(quoted("\xED\xA0\x80"), "\"" + r + r + r + "\"");  // surrogate
+  EXPECT_EQ(quoted("\xC0\xAF"), "\"" + r + r + "\"");                  // overlong
+  EXPECT_EQ(quoted("\xED\xA0\x80"), "\"" + r + r + r + "\"");          // surrogate
   EXPECT_EQ(quoted("\xF4\x90\x80\x80"), "\"" + r + r + r + r + "\"");  // above U+10FFFF
-  EXPECT_EQ(quoted("\xE2\x82"), "\"" + r + r + "\"");          // torn at the end
+  EXPECT_EQ(quoted("\xE2\x82"), "\"" + r + r + "\"");                  // torn at the end
 }
 
 TEST(JsonWriter, NumbersReadBackTheSame) {

@@ -37,8 +37,8 @@ class ModelTruth : public testing::TestWithParam<World> {};
 TEST_P(ModelTruth, HalfRoundTrip) {
   const World& w = GetParam();
   for (const double bytes : {0.0, 1024.0, 16384.0, 16385.0, 1048576.0}) {
-    const double truth = w.latency_ns + 2 * w.overhead_ns + w.gap_ns_per_byte * bytes +
-                         (bytes > 16384 ? 3000 : 0);
+    const double truth =
+        w.latency_ns + 2 * w.overhead_ns + w.gap_ns_per_byte * bytes + (bytes > 16384 ? 3000 : 0);
     EXPECT_NEAR(measure(w, "pattern=pingpong", static_cast<std::size_t>(bytes)) / truth, 1, 0.01);
   }
 }
@@ -53,14 +53,14 @@ TEST_P(ModelTruth, StreamShowsTheGap) {
 TEST_P(ModelTruth, RemoteAccess) {
   const World& w = GetParam();
   const double occupied = w.gap_ns_per_byte * 8;
-  EXPECT_NEAR(measure(w, "pattern=put", 8) / (2 * w.latency_ns + w.overhead_ns + occupied), 1, 0.01);
+  EXPECT_NEAR(measure(w, "pattern=put", 8) / (2 * w.latency_ns + w.overhead_ns + occupied), 1,
+              0.01);
   EXPECT_NEAR(measure(w, "pattern=get", 8) / (2 * w.latency_ns + 2 * w.overhead_ns + occupied), 1,
               0.01);
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ModelTruth,
-                         testing::Values(World{1000, 0.08, 0, 0, 1},
-                                         World{1500, 0.1, 100, 0.01, 2},
+                         testing::Values(World{1000, 0.08, 0, 0, 1}, World{1500, 0.1, 100, 0.01, 2},
                                          World{7400, 8.5, 200, 0.02, 3},
                                          World{300, 0.05, 20, 0.005, 4}));
 
@@ -73,10 +73,9 @@ TEST(Model, TheSameSeedGivesTheSameRun) {
 }
 
 TEST(Model, MuchNoiseIsNotCalledStable) {
-  const auto outcomes = run_in_process(
-      statement({1500, 0.1, 100, 0.9, 5}) +
-      "policy block_us=50 min_blocks=6 max_batches=40\n"
-      "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n");
+  const auto outcomes = run_in_process(statement({1500, 0.1, 100, 0.9, 5}) +
+                                       "policy block_us=50 min_blocks=6 max_batches=40\n"
+                                       "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n");
   EXPECT_NE(outcomes.at(0).estimate->label, Label::stable);
   EXPECT_EQ(outcomes[0].stop, Stop::budget);
 }

@@ -63,41 +63,40 @@ TEST_P(EveryPattern, RunsOnNullAndSaysThatNothingWasChecked) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, EveryPattern,
-    testing::Values(Kind{"pattern=pingpong", 1, 1},
-                    Kind{"pattern=pingpong formula=osu iterations=60", 1, 1},
-                    Kind{"pattern=pingpong formula=imb-mpi1 iterations=60", 1, 1},
-                    Kind{"pattern=pingpong formula=imb-p2p iterations=60", 1, 1},
-                    Kind{"pattern=stream", 1, 0}, Kind{"pattern=stream window=1", 1, 0},
-                    Kind{"pattern=stream window=7", 1, 0},
-                    Kind{"pattern=stream formula=osu window=4", 1, 0},
-                    Kind{"pattern=stream formula=imb-mpi1 window=4 iterations=40", 1, 0},
-                    Kind{"pattern=exchange", 1, 1},
-                    Kind{"pattern=exchange formula=osu window=4", 1, 1},
-                    Kind{"pattern=exchange formula=imb-mpi1 iterations=60", 1, 1},
-                    Kind{"pattern=put", 1, 0}, Kind{"pattern=put form=stream", 1, 0},
-                    Kind{"pattern=put formula=osu iterations=60", 1, 0},
-                    Kind{"pattern=get", 0, 1}, Kind{"pattern=get form=stream", 0, 1},
-                    Kind{"pattern=get form=stream formula=osu window=4", 0, 1}));
+    testing::Values(
+        Kind{"pattern=pingpong", 1, 1}, Kind{"pattern=pingpong formula=osu iterations=60", 1, 1},
+        Kind{"pattern=pingpong formula=imb-mpi1 iterations=60", 1, 1},
+        Kind{"pattern=pingpong formula=imb-p2p iterations=60", 1, 1}, Kind{"pattern=stream", 1, 0},
+        Kind{"pattern=stream window=1", 1, 0}, Kind{"pattern=stream window=7", 1, 0},
+        Kind{"pattern=stream formula=osu window=4", 1, 0},
+        Kind{"pattern=stream formula=imb-mpi1 window=4 iterations=40", 1, 0},
+        Kind{"pattern=exchange", 1, 1}, Kind{"pattern=exchange formula=osu window=4", 1, 1},
+        Kind{"pattern=exchange formula=imb-mpi1 iterations=60", 1, 1}, Kind{"pattern=put", 1, 0},
+        Kind{"pattern=put form=stream", 1, 0}, Kind{"pattern=put formula=osu iterations=60", 1, 0},
+        Kind{"pattern=get", 0, 1}, Kind{"pattern=get form=stream", 0, 1},
+        Kind{"pattern=get form=stream formula=osu window=4", 0, 1}));
 
 TEST(Patterns, BothDirectionsAndSeveralPairs) {
-  const auto outcomes = run_in_process(
-      std::string(kModel) + "point id=1 pattern=stream message_bytes=8 pairs=3-1,0-2\n");
+  const auto outcomes = run_in_process(std::string(kModel) +
+                                       "point id=1 pattern=stream message_bytes=8 pairs=3-1,0-2\n");
   ASSERT_EQ(outcomes.size(), 2U);
   EXPECT_EQ(outcomes[0].origin, 3);
   EXPECT_EQ(outcomes[1].target, 2);
 }
 
 TEST(Patterns, AFixedCountIsKept) {
-  const auto outcomes = run_in_process(
-      std::string(kModel) + "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 iterations=500\n");
+  const auto outcomes =
+      run_in_process(std::string(kModel) +
+                     "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 iterations=500\n");
   EXPECT_EQ(outcomes.at(0).stop, Stop::iterations);
   EXPECT_GE(outcomes[0].operations_per_batch * outcomes[0].batch_ticks.size(), 500U);
 }
 
-/// The message counts are what the witness is held against: they must include everything that was sent.
+/// The message counts are what the witness is held against: they must include everything that was
+/// sent.
 TEST(Patterns, EveryMessageIsCounted) {
-  const auto outcomes = run_in_process(
-      std::string(kModel) + "point id=1 pattern=stream message_bytes=1000 pairs=0-1\n");
+  const auto outcomes = run_in_process(std::string(kModel) +
+                                       "point id=1 pattern=stream message_bytes=1000 pairs=0-1\n");
   const PairOutcome& o = outcomes.at(0);
   EXPECT_GT(o.messages_forward, o.operations_per_batch * o.batch_ticks.size());
   EXPECT_EQ(o.payload_forward_bytes, 1000 * o.messages_forward);
@@ -120,32 +119,35 @@ TEST(Payload, DifferencesAreSeenInEveryByte) {
 
 TEST(Floor, IsPositiveForEveryPattern) {
   using enum Pattern;
-  for (const auto& [pattern, form] :
-       {std::pair{pingpong, Form::latency}, {stream, Form::stream}, {exchange, Form::stream},
-        {put, Form::latency}, {put, Form::stream}, {get, Form::latency}, {get, Form::stream}}) {
+  for (const auto& [pattern, form] : {std::pair{pingpong, Form::latency},
+                                      {stream, Form::stream},
+                                      {exchange, Form::stream},
+                                      {put, Form::latency},
+                                      {put, Form::stream},
+                                      {get, Form::latency},
+                                      {get, Form::stream}}) {
     EXPECT_GT(harness_floor_ns(pattern, form, test_clock()), 0);
   }
 }
 
 TEST(Payload, TargetThatSeesWrongBytesSaysSo) {
-  // Two links whose worlds differ cannot agree on the payload; here the seed of one end is changed instead.
-  const Plan plan = parse_plan(std::string(kModel) +
-                               "point id=1 pattern=pingpong message_bytes=64 pairs=0-1\n");
+  // Two links whose worlds differ cannot agree on the payload; here the seed of one end is changed
+  // instead.
+  const Plan plan =
+      parse_plan(std::string(kModel) + "point id=1 pattern=pingpong message_bytes=64 pairs=0-1\n");
   const auto transport = open_model({});
   transport->configure(plan);
   bool target_saw = true;
-  transport->run_pair(0, 1, test_clock(),
-                      {.originate =
-                           [&](Pair& pair) {
-                             pair.make_runner(shape_of(plan.points[0], plan.policy))
-                                 ->verify_origin(1);
-                           },
-                       .answer =
-                           [&](Pair& pair) {
-                             target_saw =
-                                 pair.make_runner(shape_of(plan.points[0], plan.policy))
-                                     ->verify_target(2);
-                           }});
+  transport->run_pair(
+      0, 1, test_clock(),
+      {.originate =
+           [&](Pair& pair) {
+             pair.make_runner(shape_of(plan.points[0], plan.policy))->verify_origin(1);
+           },
+       .answer =
+           [&](Pair& pair) {
+             target_saw = pair.make_runner(shape_of(plan.points[0], plan.policy))->verify_target(2);
+           }});
   EXPECT_FALSE(target_saw);
 }
 

@@ -116,9 +116,11 @@ TEST(Formula, CountsOfTheSuites) {
             1000U);
   EXPECT_EQ(timed(formula_count(point(Pattern::pingpong, Form::latency, 65536, 64, mpi1), 1, 300)),
             640U);
-  EXPECT_EQ(timed(formula_count(point(Pattern::pingpong, Form::latency, 4 << 20, 64, mpi1), 1, 300)),
+  EXPECT_EQ(
+      timed(formula_count(point(Pattern::pingpong, Form::latency, 4 << 20, 64, mpi1), 1, 300)),
+      10U);
+  EXPECT_EQ(timed(formula_count(point(Pattern::pingpong, Form::latency, 8, 64, mpi1), 1, 1e9)),
             10U);
-  EXPECT_EQ(timed(formula_count(point(Pattern::pingpong, Form::latency, 8, 64, mpi1), 1, 1e9)), 10U);
   const auto p2p = Formula::imb_p2p;
   EXPECT_EQ(timed(formula_count(point(Pattern::pingpong, Form::latency, 8, 64, p2p), 1, 300)),
             100000U);

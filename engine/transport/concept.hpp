@@ -1,13 +1,14 @@
 // What a transport is. Three layers, from the untimed to the timed:
 //
-//   Transport   opens the technology, owns the Group, brings the two ends of a pair together      (virtual, untimed)
-//   Group       all ranks: broadcast, gather, barrier                                              (virtual, untimed)
-//   Link        one end of one pair: messages, remote access, acknowledgement, control messages   (concept, timed)
+//   Transport   opens the technology, owns the Group, brings the two ends of a pair together
+//   (virtual, untimed) Group       all ranks: broadcast, gather, barrier (virtual, untimed) Link
+//   one end of one pair: messages, remote access, acknowledgement, control messages   (concept,
+//   timed)
 //
-// A Link is a plain class, never virtual: the patterns' timed loops are templates over it, so that nothing is decided
-// inside a timed region. `LinkPair<L>` (pattern/link_pair.hpp) wraps a Link for the untimed code. A new technology is:
-// one class that satisfies Link, one that derives from Transport, one line in transport/openers.hpp and one in the table
-// of main.cpp.
+// A Link is a plain class, never virtual: the patterns' timed loops are templates over it, so that
+// nothing is decided inside a timed region. `LinkPair<L>` (pattern/link_pair.hpp) wraps a Link for
+// the untimed code. A new technology is: one class that satisfies Link, one that derives from
+// Transport, one line in transport/openers.hpp and one in the table of main.cpp.
 #pragma once
 
 #include <concepts>
@@ -26,23 +27,35 @@
 
 namespace wireproof {
 
-/// One end of one pair. Both ends have the same interface; the two calls of a message name the same size.
+/// One end of one pair. Both ends have the same interface; the two calls of a message name the same
+/// size.
 ///
-/// Timed (no allocation, no lock of ours, no I/O but the transport's own, no exception in the good case):
-/// * `send`/`recv`: blocking. `send` returns when the buffer may be reused, `recv` when the payload has arrived.
-/// * `post_send`/`post_recv`: start an operation in `slot`; `wait(first, count)` returns when those slots are done.
-///   Slots are reused after their wait. Sends and receives share one numbering, [0, slots). Messages match in order.
-/// * `send_ack`/`recv_ack`: the receiver's acknowledgement, a smallest possible message (1 byte or less) of its own.
-/// * `put`/`get`: start a remote access at `offset` bytes in the peer's exposed window; `flush` returns when all started
-///   accesses are complete at the target. A link without remote access sets kOneSided = false and may abort in them.
+/// Timed (no allocation, no lock of ours, no I/O but the transport's own, no exception in the good
+/// case):
+/// * `send`/`recv`: blocking. `send` returns when the buffer may be reused, `recv` when the payload
+/// has arrived.
+/// * `post_send`/`post_recv`: start an operation in `slot`; `wait(first, count)` returns when those
+/// slots are done.
+///   Slots are reused after their wait. Sends and receives share one numbering, [0, slots).
+///   Messages match in order.
+/// * `send_ack`/`recv_ack`: the receiver's acknowledgement, a smallest possible message (1 byte or
+/// less) of its own.
+/// * `put`/`get`: start a remote access at `offset` bytes in the peer's exposed window; `flush`
+/// returns when all started
+///   accesses are complete at the target. A link without remote access sets kOneSided = false and
+///   may abort in them.
 ///
 /// Untimed:
 /// * `reserve(slots)`: before first use of slots below that number.
-/// * `expose(kind, bytes)`: both ends call it together; returns this end's window memory (page aligned, `bytes` long).
-///   `conceal()` ends it, together again. `synchronise_window()`: makes remote accesses visible to local loads and local
-///   stores visible to remote accesses (called between control messages, never concurrently with accesses).
-/// * `send_control`/`recv_control`: ordered, reliable, of a fixed size known to both ends, on a channel of their own. The
-///   receiver does not burn its core while it waits long. Progress of remote accesses by the peer goes on inside.
+/// * `expose(kind, bytes)`: both ends call it together; returns this end's window memory (page
+/// aligned, `bytes` long).
+///   `conceal()` ends it, together again. `synchronise_window()`: makes remote accesses visible to
+///   local loads and local stores visible to remote accesses (called between control messages,
+///   never concurrently with accesses).
+/// * `send_control`/`recv_control`: ordered, reliable, of a fixed size known to both ends, on a
+/// channel of their own. The
+///   receiver does not burn its core while it waits long. Progress of remote accesses by the peer
+///   goes on inside.
 template <class L>
 concept Link = requires(L& link, const std::byte* source, std::byte* sink, std::size_t bytes,
                         std::size_t offset, int slot, int count, WindowKind kind,
@@ -76,7 +89,8 @@ class Group {
   virtual void broadcast(std::string& text) = 0;
   /// At rank 0 every rank's text, by rank; elsewhere empty.
   virtual std::vector<std::string> gather(std::string_view text) = 0;
-  /// Waiting ranks sleep between polls (base/backoff.hpp): idle ranks must not take a core from a timed pair.
+  /// Waiting ranks sleep between polls (base/backoff.hpp): idle ranks must not take a core from a
+  /// timed pair.
   virtual void barrier() = 0;
 };
 
@@ -88,13 +102,14 @@ struct PairRoles {
   std::function<void(Pair&)> answer;
 };
 
-/// What an opener may need. Rank 0 has read the plan; the others get it by Group::broadcast afterwards.
+/// What an opener may need. Rank 0 has read the plan; the others get it by Group::broadcast
+/// afterwards.
 struct OpenRequest {
   int* argc = nullptr;
   char*** argv = nullptr;
-  int rank = 0;              ///< --rank, else the launcher's environment, else 0
-  int ranks = 1;             ///< --ranks, else the launcher's environment, else 1
-  std::string meet;          ///< --meet ADDRESS:PORT of rank 0
+  int rank = 0;                ///< --rank, else the launcher's environment, else 0
+  int ranks = 1;               ///< --ranks, else the launcher's environment, else 1
+  std::string meet;            ///< --meet ADDRESS:PORT of rank 0
   const Plan* plan = nullptr;  ///< null on ranks that have not read it
 };
 
@@ -102,8 +117,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual Group& group() = 0;
-  /// Called once on every rank when all have the plan (to bind to claimed addresses, to take the policy's yield).
-  /// Throws Failure (base/failure.hpp) when the plan cannot be obeyed.
+  /// Called once on every rank when all have the plan (to bind to claimed addresses, to take the
+  /// policy's yield). Throws Failure (base/failure.hpp) when the plan cannot be obeyed.
   virtual void configure(const Plan& plan) = 0;
   virtual LibraryFacts library() const { return {}; }
   virtual bool one_sided() const = 0;
@@ -113,8 +128,9 @@ class Transport {
   virtual std::optional<ClockFacts> virtual_clock() const { return std::nullopt; }
   /// Whether this process plays `rank`. One process plays all ranks of null and model.
   virtual bool owns(int rank) { return rank == group().rank(); }
-  /// Runs the role(s) that this process owns and returns when they are done. Called only by the pair's owners; pairs of
-  /// one point are disjoint and run at the same time. The pair's connection may be kept for later points.
+  /// Runs the role(s) that this process owns and returns when they are done. Called only by the
+  /// pair's owners; pairs of one point are disjoint and run at the same time. The pair's connection
+  /// may be kept for later points.
   virtual void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) = 0;
   /// Orderly end, collective.
   virtual void close() {}

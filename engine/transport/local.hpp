@@ -1,4 +1,5 @@
-// Base of the transports that need one process and no launcher: it plays all ranks, and both ends of a pair take turns.
+// Base of the transports that need one process and no launcher: it plays all ranks, and both ends
+// of a pair take turns.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ class LocalGroup final : public Group {
   int size_ = 1;
 };
 
-/// `World` is what the two ends of a pair share; it makes both links. `L` is constructed from (World&, bool origin).
+/// `World` is what the two ends of a pair share; it makes both links. `L` is constructed from
+/// (World&, bool origin).
 template <class World, Link L>
 class LocalTransport : public Transport {
  public:

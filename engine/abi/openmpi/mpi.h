@@ -1,6 +1,7 @@
-/* The part of Open MPI's ABI (libmpi.so.40: Open MPI 4 and 5) that the engine uses. Handles are addresses of the library's
- * data, so the engine is compiled as position-independent code: without it the linker would copy that data into the
- * program and the addresses would be wrong. Held against a real mpi.h by a contract test. */
+/* The part of Open MPI's ABI (libmpi.so.40: Open MPI 4 and 5) that the engine uses. Handles are
+ * addresses of the library's data, so the engine is compiled as position-independent code: without
+ * it the linker would copy that data into the program and the addresses would be wrong. Held
+ * against a real mpi.h by a contract test. */
 #pragma once
 
 #include <stddef.h>
@@ -20,6 +21,7 @@ typedef struct {
 
 typedef struct ompi_communicator_t* MPI_Comm;
 typedef struct ompi_datatype_t* MPI_Datatype;
+typedef struct ompi_errhandler_t* MPI_Errhandler;
 typedef struct ompi_group_t* MPI_Group;
 typedef struct ompi_info_t* MPI_Info;
 typedef struct ompi_request_t* MPI_Request;
@@ -27,15 +29,18 @@ typedef struct ompi_win_t* MPI_Win;
 
 extern char ompi_mpi_comm_world[];
 extern char ompi_mpi_byte[];
+extern char ompi_mpi_errors_return[];
 extern char ompi_mpi_info_null[];
 extern char ompi_request_null[];
 
 #define MPI_COMM_WORLD ((MPI_Comm)(void*)ompi_mpi_comm_world)
 #define MPI_BYTE ((MPI_Datatype)(void*)ompi_mpi_byte)
+#define MPI_ERRORS_RETURN ((MPI_Errhandler)(void*)ompi_mpi_errors_return)
 #define MPI_INFO_NULL ((MPI_Info)(void*)ompi_mpi_info_null)
 #define MPI_REQUEST_NULL ((MPI_Request)(void*)ompi_request_null)
 #define MPI_STATUS_IGNORE ((MPI_Status*)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status*)0)
+#define MPI_SUCCESS 0
 #define MPI_COMM_TYPE_SHARED 0
 #define MPI_MODE_NOCHECK 1
 #define MPI_MAX_LIBRARY_VERSION_STRING 256

@@ -10,7 +10,8 @@
 namespace wireproof {
 namespace {
 
-constexpr double kTicksPerNs = 1000.0;  // virtual picoseconds, so that a gap below 1 ns is not rounded away
+constexpr double kTicksPerNs =
+    1000.0;  // virtual picoseconds, so that a gap below 1 ns is not rounded away
 constexpr double kStallFactor = 20.0;
 
 }  // namespace
@@ -68,9 +69,7 @@ void ModelLink::wait(int first, int count) {
 }
 
 /// Acknowledgements do not occupy the wire: they are a few bytes that overtake nothing.
-void ModelLink::send_ack() {
-  outgoing().acks_ns.push_back(now() + world_->truth.world.latency_ns);
-}
+void ModelLink::send_ack() { outgoing().acks_ns.push_back(now() + world_->truth.world.latency_ns); }
 
 void ModelLink::recv_ack() {
   auto& acks = incoming().acks_ns;

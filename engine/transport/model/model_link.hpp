@@ -1,13 +1,15 @@
-// The model link: a world whose truth is known, in virtual time (LogGP after Alexandrov et al. 1995, with one protocol
-// switch). Both ends really exchange the payload; only the clock is made up. In nanoseconds, for a message of s bytes:
+// The model link: a world whose truth is known, in virtual time (LogGP after Alexandrov et al.
+// 1995, with one protocol switch). Both ends really exchange the payload; only the clock is made
+// up. In nanoseconds, for a message of s bytes:
 //
-//   occupancy(s) = gap * s + (s > eager_limit ? rendezvous : 0)      one message at a time per direction
-//   half round trip = latency + 2 * overhead + occupancy(s)
-//   stream, per message = max(overhead, occupancy(s))                while window / 2 messages cover an acknowledgement
-//   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead + occupancy(s) + 2 * latency
+//   occupancy(s) = gap * s + (s > eager_limit ? rendezvous : 0)      one message at a time per
+//   direction half round trip = latency + 2 * overhead + occupancy(s) stream, per message =
+//   max(overhead, occupancy(s))                while window / 2 messages cover an acknowledgement
+//   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead +
+//   occupancy(s) + 2 * latency
 //
-// Noise is applied where the clock is read, so per batch: each elapsed time is multiplied by 1 + noise * z (z normal,
-// seeded), and by 20 with the probability `stall`.
+// Noise is applied where the clock is read, so per batch: each elapsed time is multiplied by 1 +
+// noise * z (z normal, seeded), and by 20 with the probability `stall`.
 #pragma once
 
 #include <array>
@@ -45,8 +47,8 @@ struct ModelPairWorld {
   Truth truth;
   TurnTaking turns;
   LocalControl control;
-  std::array<ModelWire, 2> wires;             // by sender: origin, target
-  std::array<double, 2> now_ns{};             // each end's time
+  std::array<ModelWire, 2> wires;               // by sender: origin, target
+  std::array<double, 2> now_ns{};               // each end's time
   std::array<std::span<std::byte>, 2> exposed;  // each end's window
 };
 
@@ -66,7 +68,9 @@ class ModelLink {
   void get(std::byte* sink, std::size_t bytes, std::size_t offset);
   void flush();
 
-  void reserve(int slots) { slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(slots))); }
+  void reserve(int slots) {
+    slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(slots)));
+  }
   std::byte* expose(WindowKind kind, std::size_t bytes);
   void synchronise_window() {}
   void conceal() {}
@@ -79,8 +83,8 @@ class ModelLink {
 
  private:
   struct Slot {
-    double complete_ns = 0;       // sends
-    std::byte* sink = nullptr;    // receives under way
+    double complete_ns = 0;     // sends
+    std::byte* sink = nullptr;  // receives under way
     std::size_t bytes = 0;
   };
 
@@ -97,8 +101,8 @@ class ModelLink {
   std::size_t self_;  // 0 origin, 1 target
   std::vector<Slot> slots_;
   double accesses_done_ns_ = 0;
-  double read_at_ns_ = 0;   // virtual time of the last clock reading
-  double shown_ns_ = 0;     // what it showed
+  double read_at_ns_ = 0;  // virtual time of the last clock reading
+  double shown_ns_ = 0;    // what it showed
   std::uint64_t random_;
   std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
 };

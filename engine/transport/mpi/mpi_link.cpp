@@ -23,7 +23,8 @@ void await_request(MPI_Request& request, bool yield) {
   if (done != 0) return;
   Backoff backoff(yield ? kYieldingSpinNs : kSpinNs);
   for (;;) {
-    // Several looks per pause: an incoming large message needs the library's attention again and again.
+    // Several looks per pause: an incoming large message needs the library's attention again and
+    // again.
     for (int i = 0; i < 16; ++i) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;
@@ -39,7 +40,8 @@ void MpiLink::reserve(int slots) {
   slots_ = slot_storage_.data();
 }
 
-/// Windows are collective; the communicator holds the two ends, lower rank first, so that pairs do not wait for others.
+/// Windows are collective; the communicator holds the two ends, lower rank first, so that pairs do
+/// not wait for others.
 void MpiLink::make_pair_communicator() {
   if (pair_made_) return;
   const int ranks[2] = {std::min(self_, peer_), std::max(self_, peer_)};
@@ -50,6 +52,7 @@ void MpiLink::make_pair_communicator() {
   MPI_Comm_create_group(data_, two, kPairTag, &pair_);
   MPI_Group_free(&two);
   MPI_Group_free(&all);
+  MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);  // only windows are made on it: expose() looks
   window_peer_ = peer_ == ranks[0] ? 0 : 1;
   pair_made_ = true;
 }
@@ -58,8 +61,9 @@ std::byte* MpiLink::expose(WindowKind kind, std::size_t bytes) {
   make_pair_communicator();
   void* memory = nullptr;
   const MPI_Aint size = static_cast<MPI_Aint>(bytes);
+  int error = MPI_SUCCESS;
   if (kind == WindowKind::allocate) {
-    MPI_Win_allocate(size, 1, MPI_INFO_NULL, pair_, &memory, &window_);
+    error = MPI_Win_allocate(size, 1, MPI_INFO_NULL, pair_, &memory, &window_);
   } else {
     const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (posix_memalign(&memory, page, bytes) != 0) {
@@ -67,7 +71,15 @@ std::byte* MpiLink::expose(WindowKind kind, std::size_t bytes) {
                                             " bytes; lower the message size");
     }
     created_ = memory;
-    MPI_Win_create(memory, size, 1, MPI_INFO_NULL, pair_, &window_);
+    error = MPI_Win_create(memory, size, 1, MPI_INFO_NULL, pair_, &window_);
+  }
+  if (error != MPI_SUCCESS) {
+    std::free(std::exchange(created_, nullptr));
+    throw CannotBegin("no-window", "this MPI makes no window between ranks " +
+                                       std::to_string(self_) + " and " + std::to_string(peer_) +
+                                       " (error " + std::to_string(error) +
+                                       "); its remote access may need another component, such as "
+                                       "Open MPI's --mca osc pt2pt");
   }
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   return static_cast<std::byte*>(memory);

@@ -1,5 +1,6 @@
-// One end of one pair over MPI. Timed calls are the library's own, one for one; errors stay fatal in the library
-// (MPI_ERRORS_ARE_FATAL), so that no return code has to be looked at inside a timed region.
+// One end of one pair over MPI. Timed calls are the library's own, one for one; errors stay fatal
+// in the library (MPI_ERRORS_ARE_FATAL), so that no return code has to be looked at inside a timed
+// region.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +20,8 @@ class MpiLink {
  public:
   static constexpr bool kOneSided = true;
 
-  /// `peer` is a rank of both communicators: one for payload, one for control, so that they never match each other.
+  /// `peer` is a rank of both communicators: one for payload, one for control, so that they never
+  /// match each other.
   MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield)
       : data_(data), control_(control), self_(self), peer_(peer), yield_(yield) {}
   MpiLink(const MpiLink&) = delete;

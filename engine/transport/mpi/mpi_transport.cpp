@@ -38,7 +38,8 @@ std::string first_line(const std::string& text) {
 
 std::string library_path() {
   Dl_info found{};
-  void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Send");  // not &MPI_Send: that may be our own PLT entry
+  void* const symbol =
+      dlsym(RTLD_DEFAULT, "MPI_Send");  // not &MPI_Send: that may be our own PLT entry
   if (symbol == nullptr || dladdr(symbol, &found) == 0 || found.dli_fname == nullptr) return "";
   return found.dli_fname;
 }
@@ -143,8 +144,8 @@ class MpiTransport final : public Transport {
     const int peer = originates ? target : origin;
     auto& pair = pairs_[peer];
     if (!pair) {
-      pair = std::make_unique<LinkPair<MpiLink>>(clock, data_, control_, group_.rank(), peer,
-                                                 yield_);
+      pair =
+          std::make_unique<LinkPair<MpiLink>>(clock, data_, control_, group_.rank(), peer, yield_);
     }
     (originates ? roles.originate : roles.answer)(*pair);
   }

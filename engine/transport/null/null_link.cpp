@@ -2,7 +2,8 @@
 
 #include "transport/openers.hpp"
 
-// Each body ends in an empty assembler statement that the compiler must assume to read all memory: the call stays.
+// Each body ends in an empty assembler statement that the compiler must assume to read all memory:
+// the call stays.
 #define WIREPROOF_NOTHING asm volatile("" ::: "memory")
 
 namespace wireproof {

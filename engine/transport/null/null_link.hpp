@@ -1,5 +1,5 @@
-// The null link: every call is made and nothing is done, so that a loop over it shows what the harness itself costs.
-// Calls are kept out of line, because every real transport's are.
+// The null link: every call is made and nothing is done, so that a loop over it shows what the
+// harness itself costs. Calls are kept out of line, because every real transport's are.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,7 @@ class NullLink {
   std::byte* expose(WindowKind, std::size_t bytes) { return window_->reserve(bytes); }
   void synchronise_window() {}
   void conceal() {}
-  void send_control(std::span<const std::byte> message) {
-    world_->control.send(origin_, message);
-  }
+  void send_control(std::span<const std::byte> message) { world_->control.send(origin_, message); }
   void recv_control(std::span<std::byte> message) { world_->control.receive(!origin_, message); }
 
  private:

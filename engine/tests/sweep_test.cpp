@@ -1,0 +1,85 @@
+// A whole run on the model, frame by frame.
+#include "measure/sweep.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "in_process.hpp"
+
+namespace wireproof {
+namespace {
+
+struct Told {
+  ExitStatus status = ExitStatus::ok;
+  std::vector<std::string> frames;
+};
+
+Told run(const std::string& text) {
+  const Plan plan = parse_plan(text);
+  const auto transport = open_model({});
+  transport->configure(plan);
+  const int file = memfd_create("frames", 0);
+  FrameSink sink(file);
+  Told result;
+  result.status = Sweep(*transport, plan, test_clock(), sink, "test").run();
+  std::string all(static_cast<std::size_t>(lseek(file, 0, SEEK_END)), '\0');
+  EXPECT_EQ(pread(file, all.data(), all.size(), 0), static_cast<ssize_t>(all.size()));
+  close(file);
+  while (!all.empty()) {
+    const std::size_t end = all.find('\n');
+    result.frames.push_back(all.substr(0, end));
+    all.erase(0, end + 1);
+  }
+  return result;
+}
+
+std::string kind_of(const std::string& frame) {
+  constexpr std::string_view kHead = "{\"frame\":\"";
+  return frame.substr(kHead.size(), frame.find('"', kHead.size()) - kHead.size());
+}
+
+constexpr const char* kHead =
+    "wireproof-plan 1\nrun id=r seed=5\ntransport kind=model\nwitness idle_ms=1\n"
+    "model latency_ns=1000 gap_ns_per_byte=0.1\n";
+
+TEST(Sweep, WritesTheFramesInOrder) {
+  const Told r = run(std::string(kHead) +
+                     "rank index=0 host=first%22\nfact kind=file path=/proc/sys/kernel/ostype\n"
+                     "point id=4 pattern=pingpong message_bytes=8 pairs=0-1,3-2\n"
+                     "point id=2 pattern=stream message_bytes=8 pairs=1-0 repeat=3\n");
+  std::string kinds;
+  for (const std::string& frame : r.frames) kinds += kind_of(frame) + " ";
+  EXPECT_EQ(kinds,
+            "open host host host host fact floor floor idle idle idle idle start point start point "
+            "close ");
+  EXPECT_EQ(r.status, ExitStatus::ok);
+  EXPECT_NE(r.frames[0].find(R"("ranks":4)"), std::string::npos);
+  EXPECT_NE(r.frames[0].find(R"("source":"virtual")"), std::string::npos);
+  EXPECT_NE(r.frames[1].find(R"("host":"first\"")"), std::string::npos);
+  const std::string& point = r.frames[13];
+  EXPECT_NE(point.find(R"("id":4)"), std::string::npos);
+  EXPECT_NE(point.find(R"("origin":3,"target":2,"status":"ok")"), std::string::npos);
+  EXPECT_NE(r.frames[15].find(R"("repeat":3)"), std::string::npos);
+  EXPECT_NE(r.frames.back().find(R"("points":2,"failed":0)"), std::string::npos);
+}
+
+TEST(Sweep, NumbersOfAPointAgreeWithEachOther) {
+  const Told r = run(std::string(kHead) + "point id=1 pattern=get message_bytes=8 pairs=0-1\n");
+  const std::string& point = r.frames.at(r.frames.size() - 2);
+  EXPECT_NE(point.find(R"("messages_forward":0)"), std::string::npos) << point;
+  EXPECT_NE(point.find(R"("window_kind":"allocate")"), std::string::npos);
+  EXPECT_NE(point.find(R"("integrity":"ok")"), std::string::npos);
+  EXPECT_EQ(point.find("formula_value_ns"), std::string::npos);
+}
+
+TEST(FrameSink, SaysWhenTheDiskIsFull) {
+  FILE* full = fopen("/dev/full", "w");
+  ASSERT_NE(full, nullptr);
+  FrameSink sink(fileno(full));
+  EXPECT_THROW(sink.write("{}"), Failure);
+  fclose(full);
+}
+
+}  // namespace
+}  // namespace wireproof

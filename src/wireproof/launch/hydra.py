@@ -14,9 +14,10 @@ __all__ = ["hydra_argv", "mpich"]
 Nic = Callable[[LaunchRequest, str], dict[str, str]]
 
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
-"""For shared memory with more ranks than cores: ranks that spin without giving the core away take a time slice per message
-(measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with). Never the heavy yield: it sleeps, 120 us for each
-message. Sockets are left alone: their polls enter the kernel, and a yield there costs a time slice (6 us without, 240 with).
+"""For shared memory with more ranks than cores: ranks that spin without giving the core away take a time slice per
+message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with). Never the heavy yield: it sleeps,
+120 us for each message. Sockets are left alone: their polls enter the kernel, and a yield there costs a time slice
+(6 us without, 240 with).
 """
 
 

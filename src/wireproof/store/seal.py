@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.frames import MAX_LINE_BYTES, sealed_points
+from wireproof.model.frames import MAX_LINE_BYTES
+from wireproof.model.record import PointRecord
 from wireproof.store.load import FRAMES, load_document, load_frames
 
 if TYPE_CHECKING:
@@ -79,16 +81,16 @@ def seal(folder: Path) -> list[Path]:
     or is damaged, and ``CouldNotMeasure`` when the files cannot be written: nothing half-written stays.
     """
     run_id = load_document(folder).plan.run_id
-    points = len(sealed_points(load_frames(folder)))
-    if points == 0:
+    points = {frame.id: frame for frame in load_frames(folder) if isinstance(frame, PointRecord)}
+    if not points:
         return []
     import duckdb
 
     fresh = {name: folder / f".{name}.new" for name in (POINTS, BATCHES)}
     try:
         with (folder / FRAMES).open("rb") as frames, duckdb.connect(config=dict(_CONFIG)) as database:
-            database.execute(_view(frames.fileno()))
-            _check_complete(database, points)
+            database.execute(_view(frames.fileno(), torn=_is_torn(frames)))
+            _check_complete(database, list(points.values()))
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
         return [_publish(path) for path in fresh.values()]
@@ -100,12 +102,21 @@ def seal(folder: Path) -> list[Path]:
                 path.unlink()
 
 
-def _view(descriptor: int) -> str:
-    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for patterns."""
+def _is_torn(frames: BinaryIO) -> bool:
+    """The last line has no end: the recorder was killed while it wrote."""
+    frames.seek(-1, os.SEEK_END)
+    return frames.read(1) != b"\n"
+
+
+def _view(descriptor: int, *, torn: bool) -> str:
+    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for patterns.
+
+    Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit into NULL.
+    """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
     return (
-        f"CREATE VIEW frames AS SELECT * FROM read_json('/proc/self/fd/{descriptor}', format = 'newline_delimited',"  # noqa: S608
-        f" ignore_errors = true, maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}})"
+        f"CREATE VIEW frames AS SELECT * FROM read_json('/proc/self/fd/{descriptor}',"  # noqa: S608
+        f" format = 'newline_delimited', ignore_errors = {'true' if torn else 'false'}, maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}})"
     )
 
 
@@ -114,11 +125,15 @@ def _copy(query: str, path: Path, run_id: str) -> str:
     return f"COPY ({query}) TO {_quoted(str(path))} (FORMAT parquet, COMPRESSION zstd, {metadata})"
 
 
-def _check_complete(database: duckdb.DuckDBPyConnection, points: int) -> None:
+def _check_complete(database: duckdb.DuckDBPyConnection, points: Sequence[PointRecord]) -> None:
     """A torn last line is passed over on purpose; anything else that is passed over would be a silent loss."""
-    row = database.execute("SELECT count(DISTINCT id) FROM frames WHERE frame = 'point'").fetchone()
-    if row is None or row[0] != points:
-        raise CouldNotMeasure(f"sealing found {row[0] if row else 0} of {points} points: the frames are kept.")
+    sums = "count(*), count(pattern), coalesce(sum(len(pairs)), 0)"
+    batches = "coalesce(sum(list_sum([len(pair.batch_ns) for pair in pairs])), 0)"
+    found = database.execute(f"SELECT {sums}, {batches} FROM frames WHERE frame = 'point'").fetchone()  # noqa: S608
+    pairs = [pair for point in points for pair in point.pairs]
+    wanted = (len(points), len(points), len(pairs), sum(len(pair.batch_ns) for pair in pairs))
+    if found is None or tuple(map(int, found)) != wanted:
+        raise CouldNotMeasure(f"sealing found {found} points, pairs and batches, not {wanted}: the frames are kept.")
 
 
 def _publish(fresh: Path) -> Path:

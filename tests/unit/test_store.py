@@ -1,0 +1,222 @@
+"""Store: a run folder is sealed whole, read back the same, and what is not ours is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import msgspec
+import pytest
+
+from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.document import RunDocument
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.record import (
+    Clock,
+    Estimate,
+    Frame,
+    Open,
+    PairResult,
+    PointRecord,
+    Start,
+    Warmup,
+    WitnessReading,
+)
+from wireproof.model.run import Provenance
+from wireproof.store import seal as sealing
+from wireproof.store.load import load_document, load_run
+from wireproof.store.migrate import migrate
+from wireproof.store.seal import seal
+
+CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1"), HostClaim(rank=1, host="n2")])
+PROVENANCE = Provenance(wireproof="0", mpi="m", engine="e", argv=["a"], environment={}, launcher="l", started="s")
+ESTIMATE = Estimate(
+    median_ns=1.5, low_ns=1.4, high_ns=1.6, blocks=2, effective_blocks=2, autocorrelation=0, half_width=0.1,
+    label="stable",
+)  # fmt: skip
+
+
+def pair(origin: int, batches: list[float], blocks: list[int]) -> PairResult:
+    return PairResult(
+        origin=origin, target=origin + 1, status="ok", stop="precision", operations_per_batch=10, batch_ns=batches,
+        block_batches=blocks, messages_forward=1, messages_backward=1, payload_forward_bytes=8,
+        payload_backward_bytes=8,
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1, estimate=ESTIMATE,
+    )  # fmt: skip
+
+
+def record(number: int, pairs: list[PairResult]) -> PointRecord:
+    reading = WitnessReading(rank=0, interval_ns=1.0, counters={"net/eth0/tx_bytes": (1, 2)})
+    return PointRecord(
+        id=number, pattern="pingpong", form="latency", message_bytes=8, window=1, formula="robust", started_unix_ns=1,
+        elapsed_ns=1.0, pairs=pairs, witness=[reading],
+    )  # fmt: skip
+
+
+OPENED = Open(
+    schema=1, engine="e", abi="nompi", transport="null", run_id="r", seed=1, ranks=2,
+    clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1, read_cost_ns=1),
+)  # fmt: skip
+FRAMES: list[Frame] = [
+    OPENED,
+    Start(id=0),
+    record(0, [pair(0, [10.0, 11.0, 12.0], [2, 1]), pair(2, [20.0], [1])]),
+    Start(id=1),
+    record(1, [pair(0, [30.0, 31.0], [1])]),
+]
+
+
+def document(points: int = 3) -> RunDocument:
+    planned = tuple(Point(id=i, pattern="pingpong", message_bytes=8, pairs=((0, 1),)) for i in range(points))
+    ranks = (RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2"))
+    plan = Plan(run_id="it's", seed=1, transport=Transport(kind="null"), ranks=ranks, points=planned)
+    return RunDocument(claim=CLAIM, provenance=PROVENANCE, plan=plan, missing={2: "a rank was ended by SIGKILL"})
+
+
+def folder_of(path: Path, frames: list[Frame], tail: bytes = b"", told: RunDocument | None = None) -> Path:
+    path.mkdir(exist_ok=True)
+    (path / "run.json").write_bytes(msgspec.json.encode(told or document()))
+    (path / "frames.jsonl").write_bytes(b"".join(msgspec.json.encode(frame) + b"\n" for frame in frames) + tail)
+    return path
+
+
+def rows(path: Path, columns: str) -> list[tuple[object, ...]]:
+    with duckdb.connect() as database:
+        return database.execute(f"SELECT {columns} FROM read_parquet(?)", [str(path)]).fetchall()  # noqa: S608
+
+
+def test_a_run_is_read_back_with_the_reason_of_each_missing_point(tmp_path: Path) -> None:
+    run = load_run(folder_of(tmp_path, FRAMES))
+    assert run.open == OPENED
+    assert run.points == [frame for frame in FRAMES if isinstance(frame, PointRecord)]
+    assert (run.claim, run.provenance) == (CLAIM, PROVENANCE)
+    assert run.missing == {2: "a rank was ended by SIGKILL"}
+
+
+def test_a_run_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:
+    cut_off = msgspec.structs.replace(document(), missing={})
+    run = load_run(folder_of(tmp_path, FRAMES[:3], b'{"frame":"point","id":1,"pa', cut_off))
+    assert [point.id for point in run.points] == [0]
+    assert run.missing == dict.fromkeys((1, 2), "the recording was cut off before it could say why")
+
+
+@pytest.mark.parametrize("name", ["plain", "it's [a] *folder?"])
+def test_sealing_keeps_every_pair_and_every_batch_in_its_block(tmp_path: Path, name: str) -> None:
+    folder = folder_of(tmp_path / name, FRAMES, b'{"frame":"point","id":2')
+    assert seal(folder) == [folder / "points.parquet", folder / "batches.parquet"]
+    assert rows(folder / "points.parquet", "point, origin, target, median_ns, label, batches") == [
+        (0, 0, 1, 1.5, "stable", 3),
+        (0, 2, 3, 1.5, "stable", 1),
+        (1, 0, 1, 1.5, "stable", 2),
+    ]
+    assert rows(folder / "batches.parquet", "point, origin, batch, block, elapsed_ns") == [
+        (0, 0, 0, 0, 10.0),
+        (0, 0, 1, 0, 11.0),
+        (0, 0, 2, 1, 12.0),
+        (0, 2, 0, 0, 20.0),
+        (1, 0, 0, 0, 30.0),
+        (1, 0, 1, None, 31.0),
+    ]
+    assert sorted(it.name for it in folder.iterdir()) == [
+        "batches.parquet", "frames.jsonl", "points.parquet", "run.json",
+    ]  # fmt: skip
+
+
+def test_sealed_files_carry_their_schema_and_the_run(tmp_path: Path) -> None:
+    seal(folder_of(tmp_path, FRAMES))
+    with duckdb.connect() as database:
+        query = "SELECT key, value FROM parquet_kv_metadata(?)"
+        stored = dict(database.execute(query, [str(tmp_path / "points.parquet")]).fetchall())
+    assert stored[b"wireproof_schema"] == b"1"
+    assert stored[b"run_id"] == b"it's"
+
+
+def test_sealing_again_gives_the_same_tables(tmp_path: Path) -> None:
+    seal(folder_of(tmp_path, FRAMES))
+    before = rows(tmp_path / "points.parquet", "*")
+    seal(tmp_path)
+    assert rows(tmp_path / "points.parquet", "*") == before
+
+
+def test_a_run_without_a_point_is_sealed_to_nothing(tmp_path: Path) -> None:
+    assert seal(folder_of(tmp_path, FRAMES[:2])) == []
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_a_seal_that_fails_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of(tmp_path, FRAMES)
+    monkeypatch.setattr(sealing, "_BATCHES", "SELECT no_such_column FROM frames")
+    with pytest.raises(CouldNotMeasure, match="its frames are kept"):
+        seal(tmp_path)
+    assert sorted(it.name for it in tmp_path.iterdir()) == ["frames.jsonl", "run.json"]
+
+
+def test_a_point_that_the_tables_would_lose_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB turns what does not fit into NULL when it may pass over a torn line, and is an error when it may not."""
+    monkeypatch.setitem(sealing._COLUMNS, "pairs", "INTEGER[]")
+    for tail in (b"", b'{"frame":"point","id":2'):
+        with pytest.raises(CouldNotMeasure, match="frames are kept"):
+            seal(folder_of(tmp_path, FRAMES, tail))
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is damaged"),
+        (b"[1]", "was not written by wireproof"),
+        (b'{"kind":"something else","schema":1}', "was not written by wireproof"),
+        (b'{"kind":"wireproof-run"}', "no schema version"),
+        (b'{"kind":"wireproof-run","schema":true}', "no schema version"),
+        (b'{"kind":"wireproof-run","schema":99}', "use a newer wireproof"),
+        (b'{"kind":"wireproof-run","schema":0}', "can no longer read"),
+        (b'{"kind":"wireproof-run","schema":1}', "is damaged"),
+        (b"\xff\xfe", "is damaged"),
+    ],
+)
+def test_what_is_not_ours_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(BadInput, match=told):
+        load_document(tmp_path)
+
+
+def test_a_folder_without_a_run_and_no_folder_at_all_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"it has no run\.json"):
+        load_run(tmp_path)
+    with pytest.raises(BadInput, match="is not a folder"):
+        seal(tmp_path / "none")
+
+
+@pytest.mark.parametrize("line", [b'{"frame":"point","id":"x"}\n', b'{"frame":"surprise"}\n', b"hello\n"])
+def test_a_damaged_line_is_told_not_passed_over(tmp_path: Path, line: bytes) -> None:
+    folder_of(tmp_path, FRAMES)
+    path = tmp_path / "frames.jsonl"
+    path.write_bytes(path.read_bytes() + line)
+    with pytest.raises(BadInput, match=r"frames\.jsonl"):
+        load_run(tmp_path)
+
+
+def test_old_documents_are_brought_up_step_by_step() -> None:
+    old = {"kind": "wireproof-run", "schema": 0, "tool": "w"}
+    steps = {
+        0: lambda it: {**it, "wireproof": it["tool"]},
+        1: lambda it: {key: value for key, value in it.items() if key != "tool"},
+    }
+    new = migrate(old, "x", steps=steps, target=2)
+    assert new == {"kind": "wireproof-run", "schema": 2, "wireproof": "w"}
+    assert old == {"kind": "wireproof-run", "schema": 0, "tool": "w"}
+
+
+STORED = Path(__file__).with_name("data") / "run-schema-1.json"
+
+
+def test_the_stored_document_of_schema_1_is_still_read(tmp_path: Path) -> None:
+    """The file was written by the first version and is never changed: whoever changes the schema writes a migration."""
+    (tmp_path / "run.json").write_bytes(STORED.read_bytes())
+    assert json.loads(STORED.read_bytes())["schema"] == 1
+    stored = load_document(tmp_path)
+    assert (stored.ended, stored.missing) == ("rank-lost", {1: "a rank was ended by SIGKILL"})
+    assert [point.id for point in stored.plan.points] == [0, 1]
+    assert stored.claim.hosts[0].nic == "hsn0"

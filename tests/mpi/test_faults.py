@@ -78,7 +78,7 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
 ) -> None:
     monkeypatch.setattr(instrument, "SLACK_SECONDS", 2.0)
     stop = after_points(2, lambda pids: os.kill(pids[1], signal.SIGSTOP))
-    policy = Policy(point_budget_ms=60, point_deadline_ms=1500, run_deadline_ms=60_000, yield_=1)
+    policy = Policy(point_budget_ms=60, point_deadline_ms=6000, run_deadline_ms=90_000, yield_=1)
     outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=stop, policy=policy)
     assert outcome.ending.ended == "deadline", outcome.ending
     assert 2 <= len(outcome.run.points) < LONG

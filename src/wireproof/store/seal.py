@@ -114,10 +114,9 @@ def _view(descriptor: int, *, torn: bool) -> str:
     Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
-    return (
-        f"CREATE VIEW frames AS SELECT * FROM read_json('/proc/self/fd/{descriptor}',"  # noqa: S608
-        f" format = 'newline_delimited', ignore_errors = {'true' if torn else 'false'}, maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}})"
-    )
+    options = f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}}"
+    source = f"'/proc/self/fd/{descriptor}', ignore_errors = {'true' if torn else 'false'}, {options}"
+    return f"CREATE VIEW frames AS SELECT * FROM read_json({source})"  # noqa: S608  constants and a number
 
 
 def _copy(query: str, path: Path, run_id: str) -> str:

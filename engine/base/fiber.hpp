@@ -27,7 +27,7 @@ class TurnTaking {
   static void enter(unsigned high, unsigned low);
   void run_second();
 
-  static constexpr std::size_t kStackBytes = 256 * 1024;
+  static constexpr std::size_t kStackBytes = std::size_t{256} * 1024;
   std::unique_ptr<char[]> stack_;
   ucontext_t first_{};
   ucontext_t second_{};

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 import tempfile
 import time
@@ -18,13 +19,14 @@ from benchmarks.table import as_json, as_text
 from wireproof import __version__
 
 PARTS = {
-    "latency": latency.run,
-    "bandwidth": bandwidth.run,
-    "lab": lab_sweep.run,
-    "own": own.run,
-    "truth": truth.run,
-    "osu": osu.run,
+    "truth": (truth.run, 1),
+    "own": (own.run, 1),
+    "latency": (latency.run, 4),
+    "bandwidth": (bandwidth.run, 2),
+    "osu": (osu.run, 1),
+    "lab": (lab_sweep.run, 3),
 }
+"""Each part and its weight in the time."""
 
 
 def _load() -> str:
@@ -38,6 +40,16 @@ def _processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def _run(setting: Setting, names: list[str], until: float) -> None:
+    """Each part in turn; it may use its weight's share of the time that is left."""
+    for number, name in enumerate(names):
+        part, weight = PARTS[name]
+        now = time.monotonic()
+        left = sum(PARTS[later][1] for later in names[number:])
+        setting.until = now + max(0.0, until - now) * weight / left
+        part(setting)
 
 
 def _machine() -> dict[str, object]:
@@ -57,11 +69,12 @@ def _machine() -> dict[str, object]:
 @click.option(
     "--lab-rounds", type=click.IntRange(1, 100), default=7, show_default=True, help="the same for lab sweeps."
 )
+@click.option("--minutes", type=click.FloatRange(0.1, 600), default=10, show_default=True, help="no new round after.")
 @click.option("--full", is_flag=True, help="the suites' own default counts too: some minutes more.")
 @click.option(
     "--json", "json_to", type=click.Path(dir_okay=False, allow_dash=True), help="JSON to a file, - for stdout."
 )
-def main(only: tuple[str, ...], rounds: int, lab_rounds: int, full: bool, json_to: str | None) -> None:
+def main(only: tuple[str, ...], rounds: int, lab_rounds: int, minutes: float, full: bool, json_to: str | None) -> None:
     """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=), a plain MPI loop."""
     machine = _machine()
     begun = time.monotonic()
@@ -72,8 +85,8 @@ def main(only: tuple[str, ...], rounds: int, lab_rounds: int, full: bool, json_t
         )  # fmt: skip
         interrupted = False
         try:
-            for name in only or PARTS:
-                PARTS[name](setting)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was found until then is told
+            _run(setting, [name for name in PARTS if not only or name in only], begun + 60 * minutes)
         except KeyboardInterrupt:
             interrupted = True
     machine |= {"load after": _load(), "seconds": round(time.monotonic() - begun, 1)}

@@ -83,13 +83,13 @@ def _uniband(stage: Stage, program: Path, sizes: Path, size: int, window: int) -
     return lambda: Sample({"rate": _rate(parse_imb(stage.rival(argv)[0]))})
 
 
-def _compare_size(setting: Setting, stage: Stage, program: Path, size: int) -> None:
+def _compare_size(setting: Setting, stage: Stage, program: Path, size: int, until: float) -> None:
     sizes = setting.file(f"uniband-{size}.txt", repeated([size], ROWS[size]))
     windows = (WINDOW,) if size == SMALL else (WINDOW, BOUNDED)
     rivals = {f"Uniband, window {w}": _uniband(stage, program, sizes, size, w) for w in windows}
     shown = "8 B" if size == SMALL else "1 MiB"
     setting.say(f"{GROUP}: {shown} against {', '.join(rivals)}")
-    found = interleave(_ours(stage, size), rivals, setting.rounds, setting.say)
+    found = interleave(_ours(stage, size), rivals, setting.rounds, setting.say, until)
     for window in windows:
         rival = f"Uniband, window {window}"
         for metric in (f"imb-mpi1/{window}", "robust"):
@@ -107,7 +107,7 @@ def run(setting: Setting) -> None:
     try:
         install = find_intel()
         stage = here(install)
-        for size in (LARGE, SMALL):
-            _compare_size(setting, stage, install.launcher.parent / "IMB-MPI1", size)
+        for size, share in ((LARGE, 0.6), (SMALL, 1.0)):
+            _compare_size(setting, stage, install.launcher.parent / "IMB-MPI1", size, setting.share(share))
     except WireproofError as error:
         setting.skip(GROUP, "IMB-MPI1 Uniband (Intel MPI)", error)

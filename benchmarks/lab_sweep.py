@@ -222,6 +222,9 @@ def run(setting: Setting) -> None:
             stage = in_lab(install, lab, ("n1", "n2"), "hsn0")
             sizes = setting.file("sweep.txt", repeated(SIZES, REPEATS))
             for number in range(setting.lab_rounds):
+                if time.monotonic() > setting.until:
+                    setting.say(f"lab: out of time after {number} of {setting.lab_rounds} rounds")
+                    break
                 begun = time.monotonic()
                 _round(stage, found, sizes)
                 setting.say(f"lab: round {number + 1} of {setting.lab_rounds}: {time.monotonic() - begun:.0f} s")

@@ -32,6 +32,8 @@ ROBUST_MS = 100
 UNHURRIED = 20
 """First rows of a launch that are left out for both sides: queues are touched for the first time."""
 TARGET = 1.02
+INTEL_SHARE = 0.6
+"""Of the time for this part: three rivals there, one for each of the other MPIs."""
 
 
 def points(formulas: Sequence[Formula]) -> list[Point]:
@@ -83,7 +85,7 @@ def _wish(rival: str, metric: str, formula: str, note: str = "") -> Comparison:
     return Comparison(title=title, rival=rival, ours=formula, theirs=metric, unit="ns", target=TARGET, note=note)
 
 
-def _intel(setting: Setting) -> None:
+def _intel(setting: Setting, until: float) -> None:
     install = find_intel()
     stage = here(install)
     binaries = install.launcher.parent
@@ -98,7 +100,7 @@ def _intel(setting: Setting) -> None:
     except WireproofError as error:
         setting.skip(GROUP, loop, error)
     setting.say(f"{GROUP}: {label_of(install)} against {', '.join(rivals)}")
-    found = interleave(ours(stage, ("imb-mpi1", "imb-p2p")), rivals, setting.rounds, setting.say)
+    found = interleave(ours(stage, ("imb-mpi1", "imb-p2p")), rivals, setting.rounds, setting.say, until)
     for rival in rivals:
         same = "imb-p2p" if "P2P" in rival else "imb-mpi1"
         for formula in ("robust", same):
@@ -106,12 +108,12 @@ def _intel(setting: Setting) -> None:
     setting.add(control(GROUP, "robust", "ns", found), control(GROUP, "imb-mpi1", "ns", found))
 
 
-def _other(setting: Setting, install: MpiInstall) -> None:
+def _other(setting: Setting, install: MpiInstall, until: float) -> None:
     stage = here(install)
     name = f"plain loop, {label_of(install)}"
     rivals = {name: plain(stage, build_plain_loop(compiler_of(install), setting.scratch))}
     setting.say(f"{GROUP}: {name}")
-    found = interleave(ours(stage, ("imb-mpi1",)), rivals, setting.rounds, setting.say)
+    found = interleave(ours(stage, ("imb-mpi1",)), rivals, setting.rounds, setting.say, until)
     for formula in ("robust", "imb-mpi1"):
         setting.add(compare(GROUP, _wish(name, "time", formula), found))
 
@@ -119,13 +121,13 @@ def _other(setting: Setting, install: MpiInstall) -> None:
 def run(setting: Setting) -> None:
     """Adds the rows; what cannot run is named."""
     try:
-        _intel(setting)
+        _intel(setting, setting.share(INTEL_SHARE))
     except WireproofError as error:
         setting.skip(GROUP, "IMB-MPI1 and IMB-P2P PingPong (Intel MPI)", error)
     installs = other_mpis()
-    for install in installs:
+    for number, install in enumerate(installs):
         try:
-            _other(setting, install)
+            _other(setting, install, setting.share(1 / (len(installs) - number)))
         except WireproofError as error:
             setting.skip(GROUP, f"plain loop, {label_of(install)}", error)
     families = {"debian-mpich" if one.needs_link else one.family for one in installs}

@@ -98,6 +98,7 @@ def run(setting: Setting) -> None:
             rivals,
             setting.rounds,
             setting.say,
+            setting.until,
         )
     except (WireproofError, OSError) as error:
         setting.skip(GROUP, "osu_latency, osu_bw", str(error))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -75,12 +76,22 @@ class Interleaved:
 
 
 def interleave(
-    ours: Callable[[], Sample], rivals: Mapping[str, Callable[[], Sample]], rounds: int, say: Callable[[str], None]
+    ours: Callable[[], Sample],
+    rivals: Mapping[str, Callable[[], Sample]],
+    rounds: int,
+    say: Callable[[str], None],
+    until: float = math.inf,
 ) -> Interleaved:
-    """``rounds`` times each rival in turn, ours before and after each. Our own failure is the caller's to handle."""
+    """``rounds`` times each rival in turn, ours before and after each; no new round after ``until`` (time.monotonic).
+
+    Our own failure is the caller's to handle.
+    """
     result = Interleaved({name: [] for name in rivals})
     before = ours()
     for number in range(rounds):
+        if time.monotonic() > until:
+            say(f"out of time after {number} of {rounds} rounds")
+            break
         say(f"round {number + 1} of {rounds}")
         for name, rival in rivals.items():
             if name in result.failed:

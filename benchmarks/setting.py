@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,9 +23,13 @@ INTEL_VARIABLE = "WIREPROOF_TEST_IMPI"
 
 @dataclasses.dataclass(kw_only=True)
 class Setting:
-    """``rounds``: comparisons of each rival. ``full``: the suites' own defaults too, however long they take."""
+    """``rounds``: comparisons of each rival. ``full``: the suites' own defaults too, however long they take.
+
+    ``until``: no new round of the part under way after this (time.monotonic): a busy machine gets fewer comparisons.
+    """
 
     scratch: Path
+    until: float = math.inf
     rounds: int
     lab_rounds: int
     full: bool = False
@@ -41,6 +47,11 @@ class Setting:
 
     def skip(self, group: str, title: str, error: WireproofError | str, *, required: bool = True) -> None:
         self.add(NotRun(group=group, title=title, reason=str(error), required=required))
+
+    def share(self, part: float) -> float:
+        """The moment at which ``part`` of what is left of the time will be over."""
+        now = time.monotonic()
+        return now + part * max(0.0, self.until - now)
 
     def file(self, name: str, text: str) -> Path:
         path = self.scratch / name

@@ -16,6 +16,7 @@ constexpr std::uint32_t kWindowBatches = 10;  // batches in one warm-up window
 constexpr double kAgreement = 0.01;
 constexpr double kWarmUpShare = 0.3;         // of the budget, at most
 constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
+constexpr double kMostSpeedUp = 8;  // between warm-up windows: a false short one costs little
 constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
 constexpr double kProbeQuanta = 20;
 constexpr std::uint32_t kMostProbed = 1U << 20;
@@ -74,13 +75,20 @@ std::span<const Ticks> Origin::time_segment(const Segment& segment, bool counted
 }
 
 /// Rough time of one granule; the first is always the slowest (connections, page faults), so the
-/// second counts. Doubled until the clock can see it.
+/// second counts. Doubled until the clock can see it. For a pipelined pattern the whole probe
+/// counts: what the system has buffered arrives at once, and a batch of it may last no time at all.
 double Origin::first_granule_ns() {
-  Segment probe{.lead_in = runner_->pipelined() ? 1U : 0U, .batches = 2};
+  const bool pipelined = runner_->pipelined();
+  Segment probe{.lead_in = pipelined ? 1U : 0U, .batches = 2};
   for (;;) {
+    const Ticks start = pair_.now();
     const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false)[1]));
-    const bool seen = batch_ns >= kProbeQuanta * pair_.clock().quantum_ns;
-    if (seen || probe.granules >= kMostProbed) return std::max(batch_ns, 1e-3) / probe.granules;
+    const double whole_ns = to_ns(static_cast<double>(pair_.now() - start));
+    const double seen_ns = std::max(pipelined ? whole_ns : batch_ns, 1e-3);
+    const bool enough = seen_ns >= kProbeQuanta * pair_.clock().quantum_ns;
+    if (enough || probe.granules >= kMostProbed) {
+      return seen_ns / static_cast<double>(pipelined ? probe.total() : probe.granules);
+    }
     probe.granules *= 2;
   }
 }
@@ -112,7 +120,7 @@ void Origin::warm_up() {
     const double window_ns = warm_up_window(granule_ns_);
     elapsed = elapsed_ns();
     stationary = agree(window_ns, granule_ns_) && (operations_ >= enough || elapsed >= enough_ns);
-    granule_ns_ = window_ns;
+    granule_ns_ = std::max(window_ns, granule_ns_ / kMostSpeedUp);
   } while (!stationary && elapsed < longest_ns);
   outcome_.warm_up = {operations_, elapsed, stationary};
 }

@@ -18,7 +18,7 @@ _FILL_SECONDS = 50e-6  # a stream fills the link with messages that take this lo
 _FILL_BYTES = 65_536
 _PINGPONG_BYTES = 1 << 20
 _CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
-_MOST_EARLY = 0.15  # of the timed messages: few of them must not excuse everything
+_MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
 _CROWDED_SHARE = 0.6  # of attainable: a crowded host excuses no less
 
 

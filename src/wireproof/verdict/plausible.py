@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.finding import Proof, Severity
@@ -18,6 +20,7 @@ _FILL_SECONDS = 50e-6  # a stream fills the link with messages that take this lo
 _FILL_BYTES = 65_536
 _PINGPONG_BYTES = 1 << 20
 _CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
+_STALL = 3.0  # times the median: nothing was sent meanwhile
 _MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
 _CROWDED_SHARE = 0.6  # of attainable: a crowded host excuses no less
 
@@ -127,13 +130,14 @@ class _Scale:
             self._add("above-ceiling", "inconclusive", text, goodput)
 
     def _least_average(self) -> float:
-        """Goodput over all timed batches, less what may have arrived before timing began: one window in flight.
+        """Goodput over the timed batches but stalls, less what may have arrived before timing began: a window in flight.
 
         Acknowledgements that come late and in bunches make single batches look short, but not this. 0: nothing timed.
         """
         times = operation_times(self.point, self.pair)
         if times.size == 0:
             return 0.0
+        times = times[times <= _STALL * np.median(times)]
         operations = times.size * max(1, self.pair.operations_per_batch)
         early = 0 if self.waits else min(self.pair.window_used, _MOST_EARLY * operations)
         return self.size * (operations - early) / operations / (float(times.mean()) * 1e-9)

@@ -130,7 +130,7 @@ class _Scale:
             self._add("above-ceiling", "inconclusive", text, goodput)
 
     def _least_average(self) -> float:
-        """Goodput over the timed batches but stalls, less what may have arrived before timing began: a window in flight.
+        """Goodput over the timed batches but stalls, less what may have come before timing began: a window in flight.
 
         Acknowledgements that come late and in bunches make single batches look short, but not this. 0: nothing timed.
         """

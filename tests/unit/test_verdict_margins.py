@@ -1,0 +1,224 @@
+"""The edges of the judgement: where a little more or less evidence changes what may be said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.changed_runs import SMALL, codes, each_counter, each_host, each_nic, each_pair, set_, slower
+from tests.synthetic import World, lab, run_of
+
+from wireproof.model.record import Idle, Sentinel
+from wireproof.model.run import Run
+from wireproof.verdict import judge
+from wireproof.verdict.directions import Stream, blame
+
+STREAM = replace(SMALL, sizes=(1 << 20,), patterns=("stream",))
+KIND = ("stream", "stream", 1 << 20, "robust")
+
+
+def steady(run: Run, rate: int) -> Run:
+    """The idle window shows ``rate`` bytes/s each way on the claimed ports, and the counters hold it too."""
+    idle = [
+        Idle(rank=r, interval_ns=1e9, counters={"net/hsn0/tx_bytes": rate, "net/hsn0/rx_bytes": rate}) for r in range(2)
+    ]
+    points = []
+    for point in run.points:
+        more = int(rate * point.elapsed_ns * 1e-9)
+        witness = [
+            set_(w, counters={n: (a, b + more) if "hsn0" in n else (a, b) for n, (a, b) in w.counters.items()})
+            for w in point.witness
+        ]
+        points.append(set_(point, witness=witness))
+    return set_(run, idle=idle, points=points)
+
+
+def test_quiet_background_is_subtracted_and_loud_background_proves_nothing() -> None:
+    assert judge(steady(run_of(STREAM), 1_000_000)).verdict == "pass"
+    found = judge(steady(run_of(STREAM), 100_000_000))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert codes(found, "inconclusive") == {"background-traffic"}
+
+
+def test_background_alone_is_not_taken_for_the_payload() -> None:
+    """Shared memory, while other traffic as large as the payload crosses the claimed port."""
+    found = judge(steady(run_of(replace(lab(path="shm"), sizes=(1 << 20,), patterns=("stream",))), 10**10))
+    assert found.verdict == "fail"  # above the ceiling
+    assert found.proof != "on-wire"
+
+
+def test_a_wrapped_counter_that_misses_bytes_may_have_wrapped_twice() -> None:
+    def wrapped(name: str, pair: tuple[int, int]) -> tuple[int, int]:
+        before = 2**32 - 1000
+        return (before, (pair[1] - pair[0]) // 2) if name == "net/hsn0/tx_bytes" and pair[1] - pair[0] > 10**6 else pair
+
+    found = judge(each_counter(run_of(STREAM), wrapped))
+    assert (found.verdict, found.proof) == ("inconclusive", "unproven")
+    assert "counter-wrapped" in codes(found, "inconclusive")
+
+
+def test_our_own_frames_do_not_prove_a_short_point_on_a_route_that_is_off_wire() -> None:
+    world = lab(path="shm", sizes=(8, 1 << 20), patterns=("pingpong",))
+
+    def chatter(name: str, pair: tuple[int, int]) -> tuple[int, int]:
+        return (pair[0], pair[0] + 40_000) if "hsn0" in name else pair
+
+    run = each_counter(run_of(world), chatter)
+    short = run.points[0].pairs[0]
+    few = set_(
+        short, messages_forward=400, messages_backward=400, payload_forward_bytes=3200, payload_backward_bytes=3200,
+        operations_per_batch=2,
+    )  # fmt: skip
+    points = [set_(run.points[0], pairs=[few]), *run.points[1:]]
+    alone = judge(set_(run, points=points[:1], close=None))
+    assert alone.pairs[0].proof == "on-wire"  # 24.8 kB needed, 40 kB seen: by itself it looks right
+    both = judge(set_(run, points=points))
+    assert [pair.proof for pair in both.pairs] == ["unproven", "off-wire"]
+
+
+def tiny_stream(seen: int) -> Run:
+    run = each_pair(
+        run_of(replace(SMALL, sizes=(1,), patterns=("stream",))),
+        messages_forward=9_000, payload_forward_bytes=9_000, operations_per_batch=50,
+    )  # fmt: skip
+    return each_counter(run, lambda name, pair: (pair[0], pair[0] + seen) if "hsn0" in name else pair)
+
+
+def test_the_headers_of_many_tiny_messages_prove_their_path() -> None:
+    assert {pair.proof for pair in judge(tiny_stream(1_100_000)).pairs} == {"on-wire"}
+    assert {pair.proof for pair in judge(tiny_stream(100_000)).pairs} == {"unproven"}
+
+
+def test_ranks_of_one_namespace_are_together_even_when_nothing_identifies_the_machine() -> None:
+    run = each_host(run_of(lab(path="shm", one_namespace=True)), boot_id="", machine_id="")
+    found = judge(run)
+    assert found.proof == "off-wire"
+    assert "shared-memory-suspected" in codes(found, "fail")
+
+
+def test_containers_on_one_real_machine_are_one_machine() -> None:
+    run = run_of(SMALL)
+    hosts = [set_(host, boot_id="one", netns=host.rank + 1) for host in run.hosts]
+    found = judge(set_(run, hosts=hosts))
+    assert found.proof == "off-wire"
+    assert "shared-memory-suspected" in codes(found, "fail")
+    virtual = judge(set_(run, hosts=hosts, claim=set_(run.claim, virtual=True)))
+    assert virtual.proof == "on-wire"
+
+
+def test_the_smallest_mtu_of_the_path_sets_the_ceiling() -> None:
+    run = run_of(replace(STREAM, mtu=9000))
+    link = run.claim.link
+    assert link is not None
+    open_mtu = set_(run, claim=set_(run.claim, link=set_(link, mtu=None)))
+    assert judge(open_mtu).verdict == "pass"
+    nics = [nic if nic.name != "hsn0" else set_(nic, mtu=1500) for nic in run.hosts[0].nics]
+    mixed = set_(open_mtu, hosts=[set_(run.hosts[0], nics=nics), run.hosts[1]])
+    assert "above-ceiling" in codes(judge(mixed))
+
+
+def test_a_doubt_needs_the_bytes_on_the_wire() -> None:
+    run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=6_500.0))
+    silent = set_(run, points=[set_(point, witness=[]) for point in run.points])
+    assert "below-floor" in codes(judge(run), "inconclusive")
+    assert "below-floor" in codes(judge(silent), "fail")
+
+
+def interval(run: Run, median: float, low: float, high: float) -> Run:
+    """Every pair's time per operation becomes ``median`` (ns), its interval ``low`` to ``high``."""
+    points = []
+    for point in run.points:
+        pair = point.pairs[0]
+        assert pair.estimate is not None
+        factor = median / pair.estimate.median_ns
+        estimate = set_(pair.estimate, median_ns=median, low_ns=low, high_ns=high, half_width=(high - low) / 2 / median)
+        batches = [time * factor for time in pair.batch_ns]
+        elapsed = point.elapsed_ns * max(1.0, factor)
+        points.append(set_(point, elapsed_ns=elapsed, pairs=[set_(pair, estimate=estimate, batch_ns=batches)]))
+    return set_(run, points=points)
+
+
+TRUE = (1 << 20) / 117.685e6 * 1e9  # ns of 1 MiB at the attainable goodput of 1 GbE
+
+
+@pytest.mark.parametrize(
+    ("median", "low", "high", "code", "severity"),
+    [
+        (0.80, 0.78, 0.82, "above-ceiling", "fail"),
+        (0.95, 0.93, 0.99, "above-ceiling", "inconclusive"),
+        (1.14, 1.12, 1.16, "below-expectation", "fail"),
+        (1.14, 1.10, 1.18, "below-expectation", "inconclusive"),
+        (1.10, 1.08, 1.13, "below-expectation", "inconclusive"),
+        (1.02, 1.01, 1.03, "", ""),
+    ],
+)
+def test_the_whole_interval_must_be_on_one_side(
+    median: float, low: float, high: float, code: str, severity: str
+) -> None:
+    run = interval(run_of(STREAM), median * TRUE, low * TRUE, high * TRUE)
+    found = judge(run)
+    wrong = {(f.code, f.severity) for f in found.findings}
+    assert wrong == ({(code, severity)} if code else set())
+
+
+def test_a_crowded_host_may_be_a_little_slow_and_no_more() -> None:
+    busy = [Sentinel(clock_read_ns=8, involuntary_switches=40, steal_ns=0)] * 20
+    run = each_pair(run_of(STREAM), sentinels=busy)
+    little, much = judge(slower(run, 1.3)), judge(slower(run, 3.0))
+    assert (little.verdict, much.verdict) == ("inconclusive", "fail")
+    assert "below-expectation" in codes(little, "inconclusive")
+
+
+def stream(origin: str, target: str, value: float, width: float = 0.01) -> Stream:
+    return Stream(origin, target, KIND, value, value * (1 - width), value * (1 + width))
+
+
+def test_directions_whose_intervals_overlap_are_not_told_apart() -> None:
+    run = run_of(replace(STREAM, speed=lambda a, b: 0.8 if a == 0 else 1.0))
+    assert "direction-slow" in codes(judge(run), "fail")
+    points = []
+    for point in run.points:
+        estimate = point.pairs[0].estimate
+        assert estimate is not None
+        wide = set_(estimate, low_ns=estimate.median_ns * 0.7, high_ns=estimate.median_ns * 1.3, half_width=0.3)
+        points.append(set_(point, pairs=[set_(point.pairs[0], estimate=wide)]))
+    assert "direction-slow" not in codes(judge(set_(run, points=points)))
+
+
+def test_one_stream_blames_no_node() -> None:
+    ring = [stream("a", "b", 30), stream("b", "c", 100), stream("c", "d", 100), stream("d", "a", 100)]
+    assert blame(ring, 0.85) == []
+
+
+def test_one_good_stream_acquits_a_node() -> None:
+    names = "abcd"
+    streams = [stream(x, y, 30 if x == "a" and y != "d" else 100) for x in names for y in names if x != y]
+    assert blame(streams, 0.85) == []
+    streams = [stream(x, y, 30 if x == "a" else 100) for x in names for y in names if x != y]
+    found = blame(streams, 0.85)
+    assert [(one.node, one.way, round(one.value), round(one.reference)) for one in found] == [("a", "sends", 30, 100)]
+
+
+def test_two_nodes_cannot_blame_one() -> None:
+    assert blame([stream("a", "b", 30), stream("b", "a", 100)], 0.85) == []
+
+
+def test_a_shaper_is_not_a_protocol_switch() -> None:
+    sizes = tuple(1 << k for k in range(3, 21))
+    run = run_of(lab(sizes=sizes, patterns=("pingpong",)))
+    points = []
+    for point in run.points:
+        pair = point.pairs[0]
+        if point.message_bytes > 8192 and pair.estimate is not None:
+            extra = 120_000.0
+            e = pair.estimate
+            e = set_(e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra)
+            batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
+            pair = set_(pair, estimate=e, batch_ns=batches)
+        points.append(set_(point, pairs=[pair], elapsed_ns=sum(pair.batch_ns) * 1.1))
+    assert "protocol-switch" not in codes(judge(set_(run, points=points)))
+
+
+def test_a_lab_nic_claims_any_speed() -> None:
+    assert judge(each_nic(run_of(lab()), speed_mbps=10_000)).findings == []
+    assert "nic-speed-disagrees" in codes(judge(each_nic(run_of(World()), speed_mbps=10_000)))

@@ -12,9 +12,19 @@ from tests.synthetic import World, run_of
 from wireproof.model.record import Clock, Close, EngineError, Idle
 from wireproof.model.run import Run
 from wireproof.physics import link_from_name
-from wireproof.verdict import judge
+from wireproof.verdict import judge, overall
 
 # --- the run as a whole -------------------------------------------------------------------------------------
+
+
+def test_the_overall_verdict_is_the_worst_and_nothing_is_no_pass() -> None:
+    found = judge(run_of(SMALL))
+    assert overall(found.findings, found.pairs) == "pass"
+    assert overall([], []) == "inconclusive"
+    assert overall([], [*found.pairs, set_(found.pairs[0], verdict="inconclusive")]) == "inconclusive"
+    assert overall([], [*found.pairs, set_(found.pairs[0], verdict="fail")]) == "fail"
+    notes = judge(each_pair(run_of(SMALL), integrity="corrupt")).findings
+    assert overall(notes, found.pairs) == "fail"
 
 
 def test_nothing_measured_is_inconclusive() -> None:
@@ -305,6 +315,6 @@ def test_calibration_never_makes_all_of_a_share(share: int) -> None:
 def test_calibration_is_refused_when_another_port_was_busy() -> None:
     busy = each_counter(
         newcomer((256, 65536, 1 << 20)),
-        lambda name, pair: (pair[0], pair[1] + 10**9) if name.startswith("net/eth0") else pair,
+        lambda name, pair: (pair[0], pair[1] + 10**8) if name.startswith("net/eth0") else pair,
     )
     assert judge(busy).proof == "unproven"

@@ -160,9 +160,16 @@ TEST(Facts, HangingCommandIsKilledWithItsChildren) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   const auto child = parse_unsigned(read_line(tree.path("pid")));
   ASSERT_TRUE(child.has_value());
-  // Without anybody to reap it the child may stay a zombie; what it must not be is alive.
-  const std::string state = read_bounded("/proc/" + std::to_string(*child) + "/stat", 200).text;
-  EXPECT_TRUE(state.empty() || state.find(") Z") != std::string::npos) << state;
+  // Without anybody to reap it the child may stay a zombie; what it must not be is alive. On a busy
+  // machine a killed process takes its last turn later than we look.
+  const std::string stat = "/proc/" + std::to_string(*child) + "/stat";
+  const auto dead = [&] {
+    const std::string state = read_bounded(stat, 200).text;
+    return state.empty() || state.find(") Z") != std::string::npos;
+  };
+  for (int i = 0; i < 1000 && !dead(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(dead()) << read_bounded(stat, 200).text;
 }
 
 TEST(Facts, EndlessOutputEndsAtTheDeadline) {

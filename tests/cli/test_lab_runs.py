@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.cli.verb import document, one_sentence, wireproof
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]

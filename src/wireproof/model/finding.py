@@ -19,7 +19,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     severity: Severity
     message: str
-    evidence: dict[str, str | float | int | bool | None | list[str]] = msgspec.field(default_factory=dict)
+    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(default_factory=dict)
     advice: str = ""
     subject: str = ""
 

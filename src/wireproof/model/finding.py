@@ -27,7 +27,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One point of one pair, judged.
 
-    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``), with its 95 % interval.
+    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``), with its interval.
     ``efficiency`` is goodput / attainable, never / nominal.
     """
 

@@ -59,7 +59,7 @@ FileText drain(int descriptor, std::size_t limit) {
 
 FileText read_bounded(const std::string& path, std::size_t limit) {
   if (path.empty() || path.find('\0') != std::string::npos) return from_errno(ENOENT);
-  struct stat info{};
+  struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return from_errno(errno);
   if (!S_ISREG(info.st_mode)) {
     FileText refused;

@@ -59,7 +59,7 @@ Fact read_file(const std::string& path, std::size_t limit) {
 }
 
 bool is_directory(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 

@@ -12,13 +12,13 @@ namespace wireproof::host {
 namespace {
 
 std::uint64_t namespace_inode(const char* name) {
-  struct stat info{};
+  struct stat info {};
   const std::string path = std::string("/proc/self/ns/") + name;
   return ::stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_ino) : 0;
 }
 
 std::uint64_t device_of(const char* path) {
-  struct stat info{};
+  struct stat info {};
   return ::stat(path, &info) == 0 ? static_cast<std::uint64_t>(info.st_dev) : 0;
 }
 

@@ -93,7 +93,7 @@ Bounce::Shared* create(const std::string& path, std::int64_t deadline_ns) {
 Bounce::Shared* try_join(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return nullptr;
-  struct stat info{};
+  struct stat info {};
   const bool whole = ::fstat(descriptor, &info) == 0 &&
                      info.st_size >= static_cast<off_t>(sizeof(Bounce::Shared)) &&
                      info.st_uid == ::getuid();

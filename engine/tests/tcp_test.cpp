@@ -105,9 +105,7 @@ TEST(Reception, StrangersNeitherEnterNorDelay) {
   std::vector<std::byte> noise(1000, std::byte{0x55});
   send_all(garbage, noise, deadline);
   send_all(short_one, std::span(noise).first(5), deadline);
-  {
-    const Socket hangs_up = connect_to(address, std::nullopt, deadline);
-  }
+  { const Socket hangs_up = connect_to(address, std::nullopt, deadline); }
   auto guest = std::async(std::launch::async, [&] {
     Socket socket = connect_to(address, std::nullopt, deadline);
     introduce(socket, {Purpose::data, 1, 0, 2, "r"}, deadline);
@@ -128,8 +126,9 @@ TEST(Reception, AnotherRunIsToldSo) {
                       {.rank = 0, .ranks = 2, .run = "r", .purposes = {Purpose::data}});
   auto stranger = std::async(std::launch::async, [address = reception.address()] {
     const Socket socket = connect_to(address, std::nullopt, deadline_in_ms(5000));
-    return message_of(
-        [&] { introduce(socket, {Purpose::data, 1, 0, 2, "old"}, deadline_in_ms(5000)); });
+    return message_of([&] {
+      introduce(socket, {Purpose::data, 1, 0, 2, "old"}, deadline_in_ms(5000));
+    });
   });
   EXPECT_FALSE(reception.next(deadline_in_ms(300)).has_value());
   EXPECT_NE(stranger.get().find("refused: this is another run"), std::string::npos);

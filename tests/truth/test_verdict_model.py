@@ -1,0 +1,74 @@
+"""The engine's model transport is a world of known latency, gap and switch point: the analysis finds them within 1 %."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from wireproof.analysis import fit_sizes, measure
+from wireproof.instrument.plan_text import write_plan
+from wireproof.model.frames import decode_frame
+from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.record import PointRecord
+
+ENGINE = (
+    Path(os.environ.get("WIREPROOF_ENGINE_DIR") or Path(__file__).resolve().parents[2] / "build" / "bin")
+    / "wireproof-engine.nompi"
+)
+SIZES = [0, *(1 << k for k in range(23))]
+
+
+def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
+    """Message size -> median time of one message in the model world."""
+    sizes = SIZES if pattern == "pingpong" else SIZES[1:]
+    points = tuple(
+        Point(id=i, pattern=pattern, form="stream", message_bytes=size, pairs=((0, 1),))  # type: ignore[arg-type]
+        for i, size in enumerate(sizes)
+    )
+    plan = Plan(
+        run_id="model", seed=seed, transport=Transport(kind="model"), points=points, model=world,
+        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")), policy=Policy(point_budget_ms=200),
+    )  # fmt: skip
+    done = subprocess.run(
+        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+    frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
+    found = {}
+    for frame in frames:
+        if isinstance(frame, PointRecord):
+            number = measure(frame, frame.pairs[0])
+            assert number is not None
+            found[frame.message_bytes] = number.time.median_ns
+    assert sorted(found) == sizes
+    return found
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "world",
+    [
+        ModelWorld(latency_ns=1_200, gap_ns_per_byte=0.08, eager_limit_bytes=16384, rendezvous_ns=4_000, noise=0.01),
+        ModelWorld(latency_ns=25_000, gap_ns_per_byte=8.5, eager_limit_bytes=65536, rendezvous_ns=900_000, noise=0.01),
+        ModelWorld(latency_ns=900, gap_ns_per_byte=0.02, overhead_ns=150, noise=0.005, stall=0.01),
+    ],
+    ids=["rdma", "tcp", "no switch"],
+)
+def test_latency_gap_and_switch_point_are_recovered(world: ModelWorld, seed: int) -> None:
+    found = fit_sizes(swept(world, "pingpong", seed))
+    assert found is not None
+    assert found.start_ns == pytest.approx(world.latency_ns + 2 * world.overhead_ns, rel=0.01)
+    assert found.gap_ns_per_byte == pytest.approx(world.gap_ns_per_byte, rel=0.01)
+    assert found.eager_limit_bytes == (world.eager_limit_bytes or None)
+
+
+@pytest.mark.engine
+def test_the_goodput_of_a_stream_is_the_gap() -> None:
+    world = ModelWorld(latency_ns=1_200, gap_ns_per_byte=0.08, overhead_ns=50, noise=0.01)
+    times = swept(world, "stream", 1)
+    for size in (1 << 16, 1 << 20, 1 << 22):
+        assert size / times[size] == pytest.approx(1 / world.gap_ns_per_byte, rel=0.01)

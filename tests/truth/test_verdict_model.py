@@ -1,4 +1,4 @@
-"""The engine's model transport is a world of known latency, gap and switch point: the analysis finds them within 1 %."""
+"""The engine's model transport has a known latency, gap and switch point: the analysis finds them within 1 %."""
 
 from __future__ import annotations
 

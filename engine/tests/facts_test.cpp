@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "base/bounded_file.hpp"
 #include "facts/collect.hpp"

@@ -88,15 +88,23 @@ def test_intel_over_an_agent() -> None:
     assert command.expect == "X"
 
 
+def test_an_rdma_device_is_claimed_through_ucx() -> None:
+    words = argv("openmpi", hosts=("n1", "n2"), nics=("mlx5_0:1", "mlx5_0:1"))
+    assert "ucx" in words
+    assert "UCX_NET_DEVICES=mlx5_0:1" in words
+    assert "btl_tcp_if_include" not in words
+
+
 def test_open_mpi_4_and_5() -> None:
     wishes = {"hosts": ("n1", "n2"), "nics": ("hsn0", "hsn0"), "agent": "/run/agent", "root": True}
-    middle = ["--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", "hsn0", "-x", "LD_LIBRARY_PATH=/opt/lib"]
+    one_nic = ["--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", "hsn0"]
+    variables = ["-x", "LD_LIBRARY_PATH=/opt/lib"]
     end = ["--host", "n1,n2", "-np", "2", "--map-by", "node", ENGINE, "run"]
     begin = ["/usr/bin/mpirun", "--allow-run-as-root", "--bind-to", "none"]
     four = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", "/run/agent"]
     five = ["--mca", "plm", "ssh", "--mca", "plm_ssh_agent", "/run/agent"]
-    assert argv("openmpi", **wishes) == [*begin, *four, *middle, *end]
-    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [*begin, *five, *middle, *end]
+    assert argv("openmpi", **wishes) == [*begin, *four, *one_nic, "--mca", "osc", "pt2pt", *variables, *end]
+    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [*begin, *five, *one_nic, *variables, *end]
 
 
 def test_open_mpi_takes_one_nic_for_all() -> None:

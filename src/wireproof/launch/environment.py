@@ -102,7 +102,7 @@ def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[list[str], dict[str, str]]:
     """Open MPI: (``--mca`` arguments, environment). By default it stripes over every network, so the NIC is pinned."""
-    if request.fabric in ("mlx", "verbs"):
+    if request.fabric in ("mlx", "verbs") or ":" in nic:  # mlx5_0:1 is an RDMA device and its port
         return ["--mca", "pml", "ucx"], {"UCX_NET_DEVICES": nic} if nic else {}
     if request.fabric in ("psm3", "psm2", "opx"):
         return ["--mca", "pml", "cm", "--mca", "mtl", "ofi"], _ofi_nic(request, nic)

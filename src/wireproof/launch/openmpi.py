@@ -73,6 +73,9 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     major = _major(request.install.version)
     arguments, variables = openmpi_nic(request, _one_nic(request))
+    if "ob1" in arguments and major < 5 and not request.local:
+        # Its default makes no window over TCP between hosts.
+        arguments += ["--mca", "osc", "pt2pt"]
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []

@@ -95,8 +95,8 @@ Nic from_sysfs(const std::string& root, const std::string& name) {
   nic.name = name;
   nic.driver = link_target_name(base + "/device/driver");
   nic.mtu = read_number<int>(base + "/mtu");
-  nic.speed_mbps = read_number<std::int64_t>(base + "/speed");
-  if (nic.speed_mbps == 0xFFFFFFFF || nic.speed_mbps == 0) nic.speed_mbps.reset();  // SPEED_UNKNOWN
+  const std::int64_t speed = read_number<std::int64_t>(base + "/speed").value_or(-1);
+  if (speed > 0 && speed != 0xFFFFFFFF) nic.speed_mbps = speed;  // else SPEED_UNKNOWN
   if (const auto carrier = read_number<int>(base + "/carrier")) nic.carrier = *carrier != 0;
   nic.operstate = read_line(base + "/operstate");
   nic.numa_node = read_number<int>(base + "/device/numa_node");

@@ -18,7 +18,8 @@ __all__ = ["command"]
 
 NODES = ("n1", "n2", "n3", "n4")
 SLOW_NODE, SLOW_RATE = "n3", "300mbit"
-SWEEP_BUDGET_MS = 250
+SWEEP_BUDGET_MS, LARGE_BUDGET_MS = 250, 900
+LARGE_BYTES = 1 << 20
 LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 
 
@@ -39,8 +40,12 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     from wireproof.plan.sweep import SIZES, numbered, screen, sweep
 
     points = screen(len(NODES))
-    points += sweep("pingpong", SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
-    points += sweep("stream", SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
+    for sizes, budget_ms in (
+        ([size for size in SIZES if size < LARGE_BYTES], SWEEP_BUDGET_MS),
+        ([size for size in SIZES if size >= LARGE_BYTES], LARGE_BUDGET_MS),
+    ):
+        points += sweep("pingpong", sizes, [(0, 1)], budget_ms=budget_ms)
+        points += sweep("stream", sizes, [(0, 1)], budget_ms=budget_ms)
     wish = Wish(
         title="four nodes at 1 Gb/s",
         points=numbered(points, seed=seed),

@@ -73,14 +73,10 @@ def row_of(pair: PairVerdict, section: Section) -> Row:
         time_ns, goodput = value, pair.message_bytes / value * 1e9 if value and pair.message_bytes else None
     else:
         time_ns, goodput = pair.message_bytes / value * 1e9 if value else None, value
-    limits, link = section.limits, section.run.claim.link
-    attainable = limits.attainable_bytes_per_s if limits else None
-    efficiency = pair.efficiency
-    if efficiency is None and goodput and attainable:
-        efficiency = goodput / attainable
+    link = section.run.claim.link
     rate = link.rate_bits_per_s if link else None
     nominal = goodput * 8 / rate if goodput and rate else None
-    return Row(pair, time_ns, goodput, efficiency, nominal)
+    return Row(pair, time_ns, goodput, pair.efficiency, nominal)
 
 
 def tables(section: Section) -> list[Table]:

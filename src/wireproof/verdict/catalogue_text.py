@@ -127,7 +127,7 @@ next: Check the path; when your system is known to be quicker, override the floo
 # below-expectation: Slower than the link should be
 means: The path is proven, and the goodput is short of what the link can carry.
 detected: Upper end of the interval below min_efficiency x attainable, at sizes large enough to fill the link.
-next: Look at MTU, PCIe slot, CPU frequency, NUMA placement, drops and pauses; wireproof audit names the settings.
+next: Look at MTU, PCIe slot, CPU frequency, NUMA placement, drops and pauses at both ends.
 
 # no-limit-known: No limit to judge by
 means: The link's rate is not known, so that the number can be neither too fast nor too slow.
@@ -193,7 +193,7 @@ next: Stop using this path; check cables, memory, offloads (checksum, TSO) and f
 # points-missing: Some points were not measured
 means: The table is cut short: nothing is known about these points.
 detected: Planned points without a sealed record, a run that did not close, or a pair without samples.
-next: Read the reason, and repeat the run (see --point-deadline when it was the time).
+next: Read the reason, and repeat the run with a longer --budget when it was the time.
 
 # deadline: A point ran into its deadline
 means: The point hung or was too slow for the time that it was given.

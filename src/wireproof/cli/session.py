@@ -20,6 +20,7 @@ from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, Transport, TransportKind
+from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.table import Table
@@ -128,16 +129,28 @@ def _relaunched(wish: Wish, launch: int) -> Wish:
 
 
 def _merged(runs: list[Run]) -> Run:
-    """Several launches as one run: all points, all errors; who ran where is that of the first."""
+    """Several launches as one run: all points, all errors; who ran where is that of the first, and must stay so."""
     if len(runs) == 1:
         return runs[0]
+    errors = [error for run in runs for error in run.errors]
+    for launch, run in enumerate(runs[1:], start=2):
+        if _placement(run) != _placement(runs[0]):
+            text = (
+                f"launch {launch} put ranks on other hosts than launch 1: check each placement by itself"
+            )
+            errors.append(EngineError(code="placement-changed", message=text))
     return msgspec.structs.replace(
         runs[0],
         points=[point for run in runs for point in run.points],
-        errors=[error for run in runs for error in run.errors],
+        errors=errors,
         missing={point: reason for run in runs for point, reason in run.missing.items()},
         close=runs[-1].close,
     )
+
+
+def _placement(run: Run) -> dict[int, tuple[str, int]]:
+    """By machine identity: rank to (boot id, network namespace)."""
+    return {host.rank: (host.boot_id, host.netns) for host in run.hosts}
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:

@@ -205,7 +205,9 @@ def test_ctrl_c_ends_the_tree_and_keeps_what_was_sealed(tmp_path: Path, mark: st
             time.sleep(0.02)
         told, _ = driver.communicate(timeout=30)
     outcome = json.loads(told.splitlines()[-1])
-    assert (driver.returncode, outcome["ended"]) == (0, "interrupted")
+    assert outcome["ended"] == "interrupted"
+    # A further press may meet the test's own driver when it has told all and is about to end.
+    assert driver.returncode in ((0,) if presses == 1 else (0, -signal.SIGINT))
     assert none_left(mark)
     assert len(load_run(tmp_path / "out").points) == outcome["points"] >= 3
     assert load_document(tmp_path / "out").ended == "interrupted"

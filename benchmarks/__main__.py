@@ -21,7 +21,7 @@ from wireproof import __version__
 PARTS = {
     "truth": (truth.run, 1),
     "own": (own.run, 1),
-    "latency": (latency.run, 4),
+    "latency": (latency.run, 6),
     "bandwidth": (bandwidth.run, 2),
     "osu": (osu.run, 1),
     "lab": (lab_sweep.run, 3),
@@ -64,23 +64,32 @@ def _machine() -> dict[str, object]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--only", multiple=True, type=click.Choice(list(PARTS)), help="this part only (may be repeated).")
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=14, show_default=True, help="comparisons of each rival."
+    "--rounds", type=click.IntRange(1, 1000), default=100, show_default=True, help="comparisons of each rival."
 )
 @click.option(
     "--lab-rounds", type=click.IntRange(1, 100), default=7, show_default=True, help="the same for lab sweeps."
 )
-@click.option("--minutes", type=click.FloatRange(0.1, 600), default=10, show_default=True, help="no new round after.")
+@click.option("--minutes", type=click.FloatRange(0.1, 600), default=12, show_default=True, help="no new round after.")
+@click.option("--patience", type=click.FloatRange(0, 600), default=3, show_default=True, help="s to wait for quiet.")
 @click.option("--full", is_flag=True, help="the suites' own default counts too: some minutes more.")
 @click.option(
     "--json", "json_to", type=click.Path(dir_okay=False, allow_dash=True), help="JSON to a file, - for stdout."
 )
-def main(only: tuple[str, ...], rounds: int, lab_rounds: int, minutes: float, full: bool, json_to: str | None) -> None:
+def main(
+    only: tuple[str, ...],
+    rounds: int,
+    lab_rounds: int,
+    minutes: float,
+    patience: float,
+    full: bool,
+    json_to: str | None,
+) -> None:
     """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=), a plain MPI loop."""
     machine = _machine()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
         setting = Setting(
-            scratch=Path(scratch), rounds=rounds, lab_rounds=lab_rounds, full=full,
+            scratch=Path(scratch), rounds=rounds, lab_rounds=lab_rounds, full=full, patience_s=patience,
             osu_home=os.environ.get("OSU_HOME", ""),
         )  # fmt: skip
         interrupted = False

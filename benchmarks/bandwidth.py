@@ -52,7 +52,7 @@ def _points(size: int) -> list[Point]:
     return [*own, _point(size, WINDOW, robust=True)] * 3
 
 
-def sample_of(run: Run, seconds: float) -> Sample:
+def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
     """Messages per second by formula and window: ``imb-mpi1/64``, ``robust``."""
     values: dict[str, list[float]] = {}
     for point in run.points:
@@ -61,7 +61,7 @@ def sample_of(run: Run, seconds: float) -> Sample:
             value = pair.estimate and pair.estimate.median_ns if robust else pair.formula_value_ns
             if value:
                 values.setdefault("robust" if robust else f"imb-mpi1/{point.window}", []).append(1e9 / value)
-    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run), seconds)
+    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run))
 
 
 def _ours(stage: Stage, size: int) -> Callable[[], Sample]:
@@ -89,7 +89,7 @@ def _compare_size(setting: Setting, stage: Stage, program: Path, size: int, unti
     rivals = {f"Uniband, window {w}": _uniband(stage, program, sizes, size, w) for w in windows}
     shown = "8 B" if size == SMALL else "1 MiB"
     setting.say(f"{GROUP}: {shown} against {', '.join(rivals)}")
-    found = interleave(_ours(stage, size), rivals, setting.rounds, setting.say, until)
+    found = interleave(_ours(stage, size), rivals, setting.rounds, setting.say, until, setting.patience_s)
     for window in windows:
         rival = f"Uniband, window {window}"
         for metric in (f"imb-mpi1/{window}", "robust"):

@@ -44,7 +44,7 @@ def _points() -> list[Point]:
     return [latency, latency, stream] * 3
 
 
-def _sample(run: Run, seconds: float) -> Sample:
+def _sample(run: Run, _seconds: float) -> Sample:
     """us and 10^6 B/s, as OSU prints them."""
     values: dict[str, list[float]] = {}
     for point in run.points:
@@ -52,7 +52,7 @@ def _sample(run: Run, seconds: float) -> Sample:
             if time := pair.formula_value_ns:
                 one = time / 1e3 if point.pattern == "pingpong" else LARGE * 1e3 / time
                 values.setdefault("osu_latency" if point.pattern == "pingpong" else "osu_bw", []).append(one)
-    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run), seconds)
+    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run))
 
 
 def _rival(stage: Stage, name: str, program: Path) -> Callable[[], Sample]:
@@ -99,6 +99,7 @@ def run(setting: Setting) -> None:
             setting.rounds,
             setting.say,
             setting.until,
+            setting.patience_s,
         )
     except (WireproofError, OSError) as error:
         setting.skip(GROUP, "osu_latency, osu_bw", str(error))

@@ -30,6 +30,7 @@ class Setting:
 
     scratch: Path
     until: float = math.inf
+    patience_s: float = 0.0
     rounds: int
     lab_rounds: int
     full: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 from benchmarks.lab_sweep import Findings, agreement, default_seconds, rows_of
 from benchmarks.paired import Comparison, Interleaved, Sample, Triple, compare, control, interleave, interval_of
+from benchmarks.quiet import busy_seconds, wait_for_quiet
 from benchmarks.row import NotRun, Row, exit_status, outcome_of
 from benchmarks.stage import rival_argv
 from benchmarks.table import as_json, as_text
@@ -75,6 +77,37 @@ def test_what_lies_across_a_flip_of_the_cores_is_dropped_whatever_it_says() -> N
     assert row.value == pytest.approx(1.0, rel=0.01)
 
 
+def test_a_launch_beside_somebodys_job_is_left_out_on_either_side() -> None:
+    import dataclasses
+
+    calm = triples(1.0, 8)
+    beside = [dataclasses.replace(t, theirs=dataclasses.replace(t.theirs, foreign=0.8)) for t in triples(0.1, 3)]
+    beside += [dataclasses.replace(t, after=dataclasses.replace(t.after, foreign=0.8)) for t in triples(3.0, 3)]
+    row = row_of(calm + beside)
+    assert (row.pairs, row.dropped) == (8, 6)
+    assert row.outcome == "reached"
+
+
+def test_busy_time_is_all_but_idle_and_waiting() -> None:
+    assert busy_seconds("cpu  100 10 50 9999 7 1 2 30 0 0\ncpu0 1 2 3\n", 100) == pytest.approx(1.93)
+    assert busy_seconds("no such file\n", 100) is None
+
+
+def test_quiet_is_not_waited_for_beyond_its_time() -> None:
+    begun = time.monotonic()
+    wait_for_quiet(begun)
+    assert time.monotonic() - begun < 60
+
+
+def test_many_comparisons_give_a_narrower_interval_that_still_forgets_outliers() -> None:
+    few, many = row_of(triples(1.0, 14)), row_of(triples(1.0, 100) + triples(3.0, 4))
+    assert many.value == pytest.approx(1.0, abs=0.002)
+    assert many.high is not None
+    assert few.high is not None
+    assert many.high < few.high
+    assert row_of(triples(1.06, 100)).outcome == "missed"
+
+
 def test_a_printed_digit_that_is_too_coarse_widens_the_interval() -> None:
     fine = row_of(triples(1.0, 14))
     coarse = row_of(triples(1.0, 14), msgspec_replace(WISH, resolution=5.0))
@@ -105,7 +138,7 @@ def test_ours_runs_before_and_after_each_rival() -> None:
         return lambda: order.append(name) or sample(1.0)  # type: ignore[func-returns-value]
 
     found = interleave(named("A"), {"B": named("B"), "C": named("C")}, 2, lambda _line: None)
-    assert "".join(order) == "ABACABACA"
+    assert "".join(order) == "ABCABCA"
     assert [len(found.triples[name]) for name in "BC"] == [2, 2]
 
 

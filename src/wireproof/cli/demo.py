@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 NODES = ("n1", "n2", "n3", "n4")
-SLOW_NODE, SLOW_RATE = "n3", "300mbit"
+SLOW_NODE, SLOW_RATE, SLOW_WORDS = "n3", "300mbit", "300 Mb/s"
 SWEEP_BUDGET_MS, LARGE_BUDGET_MS = 250, 900
 LARGE_BYTES = 1 << 20
 LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
@@ -51,7 +51,7 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
         points=numbered(points, seed=seed),
         seed=seed,
         out=folder / "cluster",
-        lead=f"Planted, and not told to the judge: {SLOW_NODE} sends at {SLOW_RATE}/s, everything else is healthy.",
+        lead=f"Planted, and not told to the judge: {SLOW_NODE} sends at {SLOW_WORDS}, everything else is healthy.",
     )
     return wish, lab_place(lab, NODES)
 
@@ -98,7 +98,7 @@ def _run(folder: Path, seed: int, as_json: bool) -> int:
 
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
         say(
-            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_RATE}/s, as nobody knows yet"
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet"
         )
         parts = []
         for build in (_cluster, _lie):

@@ -97,9 +97,7 @@ def _run(folder: Path, seed: int, as_json: bool) -> int:
     from wireproof.lab.cluster import up
 
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
-        say(
-            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet"
-        )
+        say(f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet")
         parts = []
         for build in (_cluster, _lie):
             parts.append(run_session(*build(lab, folder, seed)))

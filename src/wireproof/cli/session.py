@@ -135,9 +135,7 @@ def _merged(runs: list[Run]) -> Run:
     errors = [error for run in runs for error in run.errors]
     for launch, run in enumerate(runs[1:], start=2):
         if _placement(run) != _placement(runs[0]):
-            text = (
-                f"launch {launch} put ranks on other hosts than launch 1: check each placement by itself"
-            )
+            text = f"launch {launch} put ranks on other hosts than launch 1: check each placement by itself"
             errors.append(EngineError(code="placement-changed", message=text))
     return msgspec.structs.replace(
         runs[0],

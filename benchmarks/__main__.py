@@ -67,7 +67,7 @@ def _machine() -> dict[str, object]:
     "--rounds", type=click.IntRange(1, 1000), default=100, show_default=True, help="comparisons of each rival."
 )
 @click.option(
-    "--lab-rounds", type=click.IntRange(1, 100), default=7, show_default=True, help="the same for lab sweeps."
+    "--lab-rounds", type=click.IntRange(1, 100), default=12, show_default=True, help="the same for lab sweeps."
 )
 @click.option("--minutes", type=click.FloatRange(0.1, 600), default=12, show_default=True, help="no new round after.")
 @click.option("--patience", type=click.FloatRange(0, 600), default=3, show_default=True, help="s to wait for quiet.")

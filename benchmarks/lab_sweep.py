@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.paired import interval_of
+from benchmarks.paired import Comparison, Interleaved, Sample, Triple, compare, interval_of
 from benchmarks.quiet import wait_for_quiet
 from benchmarks.rivals import (
     P2P_DEFAULT,
@@ -27,7 +27,7 @@ from benchmarks.rivals import (
     parse_imb,
     repeated,
 )
-from benchmarks.row import Row
+from benchmarks.row import NotRun, Row
 from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, in_lab
 from wireproof.model.errors import CouldNotMeasure, WireproofError
@@ -40,7 +40,7 @@ __all__ = ["MOST", "NUMERATOR", "Findings", "agreement", "default_seconds", "row
 
 GROUP = "sweep 0 B to 4 MiB, 1 Gb/s lab, Intel MPI over TCP"
 PAIRS = ((0, 1),)
-MOST, NUMERATOR, REPEATS = 500, 8, 4
+MOST, NUMERATOR, REPEATS = 500, 8, 3
 """IMB-P2P -iter: 500 round trips, at most 8 MiB of them (2 at 4 MiB), and all sizes that many times over in one launch:
 the median of short rows forgets a disturbance that a mean over a long one keeps."""
 PINGPONG_SHARE, BOTH_SHARE = 1 / 30, 1 / 12
@@ -52,14 +52,13 @@ FULL_DEADLINE_S = 900.0
 
 @dataclass
 class Findings:
-    """What the rounds have found: wall seconds of our sweeps and, per size, half round trips in ns of each round."""
+    """What the rounds have found: wall seconds of the sweeps, precision of the points, times by size."""
 
     pingpong_s: list[float] = field(default_factory=list)
     both_s: list[float] = field(default_factory=list)
     imb_s: list[float] = field(default_factory=list)
-    ours: dict[int, list[float]] = field(default_factory=dict)
-    robust: dict[int, list[float]] = field(default_factory=dict)
-    theirs: dict[int, list[float]] = field(default_factory=dict)
+    triples: list[Triple] = field(default_factory=list)
+    """Half round trips in ns, the sizes as names: ours by IMB's formula, IMB's, ours again."""
     wide: list[str] = field(default_factory=list)
     labelled: int = 0
     points: int = 0
@@ -100,8 +99,6 @@ def _note_robust(found: Findings, run: Run) -> None:
             if estimate is None:
                 found.wide.append(f"{point.pattern} {point.message_bytes} B has no estimate")
                 continue
-            if point.pattern == "pingpong":
-                found.robust.setdefault(point.message_bytes, []).append(estimate.median_ns)
             if estimate.label != "stable":
                 found.labelled += 1
             elif estimate.half_width > AGREE:
@@ -118,9 +115,8 @@ def _formula_times(run: Run) -> dict[int, float]:
     return {size: statistics.median(several) for size, several in times.items()}
 
 
-def _keep(into: dict[int, list[float]], times: dict[int, float]) -> None:
-    for size, value in times.items():
-        into.setdefault(size, []).append(value)
+def _sample(times: dict[int, float]) -> Sample:
+    return Sample({str(size): time for size, time in times.items()})
 
 
 def _round(stage: Stage, found: Findings, sizes: Path) -> None:
@@ -132,10 +128,11 @@ def _round(stage: Stage, found: Findings, sizes: Path) -> None:
     run, seconds = stage.engine(numbered(sweep("pingpong", SIZES, PAIRS), seed=1))
     found.pingpong_s.append(seconds)
     _note_robust(found, run)
+    before = _sample(_formula_times(stage.engine(formula_points())[0]))
     text, seconds = stage.rival(imb_p2p_argv(program, sizes, MOST, NUMERATOR, 0), 300.0)
     found.imb_s.append(seconds)
-    _keep(found.theirs, time_of_size(parse_imb(text)))
-    _keep(found.ours, _formula_times(stage.engine(formula_points())[0]))
+    after = _sample(_formula_times(stage.engine(formula_points())[0]))
+    found.triples.append(Triple(before, _sample(time_of_size(parse_imb(text))), after))
     run, seconds = stage.engine(numbered(both, seed=1))
     found.both_s.append(seconds)
     _note_robust(found, run)
@@ -149,7 +146,8 @@ def default_seconds(found: Findings) -> float:
     """
     if found.full_s is not None:
         return found.full_s
-    return min(QUIET_S, p2p_default_seconds({size: min(times) for size, times in found.theirs.items()}))
+    best = {size: min(triple.theirs.values[str(size)] for triple in found.triples) for size in SIZES}
+    return min(QUIET_S, p2p_default_seconds(best))
 
 
 def _wall(found: Findings, title: str, ours: Sequence[float], target: float) -> Row:
@@ -170,21 +168,19 @@ def _wall(found: Findings, title: str, ours: Sequence[float], target: float) -> 
     )  # fmt: skip
 
 
-def agreement(found: Findings, size: int) -> Row:
-    """Same loop, same formula, same repetitions: within 2 % each way? The ratio's distance from 1 is judged."""
-    ratios = [ours / theirs for ours, theirs in zip(found.ours.get(size, []), found.theirs.get(size, []), strict=False)]
-    value = statistics.median(ratios) if ratios else None
-    interval = interval_of(ratios)
-    low = high = None
-    if interval:
-        away = sorted(abs(edge - 1) for edge in interval)
-        low, high = (0.0 if interval[0] <= 1 <= interval[1] else away[0]), away[1]
-    return Row(
-        group=GROUP, title=f"{size} B: ours by IMB's formula", unit="us", quantity="distance from IMB's",
-        value=None if value is None else abs(value - 1), low=low, high=high, target=AGREE, pairs=len(ratios),
-        ours=statistics.median(found.ours[size]) / 1e3 if found.ours.get(size) else None,
-        theirs=statistics.median(found.theirs[size]) / 1e3 if found.theirs.get(size) else None,
-    )  # fmt: skip
+def agreement(found: Findings, size: int) -> Row | NotRun:
+    """Same loop, same formula, same repetitions: within 2 % either way?"""
+    wish = Comparison(
+        title=f"{size} B: ours by IMB's formula",
+        rival="",
+        ours=str(size),
+        theirs=str(size),
+        unit="ns",
+        target=AGREE,
+        sense="within",
+        states=False,
+    )
+    return compare(GROUP, wish, Interleaved({"": found.triples}))
 
 
 def _precision(found: Findings) -> Row:
@@ -197,7 +193,7 @@ def _precision(found: Findings) -> Row:
                value=share, low=share, high=share, target=0.0, pairs=found.points, note=note)  # fmt: skip
 
 
-def rows_of(found: Findings) -> list[Row]:
+def rows_of(found: Findings) -> list[Row | NotRun]:
     """Two times, one line of precision, one line for each size."""
     return [
         _wall(found, "wall time: our pingpong / IMB-P2P PingPong by default", found.pingpong_s, PINGPONG_SHARE),

@@ -94,6 +94,8 @@ class Comparison:
     sense: Sense = "at most"
     resolution: float = 0.0
     note: str = ""
+    states: bool = True
+    """Tell in which state the cores were: where both ranks are on one host."""
 
 
 @dataclass
@@ -202,7 +204,7 @@ def compare(group: str, wish: Comparison, found: Interleaved) -> Row | NotRun:
         ours, theirs = triple.ours(wish.ours), triple.theirs.values.get(wish.theirs)
         if ours is not None and theirs is not None and theirs > 0:
             used.append((ours, theirs))
-    return _row(group, wish, used, len(triples) - len(used), _states(triples))
+    return _row(group, wish, used, len(triples) - len(used), _states(triples) if wish.states else "")
 
 
 def _row(group: str, wish: Comparison, used: list[tuple[float, float]], dropped: int, state: str) -> Row:

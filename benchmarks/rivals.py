@@ -27,6 +27,8 @@ __all__ = [
 MIB = 1 << 20
 P2P_DEFAULT = (100_000, 800)
 """IMB-P2P's default of ``-iter MAX,NUMERATOR``: repetitions = NUMERATOR MiB / size, at most MAX."""
+ENOUGH_US = 100.0
+"""From here on two decimals are digits enough, and 28 messages a second are not."""
 P2P_PAUSE_S = 0.2
 """It sleeps 0.1 s twice for each size."""
 
@@ -41,14 +43,20 @@ class ImbRow:
 
     @property
     def half_round_trip_ns(self) -> float:
-        """From the rate with the most digits: P2P counts messages both ways, MPI1 bytes of one."""
+        """From the column with the most digits: the time has two decimals, the rates no fraction or two.
+
+        P2P counts messages both ways, MPI1 bytes of one.
+        """
+        time = self.columns.get("t[usec]", 0.0)
+        if time >= ENOUGH_US:
+            return time * 1e3
         rate = self.columns.get("Msg/sec", 0.0)
         if rate > 0:
             return 1e9 / rate
         megabytes = self.columns.get("Mbytes/sec", 0.0)
         if megabytes > 0 and self.bytes > 0:
             return self.bytes * 1e3 / megabytes
-        return self.columns.get("t[usec]", 0.0) * 1e3
+        return time * 1e3
 
 
 def imb_mpi1_argv(

@@ -8,16 +8,23 @@ import msgspec
 
 __all__ = ["NotRun", "Outcome", "Row", "Sense", "exit_status", "outcome_of"]
 
-Sense = Literal["at most", "at least"]
+Sense = Literal["at most", "at least", "within"]
 Outcome = Literal["reached", "missed", "undecided", "shown"]
 
 
 def outcome_of(low: float | None, high: float | None, target: float | None, sense: Sense) -> Outcome:
-    """``reached`` only when the whole interval keeps the target, ``missed`` when no part of it does."""
+    """``reached`` only when the whole interval keeps the target, ``missed`` when no part of it does.
+
+    ``within``: the target is the distance from 1, either way.
+    """
     if target is None:
         return "shown"
     if low is None or high is None:
         return "undecided"
+    if sense == "within":
+        if 1 - target <= low and high <= 1 + target:
+            return "reached"
+        return "missed" if low > 1 + target or high < 1 - target else "undecided"
     if sense == "at least":
         return "reached" if low >= target else "missed" if high < target else "undecided"
     return "reached" if high <= target else "missed" if low > target else "undecided"

@@ -12,6 +12,7 @@ __all__ = ["as_json", "as_text"]
 
 SCHEMA = "wireproof.benchmarks"
 VERSION = 1
+SIGNS = {"at most": "<=", "at least": ">=", "within": "1 +/-"}
 
 
 def _number(value: float | None) -> str:
@@ -28,7 +29,7 @@ def _judged(row: Row) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    limit = "" if row.target is None else f"{'<=' if row.sense == 'at most' else '>='} {_number(row.target)}"
+    limit = "" if row.target is None else f"{SIGNS[row.sense]} {_number(row.target)}"
     count = f"{row.pairs}" + (f" (-{row.dropped})" if row.dropped else "")
     judged = _judged(row) + ("" if row.quantity == "ratio" else f" {row.quantity}")
     both = "" if row.theirs is None and row.ours is None else f"{_number(row.ours)} / {_number(row.theirs)} {row.unit}"

@@ -60,6 +60,11 @@ def test_p2p_counts_messages_both_ways() -> None:
     assert row.half_round_trip_ns == pytest.approx(280.8, abs=0.05)
 
 
+def test_a_slow_message_is_read_from_the_time_because_the_rate_has_no_fraction() -> None:
+    text = "#bytes #repetitions t[usec] Mbytes/sec Msg/sec\n4194304 2 35123.45 238.83 28\n"
+    assert parse_imb(text)[0].half_round_trip_ns == pytest.approx(35_123_450.0)
+
+
 def test_no_table_gives_no_rows() -> None:
     assert parse_imb("Abort(1) on node 0\n1 2 3 4\n") == []
     assert parse_osu("usage: osu_latency\n") == {}

@@ -25,6 +25,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "locate": {"model", "physics", "analysis"},
     "verdict": {"model", "physics", "analysis", "locate"},
     "audit": {"model", "physics"},
+    "lint": {"model", "physics"},
     "plan": {"model", "physics"},
     "settings": {"model", "physics"},
     "adapters": {"model", "physics"},
@@ -37,7 +38,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "report": {"model", "analysis"},
     "cli": {"*"},
 }
-PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "plan"}
+PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "plan"}
 PURE_THIRD_PARTY = {"model": {"msgspec"}}
 PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
 EFFECTS = {

@@ -1,0 +1,36 @@
+"""What every adapter is: one file per tool that knows the tool's output and the tool's options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wireproof.adapters.page import Page
+from wireproof.model.series import Series
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["Adapter", "Parsed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """``after``: index of the first line that was not used; always above the start."""
+
+    series: list[Series]
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """``signs`` are regular expressions; a line that one of them is found in may start a result of this tool.
+
+    ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never raises on any
+    text, never returns a row that the program did not print, and marks a table that was cut as incomplete. It stops
+    before a line that starts another result. ``argv`` builds the program's command line; it raises BadInput for a
+    benchmark that it does not know.
+    """
+
+    name: str
+    signs: tuple[str, ...]
+    parse: Callable[[Page, int], Parsed]
+    argv: Callable[[ToolRequest], tuple[str, ...]]

@@ -1,0 +1,96 @@
+"""Rows of numbers under a heading: the part that all tables of all tools have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from wireproof.adapters.page import Page
+
+__all__ = ["Rows", "integer", "number", "read_rows", "step_of"]
+
+PATIENCE = 60
+"""Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
+
+_LONGEST_NUMBER = 32
+
+
+def number(text: str) -> float | None:
+    """A finite decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``, ``0x1``)."""
+    if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def integer(text: str) -> int | None:
+    """A non-negative whole number without sign; None for all else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def step_of(text: str) -> float:
+    """The value of one unit in the last printed digit: 0.01 for ``116.96``, 1 for ``28``."""
+    mantissa, _, exponent = text.lower().partition("e")
+    digits = len(mantissa.partition(".")[2])
+    power = number(exponent) or 0.0 if exponent else 0.0
+    return float(10.0 ** max(-30.0, min(30.0, power - digits)))
+
+
+@dataclass(slots=True)
+class Rows:
+    """``fields[i]`` are the words of the row on line index ``lines[i]``. ``torn``: line indexes of rows with too few
+    columns; ``cut``: the text ended inside a row. ``after``: index of the first line not used.
+    """
+
+    fields: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+    cut: bool = False
+    after: int = 0
+
+
+def _whole(last: str, before: str | None) -> bool:
+    """A last line without a line end is believed only if it is as long as the right-aligned row before it."""
+    return before is not None and len(last.rstrip()) == len(before.rstrip()) and last.rstrip() == last
+
+
+def read_rows(
+    page: Page,
+    start: int,
+    columns: Sequence[int],
+    ends: Callable[[str], bool],
+    is_row: Callable[[list[str]], bool] | None = None,
+) -> Rows:
+    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first word is a whole number.
+
+    ``ends(line)`` True: the table ended before that line. ``is_row`` looks at the words of a line with a fitting
+    number of words. Lines that are no rows are skipped; a line of numbers with other columns is torn.
+    """
+    rows, lines, idle = Rows(), page.lines, 0
+    last, index = len(lines) - 1, start
+    allowed = frozenset(columns)
+    while index <= last:
+        line = lines[index]
+        words = line.split()
+        head = words[0] if words else ""
+        if head.isdigit() and head.isascii():
+            fits = len(words) in allowed and (is_row is None or is_row(words))
+            if index == last and page.cut and not _whole(line, lines[rows.lines[-1]] if rows.lines else None):
+                rows.cut = True
+            elif fits:
+                rows.fields.append(words)
+                rows.lines.append(index)
+                idle = 0
+            elif all(number(word) is not None for word in words):
+                rows.torn.append(index)
+            else:
+                idle += 1
+        elif words and (ends(line) or (idle := idle + 1) > PATIENCE):
+            break
+        index += 1
+    rows.after = max(index, start + 1)
+    return rows

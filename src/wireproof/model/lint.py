@@ -1,0 +1,32 @@
+"""What is wrong in a recipe: one finding per place, with the corrected line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["LintFinding", "LintReport"]
+
+
+class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line, "" when a person
+    must decide; several lines are joined by newlines. ``safe``: ``--fix`` may write it.
+    """
+
+    code: str
+    file: str
+    line: int
+    column: int
+    message: str
+    fix: str = ""
+    why: str = ""
+    source: str = ""
+    severity: Literal["error", "warning"] = "error"
+    safe: bool = False
+
+
+class LintReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The document that ``wireproof lint --json`` prints."""
+
+    findings: list[LintFinding]

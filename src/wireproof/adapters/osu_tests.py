@@ -1,0 +1,101 @@
+"""The tests of the OSU suite: what each title means, what is timed and how the printed number is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wireproof.model.series import Traffic
+
+__all__ = ["OsuTest", "test_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class OsuTest:
+    name: str
+    metric: str
+    traffic: Traffic
+    formula: str
+    half_round_trip: bool = False
+    directions: int = 1
+    waits: bool = False
+    window: int | None = None
+
+
+_HALF = "mean time of one send and its answer / 2"
+_LATENCY = OsuTest("osu_latency", "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True)
+_BW = "size x window x windows / time; a window ends with a short answer"
+
+
+def _latency(name: str, formula: str = _HALF) -> OsuTest:
+    return OsuTest(name, "half_round_trip", "pingpong", formula, half_round_trip=True, waits=True)
+
+
+# title without the library's name, lower case -> test
+_TWO_SIDED: dict[str, OsuTest] = {
+    "latency": _LATENCY,
+    "bandwidth": OsuTest("osu_bw", "bandwidth", "stream", _BW, window=64),
+    "bi-directional bandwidth": OsuTest(
+        "osu_bibw", "bidirectional_bandwidth", "exchange", "2 x size x window x windows / time, both directions",
+        directions=2, window=64,
+    ),
+    "multiple bandwidth / message rate": OsuTest(
+        "osu_mbw_mr", "message_rate", "rate",
+        "pairs x size x window x windows / mean time of the senders: a slow pair is averaged away", window=64,
+    ),
+    "multi latency": _latency("osu_multi_lat", f"{_HALF}, averaged over the pairs"),
+    "multi-threaded latency": _latency("osu_latency_mt"),
+    "multi-process latency": _latency("osu_latency_mp"),
+    "latency persistent": _latency("osu_latency_persistent"),
+    "persistent latency": _latency("osu_latency_persistent"),
+}  # fmt: skip
+
+_ONE_SIDED: dict[str, Traffic] = {
+    "put": "put",
+    "get": "get",
+    "accumulate": "atomic",
+    "get_accumulate": "atomic",
+    "fetch_and_op": "atomic",
+    "compare_and_swap": "atomic",
+}
+_SHORT = {"get_accumulate": "get_acc", "accumulate": "acc", "fetch_and_op": "fop", "compare_and_swap": "cas"}
+
+
+def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
+    name = _SHORT.get(kind, kind)
+    traffic = _ONE_SIDED[kind]
+    if "bandwidth" in what:
+        both = "bi" in what
+        return OsuTest(
+            f"osu_{name}_{'bibw' if both else 'bw'}",
+            "bidirectional_bandwidth" if both else "bandwidth",
+            "exchange" if both else traffic,
+            f"{'2 x ' if both else ''}size x window x windows / time; each window ends with one synchronization",
+            directions=2 if both else 1,
+            window=64,
+        )
+    halved = "fence" in heading.lower() or "post/start" in heading.lower()
+    formula = f"time of one {kind} and its synchronization" + (", both ranks in turn / 2" if halved else "")
+    return OsuTest(f"osu_{name}_latency", "latency", traffic, formula, waits=True)
+
+
+def _collective(what: str) -> OsuTest:
+    blocking = not what.startswith("non-blocking ")
+    name = what.removeprefix("non-blocking ").removesuffix(" latency").replace(" ", "_").replace("-", "_")
+    text = "mean over the ranks of each rank's mean time of one call"
+    metric = "time" if blocking else "overlap"
+    return OsuTest(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)
+
+
+def test_of(title: str, heading: str) -> OsuTest:
+    """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown ones are ``other``."""
+    words = title.replace("One Sided ", "").split()
+    library, what = words[0], " ".join(words[1:]).lower()
+    kind = library.lower().removeprefix("mpi_").partition("-")[0]
+    if library.lower().startswith("mpi_") and kind in _ONE_SIDED:
+        return _one_sided(kind, what, heading)
+    found = _TWO_SIDED.get(what)
+    if found is not None:
+        return found
+    if library.upper().startswith(("MPI", "NCCL", "RCCL")) and what.endswith("latency"):
+        return _collective(what)
+    return OsuTest(f"osu {title}"[:60], "other", "other", "not known to wireproof")

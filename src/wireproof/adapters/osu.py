@@ -12,6 +12,7 @@ from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.osu_tests import OsuTest, test_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
+from wireproof.adapters.scan import starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -21,8 +22,9 @@ __all__ = ["ADAPTER"]
 _TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.]{1,20}))?\s*$")
 _COLUMN = re.compile(
     r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth) ?\((?:us|MB/s)\)|"
-    r"(?:Latency|Bandwidth|Bi-Bandwidth|Bidirectional Bandwidth) ?\((?:us|MB/s)\)|MB/s|Messages/s|Iterations|Validation|"
-    r"(?:Overall|Compute|Coll\. ?Init|MPI_Test|MPI_Wait|(?:Pure|Min|Max|Avg) Comm\.) ?\(us\)|Overlap ?\(%\)|Transmit Size"
+    r"(?:Latency|Bandwidth|Bi-Bandwidth|Bidirectional Bandwidth) ?\((?:us|MB/s)\)|MB/s|Messages/s|"
+    r"Iterations|Validation|Overlap ?\(%\)|Transmit Size|"
+    r"(?:Overall|Compute|Coll\. ?Init|MPI_Test|MPI_Wait|(?:Pure|Min|Max|Avg) Comm\.) ?\(us\)"
 )
 _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
@@ -74,7 +76,7 @@ def _point(words: list[str], columns: list[str], test: OsuTest, line: int) -> Se
         if value is None or value < 0:
             return None
         fields[role] = value
-    if size is None:
+    if size is None or not fields:
         return None
     time = fields.get("time")
     scaled = None if time is None else time * 1e3
@@ -144,12 +146,10 @@ def parse(page: Page, start: int) -> Parsed:
     columns, sized, first = _heading(page, start)
     heading = " ".join(page.lines[start:first])
     test = test_of(title.group(1), heading)
-    if not columns:
+    if not columns and test.metric == "other":
         return Parsed([], first)
-    if sized:
-        rows = read_rows(page, first, (len(columns) + 1,), _ends, None)
-    else:
-        rows = _size_less(page, first, columns)
+    whole = sized or not columns
+    rows = read_rows(page, first, (len(columns) + 1,), starts_result) if whole else _size_less(page, first, columns)
     points, odd = _points(page, rows, columns, test)
     incomplete = _state(page, rows, points, odd)
     window, pairs = _WINDOW.search(heading), _PAIRS.search(heading)
@@ -173,12 +173,6 @@ def parse(page: Page, start: int) -> Parsed:
         last_line=rows.lines[-1] + 1 if rows.lines else start + 1,
     )
     return Parsed([series], rows.after)
-
-
-def _ends(line: str) -> bool:
-    from wireproof.adapters.scan import starts_result
-
-    return starts_result(line)
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from wireproof.model.series import Traffic
 
-__all__ = ["OsuTest", "test_of"]
+__all__ = ["OsuTest", "by_name", "test_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,15 @@ def test_of(title: str, heading: str) -> OsuTest:
     if library.upper().startswith(("MPI", "NCCL", "RCCL")) and what.endswith("latency"):
         return _collective(what)
     return OsuTest(f"osu {title}"[:60], "other", "other", "not known to wireproof")
+
+
+def by_name(program: str) -> OsuTest | None:
+    """The test that a program's name (``osu_put_bw``) stands for; None when it is not known."""
+    for test in _TWO_SIDED.values():
+        if test.name == program:
+            return test
+    kind, _, what = program.removeprefix("osu_").rpartition("_")
+    long = {short: name for name, short in _SHORT.items()}.get(kind, kind)
+    if long not in _ONE_SIDED:
+        return None
+    return _one_sided(long, {"bw": "bandwidth", "bibw": "bi-directional bandwidth"}.get(what, what), "")

@@ -14,6 +14,7 @@ PATIENCE = 60
 """Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
 
 _LONGEST_NUMBER = 32
+_ALIKE = 5
 
 
 def number(text: str) -> float | None:
@@ -53,9 +54,13 @@ class Rows:
     after: int = 0
 
 
-def _whole(last: str, before: str | None) -> bool:
-    """A last line without a line end is believed only if it is as long as the right-aligned row before it."""
-    return before is not None and len(last.rstrip()) == len(before.rstrip()) and last.rstrip() == last
+def _whole(last: str, before: Sequence[str]) -> bool:
+    """A last line without a line end is believed only in a padded table whose rows all have its length and decimals."""
+    line = last.rstrip()
+    if not before or "  " not in line or line != last:
+        return False
+    digits = len(line.rpartition(".")[2])
+    return all(len(row.rstrip()) == len(line) and len(row.rstrip().rpartition(".")[2]) == digits for row in before)
 
 
 def read_rows(
@@ -79,7 +84,7 @@ def read_rows(
         head = words[0] if words else ""
         if head.isdigit() and head.isascii():
             fits = len(words) in allowed and (is_row is None or is_row(words))
-            if index == last and page.cut and not _whole(line, lines[rows.lines[-1]] if rows.lines else None):
+            if index == last and page.cut and not _whole(line, [lines[one] for one in rows.lines[-_ALIKE:]]):
                 rows.cut = True
             elif fits:
                 rows.fields.append(words)

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.page import Page, page_of
+from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 
@@ -26,7 +27,7 @@ def _adapters() -> tuple[Adapter, ...]:
 
 @cache
 def _signs() -> re.Pattern[str]:
-    """One pattern with a group per tool, tried on every line of every log: signs are anchored literals where possible."""
+    """One pattern with a group per tool, tried on every line of every log."""
     groups = (f"(?P<t{i}>{'|'.join(one.signs)})" for i, one in enumerate(_adapters()))
     return re.compile("|".join(groups))
 
@@ -63,6 +64,8 @@ def read(data: bytes, source: str) -> list[Series]:
         parsed = _adapters()[tool].parse(page, index)
         after = max(parsed.after, index + 1)
         found += parsed.series
+    if not found:
+        found = tables(page)
     if not found:
         known = ", ".join(adapter_names())
         raise BadInput(f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: {known}.")

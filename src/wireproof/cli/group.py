@@ -12,6 +12,7 @@ __all__ = ["VERBS", "verbs"]
 
 VERBS: dict[str, str] = {
     "check": "Measure, prove, judge and report: is this interconnect what it should be?",
+    "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
     "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "explain": "Say what a finding's code means and what to do next.",

@@ -1,0 +1,225 @@
+"""Rates, times and message rates as people write them, converted exactly and with the arithmetic shown.
+
+MB = 10^6 bytes, MiB = 2^20 bytes, Gb = 10^9 bits. The letter's case decides between bits and bytes, so a unit whose
+case is wrong is refused rather than guessed: the two readings differ by a factor of eight.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Literal
+
+import msgspec
+
+from wireproof.physics.errors import PhysicsError
+
+__all__ = ["Quantity", "Row", "exact", "goodput_of", "parse_quantity", "rates", "times"]
+
+Kind = Literal["rate", "time", "messages"]
+
+_EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+_DECIMALS = 6
+_LONGEST = 80
+_LARGEST_POWER = 18  # 10^18 B/s, messages/s or seconds: beyond every network
+_NUMBER = re.compile(r"([+-]?)([0-9]{1,24}(?:\.[0-9]{0,24})?|\.[0-9]{1,24})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_DECIMAL_PREFIX = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12}
+_BINARY_PREFIX = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
+_SHORT = re.compile(r"([kKMGT]?|[KMGT]i)([bB])(?:/s|/sec|ps)", re.ASCII)
+_WORD = re.compile(r"([kmgt]?|[kmgt]i)(bits?|bytes?)(?:/s|/sec|ps)", re.ASCII | re.IGNORECASE)
+_MESSAGES = re.compile(r"([kKMG]?)(?:msgs?|Msg|messages?)/s(?:ec)?", re.ASCII)
+_SECONDS = {"s": 0, "sec": 0, "ms": -3, "msec": -3, "us": -6, "usec": -6, "µs": -6, "μs": -6, "ns": -9, "nsec": -9}
+ALLOWED = (
+    "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; bits: Mb/s, Gb/s, Mbps, "
+    "Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, Mmsg/s"
+)
+
+
+class Quantity(msgspec.Struct, frozen=True, kw_only=True):
+    """``value`` in bytes/s, seconds or messages/s by ``kind``; ``arithmetic`` leads from the text to it.
+
+    ``remark`` names the programs that print this unit and mean another.
+    """
+
+    kind: Kind
+    value: Decimal
+    text: str
+    arithmetic: str
+    remark: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a conversion: ``39.88888 Gb/s`` and how it was computed. ``exact`` False: the last digit was rounded."""
+
+    label: str
+    value: float
+    text: str
+    arithmetic: str
+    exact: bool
+
+
+def exact(value: Decimal | float | int) -> Decimal:
+    """A finite number >= 0 as a decimal; a float as the shortest decimal that it stands for.
+
+    Raises PhysicsError for NaN, infinity, a negative number, or one of 10^18 and above.
+    """
+    number = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if not number.is_finite():
+        raise PhysicsError(f"{value} is not a finite number: nothing can be converted")
+    if number < 0:
+        raise PhysicsError(f"{value} is negative: a rate or a time is 0 or more")
+    if number and number.adjusted() >= _LARGEST_POWER:
+        raise PhysicsError(
+            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: look at it again"
+        )
+    return number
+
+
+def _shown(value: Decimal) -> tuple[str, bool]:
+    """Up to six decimals without trailing zeros, small numbers with six digits; True when nothing was rounded away."""
+    places = _DECIMALS if not value or value.adjusted() >= -1 else _DECIMALS - 1 - value.adjusted()
+    rounded = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
+    text = f"{rounded:f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text), rounded == value
+
+
+def _shift(value: Decimal, power: int) -> Decimal:
+    return value.scaleb(power, context=_EXACT)
+
+
+def _plain(value: Decimal) -> str:
+    return _shown(value)[0]
+
+
+def parse_quantity(text: str) -> Quantity:
+    """``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``. Raises PhysicsError that says what is allowed."""
+    seen = text.strip()
+    if not seen or len(seen) > _LONGEST:
+        raise PhysicsError(f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or 39.9Gb/s")
+    found = _NUMBER.match(seen)
+    if found is None:
+        kind = "not a finite number" if re.match(r"[+-]?(nan|inf)", seen, re.IGNORECASE) else "not a number with a unit"
+        raise PhysicsError(f"{seen!r} is {kind}: write one such as 4986.11MB/s or 39.9Gb/s")
+    unit = seen[found.end() :].strip()
+    if unit[:1] in (",", "'", "_"):
+        raise PhysicsError(
+            f"{seen!r}: write the number with a decimal point and no other separators, such as 4986.11MB/s"
+        )
+    number = exact(Decimal(found.group(0)))
+    return _with_unit(seen, number, unit)
+
+
+def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
+    rate = _bytes_per_s(number, unit)
+    if rate is not None:
+        return Quantity(kind="rate", value=exact(rate[0]), text=text, arithmetic=rate[1], remark=_remark(unit))
+    if unit in _SECONDS:
+        seconds = _shift(number, _SECONDS[unit])
+        if not seconds:
+            raise PhysicsError(f"{text!r}: a time of zero gives no rate; the program printed too few digits")
+        line = f"{_plain(number)} {unit} = {_plain(seconds)} s"
+        return Quantity(kind="time", value=seconds, text=text, arithmetic=line)
+    messages = _MESSAGES.fullmatch(unit)
+    if messages is not None:
+        value = exact(_shift(number, _DECIMAL_PREFIX[messages.group(1)]))
+        line = f"{_plain(number)} {unit} = {_plain(value)} messages/s"
+        return Quantity(kind="messages", value=value, text=text, arithmetic=line)
+    raise PhysicsError(_refusal(text, unit))
+
+
+def _bytes_per_s(number: Decimal, unit: str) -> tuple[Decimal, str] | None:
+    short, word = _SHORT.fullmatch(unit), _WORD.fullmatch(unit)
+    if short is not None:
+        prefix, bits = short.group(1), short.group(2) == "b"
+    elif word is not None:
+        prefix = word.group(1).lower()
+        prefix = prefix[:1].upper() + prefix[1:]
+        bits = word.group(2).lower().startswith("bit")
+    else:
+        return None
+    factor, shown = (
+        (Decimal(2) ** _BINARY_PREFIX[prefix], f"2^{_BINARY_PREFIX[prefix]}")
+        if prefix in _BINARY_PREFIX
+        else (Decimal(10) ** _DECIMAL_PREFIX[prefix], f"10^{_DECIMAL_PREFIX[prefix]}")
+    )
+    value = _EXACT.multiply(number, factor)
+    steps = f"{_plain(number)} x {shown}" if factor != 1 else _plain(number)
+    if bits:
+        value, steps = _EXACT.divide(value, Decimal(8)), f"{steps} / 8"
+    return value, f"{_plain(number)} {unit} = {steps} = {_plain(value)} B/s"
+
+
+def _remark(unit: str) -> str:
+    """Units that some programs print for another one."""
+    low = unit.lower()
+    if "byte" in low and low[:1] in "kmg" and low[1:2] != "i":
+        return f"{unit} is taken as 10^3 steps; iperf3 and IMB before 2018 print it for 2^10 steps: then write MiB/s"
+    if unit in ("MB/sec", "GB/sec"):
+        return f"{unit} is taken as 10^3 steps; older perftest prints MB/sec for 2^20 bytes: then write MiB/s"
+    return ""
+
+
+def _refusal(text: str, unit: str) -> str:
+    if not unit:
+        return f"{text!r} has no unit; allowed are {ALLOWED}"
+    if re.fullmatch(r"[kmgt]?i?b(/s|/sec|ps)", unit.lower()):
+        letter = unit[0].upper() if unit[0].lower() in "kmgt" else ""
+        return (
+            f"{unit!r} may mean bits or bytes, a factor of eight: write {letter}b/s for bits or {letter}B/s for bytes"
+            f" (the prefix in capitals); allowed are {ALLOWED}"
+        )
+    if re.fullmatch(r"[kmgt]?ps", unit.lower()):
+        return f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; allowed are {ALLOWED}"
+    return f"unit {unit[:24]!r} is not known; allowed are {ALLOWED}"
+
+
+_LADDER = (
+    ("MB/s", 1, "10^6", Decimal(10) ** 6),
+    ("MiB/s", 1, "2^20", Decimal(2) ** 20),
+    ("GB/s", 1, "10^9", Decimal(10) ** 9),
+    ("GiB/s", 1, "2^30", Decimal(2) ** 30),
+    ("Gb/s", 8, "10^9", Decimal(10) ** 9),
+)
+
+
+def rates(bytes_per_s: Decimal | float | int) -> list[Row]:
+    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic. Raises PhysicsError (``exact``)."""
+    value = exact(bytes_per_s)
+    rows = []
+    for label, times_bits, shown, divisor in _LADDER:
+        result = _EXACT.divide(_EXACT.multiply(value, Decimal(times_bits)), divisor)
+        text, whole = _shown(result)
+        bits = f" x {times_bits}" if times_bits != 1 else ""
+        sign = "=" if whole else "~"
+        line = f"{_plain(value)} B/s{bits} / {shown} {sign} {text} {label}"
+        rows.append(Row(label=label, value=float(result), text=f"{text} {label}", arithmetic=line, exact=whole))
+    return rows
+
+
+def times(seconds: Decimal) -> list[Row]:
+    """The same time in ns, us and ms."""
+    rows = []
+    for label, power in (("ns", 9), ("us", 6), ("ms", 3)):
+        result = _shift(seconds, power)
+        text, whole = _shown(result)
+        line = f"{_plain(seconds)} s x 10^{power} {'=' if whole else '~'} {text} {label}"
+        rows.append(Row(label=label, value=float(result), text=f"{text} {label}", arithmetic=line, exact=whole))
+    return rows
+
+
+def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal | None, str]:
+    """Bytes/s of a quantity and the line that leads there; None when a time or message rate comes without a size.
+
+    A time is one message's: half a round trip, or one put: size / time. A message rate: messages/s x size.
+    """
+    if quantity.kind == "rate":
+        return quantity.value, ""
+    if message_bytes is None:
+        return None, ""
+    size = Decimal(message_bytes)
+    if quantity.kind == "messages":
+        value = exact(_EXACT.multiply(quantity.value, size))
+        return value, f"{_plain(quantity.value)} messages/s x {message_bytes} B = {_plain(value)} B/s"
+    value = exact(_EXACT.divide(size, quantity.value))
+    shown, whole = _shown(value)
+    return value, f"{message_bytes} B / {_plain(quantity.value)} s {'=' if whole else '~'} {shown} B/s"

@@ -1,0 +1,50 @@
+"""``wireproof convert``: as a user does."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+
+def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> None:
+    done = wireproof("convert", "4986.11MB/s", "--link", "40gbe", "--mtu", "1500")
+    assert done.returncode == 0, done.stderr
+    for text in ("4755.125046 MiB/s", "39.88888 Gb/s", "99.72 % of nominal", "105.92 % of attainable", "WARNING"):
+        assert text in done.stdout
+    assert "1448/1538" in done.stdout
+
+
+def test_a_good_number_gets_no_warning() -> None:
+    found = document(wireproof("convert", "116.96 MB/s", "--link", "1gbe", "--mtu", "1500", "--json"))
+    assert found["bytes_per_s"] == 116960000
+    assert found["link"]["share_of_nominal"] == pytest.approx(0.93568)
+    assert found["link"]["share_of_attainable"] == pytest.approx(0.9938, abs=1e-4)
+    assert found["link"]["warnings"] == []
+    assert {row["label"] for row in found["rows"]} == {"MB/s", "MiB/s", "GB/s", "GiB/s", "Gb/s"}
+
+
+def test_number_and_unit_may_be_two_words() -> None:
+    done = wireproof("convert", "941", "Mbits/sec")
+    assert "117.625 MB/s" in done.stdout
+
+
+def test_a_latency_below_the_links_floor_is_said() -> None:
+    done = wireproof("convert", "0.20us", "--size", "8", "--link", "opa100")
+    assert done.returncode == 0
+    assert "shorter than the shortest half round trip over opa100" in done.stdout
+
+
+def test_a_time_alone_asks_for_a_size() -> None:
+    assert "--size" in wireproof("convert", "1.24us").stdout
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("5mb/s",), ("5Gps",), ("nan",), ("inf MB/s",), ("-5MB/s",), ("1e30MB/s",), ("",), ("5MB/s", "--link", "10gbee"),
+     ("5us", "--size", "0"), ("5us", "--size", "8 parsec"), ("5MB/s", "--mtu", "1")],
+)  # fmt: skip
+def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
+    done = wireproof("convert", *argv)
+    assert done.returncode == 2
+    assert one_sentence(done)
+    assert not done.stdout

@@ -49,7 +49,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a conversion: ``39.88888 Gb/s`` and how it was computed. ``exact`` False: the last digit was rounded."""
+    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last digit was rounded."""
 
     label: str
     value: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from wireproof.adapters.adapter import Adapter, Parsed
-from wireproof.adapters.osu_tests import OsuTest, test_of
+from wireproof.adapters.osu_tests import OsuTest, by_title
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
 from wireproof.adapters.scan import starts_result
@@ -145,7 +145,7 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     columns, sized, first = _heading(page, start)
     heading = " ".join(page.lines[start:first])
-    test = test_of(title.group(1), heading)
+    test = by_title(title.group(1), heading)
     if not columns and test.metric == "other":
         return Parsed([], first)
     whole = sized or not columns

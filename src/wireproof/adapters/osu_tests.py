@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from wireproof.model.series import Traffic
 
-__all__ = ["OsuTest", "by_name", "test_of"]
+__all__ = ["OsuTest", "by_name", "by_title"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _collective(what: str) -> OsuTest:
     return OsuTest(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)
 
 
-def test_of(title: str, heading: str) -> OsuTest:
+def by_title(title: str, heading: str) -> OsuTest:
     """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown ones are ``other``."""
     words = title.replace("One Sided ", "").split()
     library, what = words[0], " ".join(words[1:]).lower()

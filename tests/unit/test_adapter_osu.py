@@ -1,0 +1,172 @@
+"""The OSU adapter: real outputs, forms that people paste, and logs that are cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import read
+from wireproof.adapters.osu import argv
+from wireproof.adapters.osu_tests import by_name, by_title
+from wireproof.model.errors import BadInput
+from wireproof.model.tool import ToolRequest
+
+LOGS = Path(__file__).parent.parent / "golden" / "logs"
+
+
+def one(name: str):  # type: ignore[no-untyped-def]
+    (series,) = read((LOGS / name).read_bytes(), name)
+    return series
+
+
+def test_latency_is_half_a_round_trip_in_ns() -> None:
+    series = one("osu74-latency-tcp10g.out")
+    assert (series.tool, series.version, series.benchmark) == ("osu", "7.4", "osu_latency")
+    assert (series.metric, series.traffic, series.waits) == ("half_round_trip", "pingpong", True)
+    assert series.points[-1].message_bytes == 4 << 20
+    assert series.points[-1].hrt_ns == pytest.approx(4621.58e3)
+    assert series.points[-1].time_step_ns == pytest.approx(10)
+    assert series.complete
+
+
+def test_percentiles_are_kept_in_ns() -> None:
+    point = one("osu74-latency-percentiles-tcp10g.out").points[0]
+    assert point.hrt_ns == pytest.approx(9600)
+    assert point.percentiles == pytest.approx({"p50": 9490, "p90": 9720, "p99": 10330})
+
+
+def test_validation_column() -> None:
+    series = one("osu74-latency-validate-shm.out")
+    assert all(point.valid is True for point in series.points)
+    failed = (LOGS / "osu74-latency-validate-shm.out").read_text().replace("Pass", "Fail", 1)
+    assert read(failed.encode(), "x")[0].points[0].valid is False
+
+
+def test_pairs_and_window_come_from_the_heading() -> None:
+    series = one("osu74-mbw_mr-2pairs-tcp10g.out")
+    assert (series.pairs, series.window, series.traffic) == (2, 64, "rate")
+    assert series.points[0].messages_per_s == pytest.approx(50334.56)
+    assert series.points[0].goodput_bytes_per_s == pytest.approx(0.05e6)
+
+
+def test_both_directions_are_said() -> None:
+    assert one("osu74-bibw-tcp10g.out").directions == 2
+    assert one("osu74-bw-tcp1g.out").directions == 1
+
+
+def test_one_sided_time_is_no_half_round_trip() -> None:
+    series = one("osu74-put_latency-tcp10g.out")
+    assert series.traffic == "put"
+    assert series.points[0].hrt_ns is None
+    assert series.points[0].time_ns is not None
+
+
+def test_overlap_columns_are_values() -> None:
+    series = one("osu74-iallreduce-overlap-tcp10g.out")
+    assert series.metric == "overlap"
+    assert series.points[0].time_ns == pytest.approx(12910)
+    assert series.points[0].values["overlap"] == pytest.approx(10.19)
+
+
+def test_full_collective_has_min_max_and_iterations() -> None:
+    point = one("osu74-allreduce-full-tcp10g.out").points[0]
+    assert (point.time_min_ns, point.time_max_ns, point.iterations) == (3387370, 5534060, 20)
+
+
+def test_barrier_has_one_time_and_no_size() -> None:
+    series = one("osu74-barrier-tcp10g.out")
+    assert [point.time_ns for point in series.points] == [pytest.approx(5839590)]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("MPI-CUDA Bi-Directional Bandwidth", "osu_bibw"),
+        ("One Sided MPI_Put latency", "osu_put_latency"),
+        ("MPI_Get_accumulate latency", "osu_get_acc_latency"),
+        ("MPI_Compare_and_swap latency", "osu_cas_latency"),
+        ("MPI Non-blocking Alltoall Latency", "osu_ialltoall"),
+        ("MPI Multi-threaded Latency", "osu_latency_mt"),
+    ],
+)
+def test_titles(title: str, name: str) -> None:
+    assert by_title(title, "").name == name
+
+
+def test_program_names_are_known_without_a_title() -> None:
+    found = by_name("osu_put_bw")
+    assert found is not None
+    assert (found.traffic, found.metric) == ("put", "bandwidth")
+    assert by_name("osu_nonsense") is None
+
+
+TITLE = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n"
+
+
+def test_rows_out_of_order_noise_and_bars() -> None:
+    text = TITLE + "srun: warning: nœud lent\n| 16 | 1.30 |\r\n   8\t1.24\nUCX  WARN  something\n32 1.40\n"
+    (series,) = read(text.encode(), "x")
+    assert [(p.message_bytes, p.hrt_ns) for p in series.points] == [(8, 1240), (16, 1300), (32, 1400)]
+
+
+@pytest.mark.parametrize("row", ["8 nan", "8 -1.0", "8 inf", "8 1e999", "-8 1.0", "8 1_0.0"])
+def test_what_is_no_measured_number_is_left_out(row: str) -> None:
+    (series,) = read(f"{TITLE}4 1.20\n{row}\n".encode(), "x")
+    assert [point.message_bytes for point in series.points] == [4]
+
+
+def test_two_results_in_one_log() -> None:
+    text = (
+        TITLE
+        + "8 1.24\n"
+        + TITLE.replace("Latency Test", "Bandwidth Test").replace("Latency (us)", "Bandwidth (MB/s)")
+        + "8 20.00\n"
+    )
+    assert [series.benchmark for series in read(text.encode(), "x")] == ["osu_latency", "osu_bw"]
+
+
+@pytest.mark.parametrize("end", ["64 1.5", "64", "64 ", "6"])
+def test_a_row_cut_in_the_middle_is_no_row(end: str) -> None:
+    (series,) = read((TITLE + "8                       1.24\n16                      1.25\n" + end).encode(), "x")
+    assert [point.message_bytes for point in series.points] == [8, 16]
+    assert not series.complete
+
+
+def test_a_last_row_without_line_end_counts_when_the_table_is_aligned() -> None:
+    (series,) = read((TITLE + "8                       1.24\n16                      1.25").encode(), "x")
+    assert [point.message_bytes for point in series.points] == [8, 16]
+    assert series.complete
+
+
+def test_torn_rows_make_the_table_incomplete() -> None:
+    (series,) = read((TITLE + "8 1.24\n16\n1.30\n32 1.40\n").encode(), "x")
+    assert [point.message_bytes for point in series.points] == [8, 32]
+    assert "torn" in series.incomplete
+
+
+def test_a_heading_alone_is_incomplete() -> None:
+    (series,) = read(TITLE.encode(), "x")
+    assert (series.points, series.complete) == ([], False)
+
+
+def test_labels_of_srun_and_escapes_are_removed() -> None:
+    text = "".join(f"0: {line}\n" for line in (TITLE + "8 \x1b[1m1.24\x1b[0m\n16 1.30").split("\n"))
+    (series,) = read(text.encode(), "x")
+    assert [point.hrt_ns for point in series.points] == [1240, 1300]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(b"", "empty"), (b"\n \n", "empty"), (b"hello\n", "no result"), (bytes(range(256)) * 40, "binary")],
+)
+def test_what_is_no_log_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        read(data, "some.log")
+
+
+def test_options() -> None:
+    request = ToolRequest(program="/opt/osu_bw", benchmark="osu_bw", sizes=(1 << 20,), iterations=50, window=32)
+    assert argv(request) == ("/opt/osu_bw", "-m", "1048576:1048576", "-i", "50", "-W", "32")
+    with pytest.raises(BadInput, match="window"):
+        argv(ToolRequest(program="osu_latency", benchmark="osu_latency", window=4))

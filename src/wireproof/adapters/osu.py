@@ -19,7 +19,7 @@ from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
 
-_TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.]{1,20}))?\s*$")
+_TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$")
 _COLUMN = re.compile(
     r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth) ?\((?:us|MB/s)\)|"
     r"(?:Latency|Bandwidth|Bi-Bandwidth|Bidirectional Bandwidth) ?\((?:us|MB/s)\)|MB/s|Messages/s|"

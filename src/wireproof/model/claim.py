@@ -8,7 +8,9 @@ import msgspec
 
 __all__ = ["Claim", "Criteria", "HostClaim", "Limits", "LinkClaim"]
 
-Protocol = Literal["tcp", "rocev2", "infiniband", "omnipath", "truescale", "shm", "loopback"]
+Protocol = Literal[
+    "tcp", "rocev2", "infiniband", "omnipath", "truescale", "psm3", "efa", "slingshot", "shm", "loopback"
+]
 
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wireproof.physics.claims import FAMILIES, PATHS, claim_from_text
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
@@ -15,10 +16,13 @@ from wireproof.physics.shaper import (
 from wireproof.physics.table import Constant, Table, default_table, override
 
 __all__ = [
+    "FAMILIES",
+    "PATHS",
     "Constant",
     "PhysicsError",
     "Table",
     "bandwidth_threshold_bytes",
+    "claim_from_text",
     "default_table",
     "is_shaped",
     "limits",

@@ -24,10 +24,16 @@ duplex: an exchange has it in each direction. Efficiency is goodput / attainable
 | InfiniBand | MTU / (MTU + 30) |
 | Omni-Path | MTU / (MTU + 72) |
 | True Scale | bound by its adapter |
+| PSM3 | RoCE datagrams: (path MTU - 56) / (path MTU + 90) |
+| EFA, Slingshot | MTU / (MTU + 110), 4096 / (4096 + 62): headers are not published, estimates |
+| IPoIB, IPoFabric | (MTU - 52) / (MTU + 4 + fabric's header for each of its packets) |
 | PCIe | GT/s x lanes x code / 8 x MPS / (MPS + 24) x 0.985 |
 
 An unknown MTU or payload size is taken at its largest, so that the ceiling is never too low; the derivation says
 so. `judge` fills an unknown MTU of an Ethernet link from the NICs that were found.
+
+`judge FILE` assumes the smallest usual MTU of Ethernet (1500; RoCE 1024) that the best number fits, so that an unknown
+MTU fails no good table; the ceiling stays that of the largest.
 
 **Shortest time.** A message of s bytes takes at least s / attainable; where the origin waits for each answer (ping-
 pong, flushed put and get) the protocol's latency floor comes on top. This bound is held at every size.

@@ -6,7 +6,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table
 
-__all__ = ["goodput", "path_mtu"]
+__all__ = ["goodput", "over_fabric", "path_mtu"]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # A netdev's MTU must also hold IP, UDP, BTH, RETH and ICRC (about 60 B) around the RDMA payload.
@@ -19,7 +19,7 @@ def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
     """The MTU to compute with, and a remark when it was not given."""
     if link.mtu is not None and not _SMALLEST_MTU <= link.mtu <= _LARGEST_MTU:
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
-    if link.protocol == "rocev2" and link.mtu is not None:
+    if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
         fitting = [mtu for mtu in _ROCE_MTUS if mtu == link.mtu or mtu + _ROCE_ROOM <= link.mtu]
         return max(fitting), ""
     if link.mtu is not None:
@@ -40,14 +40,36 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
     if link.protocol == "truescale":
         value = min(rate / 8, table["truescale.goodput"].value)
         return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
+    if over_fabric(link):
+        return _ip_over_fabric(link, rate, table)
     mtu, remark = path_mtu(link, table)
     payload, wire = _packet(link, mtu, table)
     value = rate / 8 * payload / wire
     return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
 
 
+def over_fabric(link: LinkClaim) -> bool:
+    """True for kernel TCP over InfiniBand or Omni-Path: ``ipoib-edr``, ``ipofabric-opa100``."""
+    return link.protocol == "tcp" and link.kind.startswith(("ipoib", "ipofabric"))
+
+
+def _ip_over_fabric(link: LinkClaim, rate: float, table: Table) -> tuple[float, str]:
+    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391, RFC 4755)."""
+    fabric = "omnipath" if link.kind.startswith("ipofabric") else "infiniband"
+    mtu = link.mtu if link.mtu is not None else int(table["ipoib.mtu"].value)
+    remark = "" if link.mtu is not None else f" (MTU unknown: {mtu} of connected mode assumed)"
+    carried = mtu + table["ipoib.encapsulation"].value
+    packets = -(-carried // table[f"{fabric}.mtu"].value)
+    wire = carried + packets * table[f"{fabric}.header"].value
+    payload = mtu - table["tcp.ip_header"].value - table["tcp.header"].value - table["tcp.timestamp_option"].value
+    value = rate / 8 * payload / wire
+    return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
+
+
 def _packet(link: LinkClaim, mtu: int, table: Table) -> tuple[float, float]:
     """Payload bytes and line bytes of one full packet."""
+    if link.protocol == "psm3":
+        return mtu - table["psm3.inner_header"].value, mtu + table["psm3.header"].value
     if link.protocol != "tcp":
         return float(mtu), mtu + table[f"{link.protocol}.header"].value
     headers = table["tcp.ip_header"].value + table["tcp.header"].value + table["tcp.timestamp_option"].value

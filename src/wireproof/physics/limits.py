@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.record import Form, Pattern
-from wireproof.physics.framing import goodput
+from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.physics.table import Constant, Table, default_table
 
-__all__ = ["floor_constant", "limits", "waits_for_each"]
+__all__ = ["floor_constant", "limits", "typical_constant", "waits_for_each"]
 
 
 def waits_for_each(pattern: Pattern, form: Form) -> bool:
@@ -22,9 +22,15 @@ def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
     table = table or default_table()
     if link.protocol == "tcp" and is_shaped(link):
         return table["floor.tcp_virtual"]
-    if link.protocol == "tcp" and link.kind.startswith(("ipoib", "ipofabric")):
+    if over_fabric(link):
         return table["floor.tcp_ipoib"]
     return table[f"floor.{link.protocol}"]
+
+
+def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
+    """Upper end of what is usual for a link's half round trip of a small message: slower is worth a question."""
+    table = table or default_table()
+    return table["typical.tcp_ipoib" if over_fabric(link) else f"typical.{link.protocol}"]
 
 
 def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None) -> Limits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.physics.errors import PhysicsError
@@ -37,6 +38,11 @@ _ALIASES = {
     "omni-path": "opa100",
     "opa400": "cn5000",
     "true-scale": "truescale",
+    "slingshot11": "slingshot200",
+    "ipoib-hdr": "ipoib-hdr200",
+    "ipoib-ndr": "ipoib-ndr400",
+    "ipofabric": "ipofabric-opa100",
+    "ipoib-opa100": "ipofabric-opa100",
     "shared-memory": "shm",
     "lo": "loopback",
 }
@@ -51,6 +57,13 @@ def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
         rows[name] = ("infiniband", rate * 1e9, "IBTA volume 2, 4 lanes, after encoding")
     rows["opa100"] = ("omnipath", 100e9, "4 x 25.78125 Gb/s x 1024/1056")
     rows["cn5000"] = ("omnipath", 400e9, "CN5000, 4 lanes, after FEC")
+    for name, rate in _INFINIBAND.items():
+        rows[f"ipoib-{name}"] = ("tcp", rate * 1e9, "kernel TCP; IBTA volume 2, 4 lanes, after encoding")
+    for speed in ("100", "200", "400"):
+        rows[f"efa{speed}"] = ("efa", float(speed) * 1e9, "rate of one EFA device")
+    for speed in ("200", "400"):
+        rows[f"slingshot{speed}"] = ("slingshot", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
+    rows["ipofabric-opa100"] = ("tcp", 100e9, "kernel TCP; 4 x 25.78125 Gb/s x 1024/1056")
     rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")
     rows["shm"] = ("shm", None, "one machine: no line")
     rows["loopback"] = ("loopback", None, "one machine: no line")
@@ -71,6 +84,7 @@ def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source:
     The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that is not known.
     """
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
+    key = re.sub(r"^(\d+(?:\.\d+)?)g(?:b|be|e|ige|bit|bps)?$", r"\1gbe", key)
     key = _ALIASES.get(key, key)
     if key not in _LINKS:
         near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or [

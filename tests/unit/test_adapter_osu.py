@@ -170,3 +170,12 @@ def test_options() -> None:
     assert argv(request) == ("/opt/osu_bw", "-m", "1048576:1048576", "-i", "50", "-W", "32")
     with pytest.raises(BadInput, match="window"):
         argv(ToolRequest(program="osu_latency", benchmark="osu_latency", window=4))
+
+
+@pytest.mark.parametrize(
+    "stamp", ["00:55:22  ", "2024-01-11T10:05:04.123Z ", "[2024-01-11 10:05:04,123] ", "[1,0]<stdout>:", "> "]
+)
+def test_time_stamps_and_labels_before_each_line(stamp: str) -> None:
+    text = "".join(f"{stamp}{line}\n" for line in (TITLE + "8 1.24\n16 1.30\n").split("\n"))
+    (series,) = read(text.encode(), "x")
+    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [(8, 1240), (16, 1300)]

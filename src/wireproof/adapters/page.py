@@ -13,8 +13,11 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\
 _TAGS = re.compile(r"</?(?:t[dhr]|table|tbody|thead|pre|code|p|br|div|span)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _BREAKS = re.compile(r"</tr>|<br\s*/?>", re.IGNORECASE)
 _SPACES = {ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"}
-# srun -l, mpirun --tag-output, Intel's -l, an e-mail's quote
-_LABEL = re.compile(r"(?m)^[ ]*(?:\d{1,7}:[ ]|\[\d{1,5}(?:,\d{1,7})?\](?:<std(?:out|err)>:?)?[ ]?|>[ ])")
+# srun -l, mpirun --tag-output, Intel's -l, an e-mail's quote, the time stamps of build servers and container logs
+_LABEL = re.compile(
+    r"(?m)^[ ]*(?:\d{1,7}:[ ]|\[\d{1,5}(?:,\d{1,7})?\](?:<std(?:out|err)>:?)?[ ]?|>[ ]|"
+    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?:[ ]|$))"
+)
 _LABELLED_SHARE = 0.6
 _SAMPLE_LINES = 200
 _BINARY_SAMPLE = 1 << 16

@@ -17,6 +17,8 @@ __all__ = ["MODULES", "adapter", "adapter_names", "read", "starts_result"]
 # One line per tool; the module's ADAPTER is loaded when a log is read.
 MODULES: tuple[str, ...] = (
     "osu",
+    "fi_pingpong",
+    "fabtests",
 )  # fmt: skip
 
 

@@ -1,0 +1,97 @@
+"""fi_pingpong: humanised sizes, half round trips, torn tables, options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import adapter, read
+from wireproof.model.errors import BadInput
+from wireproof.model.tool import ToolRequest
+
+LOGS = Path(__file__).parents[1] / "golden" / "logs"
+HEAD = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
+ROWS = (
+    "64      10      =10      1.2k        0.00s      6.40      10.00       0.10\n"
+    "1.5k    10      =10      30k         0.00s    102.40      15.00       0.07\n"
+)
+
+
+def test_golden() -> None:
+    one = read((LOGS / "fi_pingpong_psm3_sockets0_hsn0.txt").read_bytes(), "log")[0]
+    assert (one.tool, one.metric, one.traffic, one.complete, one.waits) == (
+        "fi_pingpong", "half_round_trip", "pingpong", True, True,
+    )  # fmt: skip
+    assert len(one.points) == 46
+    by_size = {point.message_bytes: point for point in one.points}
+    assert by_size[1536].hrt_ns == pytest.approx(5195750)
+    assert by_size[131072].goodput_bytes_per_s == pytest.approx(2733.51e6)
+    assert by_size[6 << 20].iterations == 10
+    assert (one.first_line, one.last_line) == (10, 56)
+
+
+def test_time_is_no_finer_than_the_clock() -> None:
+    one = read((HEAD + ROWS).encode(), "log")[0]
+    assert one.points[0].time_step_ns == 50.0  # 1 us shared by 20 transfers, though two decimals are printed
+    assert one.points[1].message_bytes == 1536
+    assert any("1.5k" in note for note in one.notes)
+
+
+def test_provider_of_the_command_line() -> None:
+    one = read(("$ fi_pingpong -p tcp -S all 10.0.0.1\n" + HEAD + ROWS).encode(), "log")[0]
+    assert one.protocol == "tcp"
+    assert "provider tcp (from the command line)" in one.notes
+
+
+def test_name_column_and_host_labels() -> None:
+    named = read((f"{'name':50}{HEAD}" + f"{'run a':50}{ROWS}").encode(), "log")[0]
+    assert [point.message_bytes for point in named.points] == [64]
+    labelled = "".join(f"n2: {line}\n" for line in (HEAD + ROWS).splitlines())
+    assert len(read(labelled.encode(), "log")[0].points) == 2
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["64 10 =10 1.2k 0.00s inf 0.00 inf", "64 10 =10 1.2k 0.00s nan 0.00 0.00", "64 10 =10 1.2k 0.00s 1.00 0.00 0.1"],
+)
+def test_row_that_is_no_measurement(row: str) -> None:
+    one = read((HEAD + ROWS + row + "\n").encode(), "log")[0]
+    assert [point.message_bytes for point in one.points] == [64, 1536]
+
+
+def test_unequal_acknowledgement_is_told() -> None:
+    one = read((HEAD + ROWS.replace("=10", "+3 ")).encode(), "log")[0]
+    assert any("other answers" in note for note in one.notes)
+
+
+def test_cut_in_a_number() -> None:
+    text = HEAD + ROWS
+    one = read(text[:-2].encode(), "log")[0]
+    assert [point.message_bytes for point in one.points] == [64]
+    assert not one.complete
+
+
+def test_heading_alone_is_incomplete() -> None:
+    one = read(HEAD.encode(), "log")[0]
+    assert not one.points
+    assert not one.complete
+
+
+def test_options() -> None:
+    tool = adapter("fi_pingpong")
+    request = ToolRequest(
+        program="fi_pingpong",
+        benchmark="psm3",
+        role="client",
+        server="n1",
+        sizes=(1024,),
+        iterations=500,
+        device="eth0",
+    )
+    assert tool.argv(request) == (
+        "fi_pingpong", "-p", "psm3", "-d", "eth0", "-I", "500", "-S", "1024", "n1",
+    )  # fmt: skip
+    for wrong in ({"sizes": (1, 2)}, {"seconds": 1.0}, {"role": "client"}, {"mtu": 9000}):
+        with pytest.raises(BadInput):
+            tool.argv(ToolRequest(program="fi_pingpong", **wrong))  # type: ignore[arg-type]

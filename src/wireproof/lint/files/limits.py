@@ -1,0 +1,164 @@
+"""limits.d: how much memory a user may lock; without it RDMA cannot register buffers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.pieces import Line, Piece, at, pieces
+from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+
+__all__ = ["RULES", "check"]
+
+KINDS: tuple[Kind, ...] = ("limits", "script", "unknown")
+MAN = "limits.conf(5)"
+
+RULES = (
+    Rule(
+        "limits-columns",
+        "the line has not the four columns domain, type, item, value",
+        "pam_limits ignores the line, and the default limit stays",
+        "* soft memlock unlimited",
+        MAN,
+        KINDS,
+    ),
+    Rule(
+        "limits-word",
+        "type, item or value is no word that pam_limits knows",
+        "pam_limits ignores the line, and the default limit stays",
+        "soft, hard or -; memlock; a number of KiB or unlimited",
+        MAN,
+        KINDS,
+    ),
+    Rule(
+        "limits-memlock-low",
+        "the limit of locked memory is low",
+        "RDMA libraries lock their buffers: one process of PSM3 needs tens of MiB, and more for messages",
+        "* soft memlock unlimited and * hard memlock unlimited",
+        "Open MPI FAQ (locked memory), libfabric psm3",
+        KINDS,
+    ),
+    Rule(
+        "limits-memlock-half",
+        "memlock is set for only one of soft and hard",
+        "soft is what a process gets, hard what soft may reach: one alone leaves the low default in force",
+        "* - memlock unlimited, or a soft and a hard line",
+        MAN,
+        KINDS,
+    ),
+)
+TYPES = ("soft", "hard", "-")
+ITEMS = (
+    *("core", "data", "fsize", "memlock", "nofile", "rss", "stack", "cpu", "nproc", "as", "maxlogins"),
+    *("maxsyslogins", "nonewprivs", "priority", "locks", "sigpending", "msgqueue", "nice", "rtprio", "chroot"),
+)
+UNLIMITED = ("unlimited", "infinity", "-1")
+NO_COUNT = ("nice", "priority", "chroot", "nonewprivs", "rtprio")
+ENOUGH_KIB = 1 << 20  # 1 GiB: a round number well above what one rank's endpoint pins (about 50 MiB under PSM3)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One line's four columns."""
+
+    line: Line
+    domain: str
+    type: str
+    item: str
+    value: str
+
+
+def check(recipe: Recipe) -> Iterator[Broken]:
+    """All that is wrong in the limits of ``recipe``."""
+    for piece in pieces(recipe, "limits"):
+        limits = []
+        for line in piece.lines:
+            columns = line.text.split("#", 1)[0].split()
+            if len(columns) == 2 and columns[1] == "-":
+                continue  # "user -" lifts all limits
+            if len(columns) == 4:
+                limit = Limit(line, *columns)
+                limits.append(limit)
+                yield from words(limit)
+                yield from low(limit)
+            elif columns:
+                yield from count(line, columns)
+        yield from half(piece, limits)
+
+
+def count(line: Line, columns: list[str]) -> Iterator[Broken]:
+    """Too few or too many columns; the fix adds what can only be one thing."""
+    fixed = None
+    if len(columns) == 3 and columns[1] in ITEMS:
+        fixed = f"{columns[0]} - {columns[1]} {columns[2]}"
+    elif len(columns) == 3 and columns[0] in TYPES[:2]:
+        fixed = f"* {' '.join(columns)}"
+    elif len(columns) == 5 and columns[3].isdigit() and columns[4].lower().startswith(("k", "m", "g")):
+        fixed = None  # "64 GB": how much it was to be is the reader's
+    yield at("limits-columns", line, 0, f"{len(columns)} columns: {' '.join(columns)[:80]}", fixed)
+
+
+def words(limit: Limit) -> Iterator[Broken]:
+    """Each column's word."""
+    replaced: list[tuple[str, str]] = []
+    if limit.type not in TYPES:
+        replaced.append((limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""))
+    if limit.item not in ITEMS:
+        replaced.append((limit.item, nearest(limit.item.lower().replace("_", ""), ITEMS, 0.7) or exact(limit.item)))
+    if limit.value not in UNLIMITED and limit.item not in NO_COUNT and not re.fullmatch(r"-?[0-9]{1,18}", limit.value):
+        meant = nearest(limit.value.lower(), UNLIMITED, 0.7) or ""
+        replaced.append((limit.value, meant or kibibytes(limit)))
+    for wrong, right in replaced:
+        position = limit.line.text.index(wrong)
+        fixed = limit.line.text[:position] + right + limit.line.text[position + len(wrong) :] if right else None
+        yield at("limits-word", limit.line, position, wrong, fixed)
+
+
+def exact(item: str) -> str:
+    """The item when only case or underscores differ."""
+    bare = item.lower().replace("_", "")
+    return bare if bare in ITEMS else ""
+
+
+def kibibytes(limit: Limit) -> str:
+    """``64G`` of an item that is counted in KiB."""
+    size = re.fullmatch(r"([0-9]{1,9})([kKmMgG])[iI]?[bB]?", limit.value)
+    if not size or limit.item not in ("memlock", "stack", "data", "rss", "as"):
+        return ""
+    return str(int(size.group(1)) * {"k": 1, "m": 1 << 10, "g": 1 << 20}[size.group(2).lower()])
+
+
+def low(limit: Limit) -> Iterator[Broken]:
+    """A memlock that is a small number."""
+    if (
+        limit.item == "memlock"
+        and limit.value.isascii()
+        and limit.value.isdigit()
+        and int(limit.value[:18]) < ENOUGH_KIB
+    ):
+        position = limit.line.text.index("memlock")
+        position = limit.line.text.index(limit.value, position)
+        fixed = limit.line.text[:position] + "unlimited" + limit.line.text[position + len(limit.value) :]
+        yield at("limits-memlock-low", limit.line, position, f"{limit.value} KiB", fixed)
+
+
+def half(piece: Piece, limits: list[Limit]) -> Iterator[Broken]:
+    """soft without hard or hard without soft, for one domain. Lines quoted alone say nothing of the rest."""
+    if piece.quoted:
+        return
+    types: dict[str, dict[str, Limit]] = {}
+    for limit in limits:
+        if limit.item == "memlock":
+            types.setdefault(limit.domain, {})[limit.type] = limit
+    general = types.get("*", {})
+    for domain, given in types.items():
+        if len(given) == 1 and "-" not in given:
+            (kind, limit), other = next(iter(given.items())), ""
+            other = "hard" if kind == "soft" else "soft"
+            if kind not in TYPES or "-" in general or other in general:
+                continue
+            added = f"{domain} {other} memlock {limit.value}"
+            seen = f"{domain}: {kind} without {other}"
+            yield at("limits-memlock-half", limit.line, 0, seen, f"{limit.line.text}\n{added}")

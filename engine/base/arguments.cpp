@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT] | "
-    "facts [--spec FILE|-] | --version";
+    "facts [--spec FILE|-] | watch [--interval-ms N] [--seconds N] | --version";
 
 std::optional<int> to_count(std::string_view text) {
   int number = 0;
@@ -58,6 +58,10 @@ Arguments parse_arguments(int argc, char** argv) {
   }
   if (verb == "facts") {
     arguments.verb = Arguments::Verb::facts;
+    return arguments;
+  }
+  if (verb == "watch") {
+    arguments.verb = Arguments::Verb::watch;
     return arguments;
   }
   if (verb != "run")

@@ -65,7 +65,8 @@ void FileCounters::add_folder(const std::string& folder, const std::string& pref
                               NameTable& names) {
   for (const std::string& file : list_directory(folder)) {
     if (file == "lifespan") continue;  // how long hw_counters are cached, in ms: a setting
-    entries_.push_back({folder + "/" + file, names.index(prefix + file), -1});
+    const std::string name = prefix + file;
+    entries_.push_back({folder + "/" + file, names.index(name), -1, tells_bytes(name)});
   }
 }
 
@@ -88,20 +89,23 @@ void FileCounters::scan(NameTable& names) {
   }
 }
 
-void FileCounters::read(NameTable& names, Snapshot& snapshot) {
+void FileCounters::read(NameTable& names, Snapshot& snapshot, Depth depth) {
   if (scope_ == FileScope::none) return;
   std::vector<std::string> now = devices();
   if (!keep_open_ || now != devices_) scan(names);
   devices_ = std::move(now);
-  if (read_all(snapshot)) return;
+  if (read_all(snapshot, depth)) return;
   scan(names);  // a device was replaced by one of the same name: its old files answer ENODEV for
                 // ever
-  read_all(snapshot);
+  read_all(snapshot, depth);
 }
 
-bool FileCounters::read_all(Snapshot& snapshot) {
+bool FileCounters::read_all(Snapshot& snapshot, Depth depth) {
   bool gone = false;
-  for (Entry& entry : entries_) snapshot.set(entry.index, read_entry(entry, gone));
+  for (Entry& entry : entries_) {
+    if (depth == Depth::everything || entry.bytes)
+      snapshot.set(entry.index, read_entry(entry, gone));
+  }
   return !gone;
 }
 

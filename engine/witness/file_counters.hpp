@@ -22,19 +22,20 @@ class FileCounters {
   FileCounters(const FileCounters&) = delete;
   FileCounters& operator=(const FileCounters&) = delete;
 
-  void read(NameTable& names, Snapshot& snapshot);
+  void read(NameTable& names, Snapshot& snapshot, Depth depth = Depth::everything);
 
  private:
   struct Entry {
     std::string path;
     std::size_t index = 0;
     int descriptor = -1;
+    bool bytes = false;
   };
 
   std::vector<std::string> devices() const;
   void scan(NameTable& names);
   void add_folder(const std::string& folder, const std::string& prefix, NameTable& names);
-  bool read_all(Snapshot& snapshot);  // false: a device went away under us
+  bool read_all(Snapshot& snapshot, Depth depth);  // false: a device went away under us
   std::optional<std::uint64_t> read_entry(Entry& entry, bool& gone);
   void close_all();
 

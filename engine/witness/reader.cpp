@@ -22,25 +22,27 @@ FileScope file_scope(bool live, bool foreign) {
 
 }  // namespace
 
-Reader::Reader(const std::string& root)
+Reader::Reader(const std::string& root, bool protocols)
     : live_(root.empty() || root == "/"),
       foreign_sysfs_(live_ && shows_another_namespace()),
       files_(root, file_scope(live_, foreign_sysfs_), /*keep_open=*/live_) {
   if (!live_) return;
   links_.emplace();
   ethtool_.emplace(kernel_ethtool());
+  if (protocols) protocols_.emplace();
 }
 
-Snapshot Reader::read() {
+Snapshot Reader::read(Depth depth) {
   Snapshot snapshot;
   snapshot.values.reserve(names_.size());
   snapshot.started_ns = monotonic_ns();
   if (links_ && ethtool_) {
     const auto interfaces = links_->read(names_, snapshot);
     source_ = links_->source();
-    ethtool_->read(interfaces, names_, snapshot);
+    if (depth == Depth::everything) ethtool_->read(interfaces, names_, snapshot);
   }
-  files_.read(names_, snapshot);
+  if (protocols_ && depth == Depth::everything) protocols_->read(names_, snapshot);
+  files_.read(names_, snapshot, depth);
   snapshot.finished_ns = monotonic_ns();
   return snapshot;
 }

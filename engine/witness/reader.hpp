@@ -15,6 +15,7 @@
 #include "witness/ethtool_counters.hpp"
 #include "witness/file_counters.hpp"
 #include "witness/link_counters.hpp"
+#include "witness/protocol_counters.hpp"
 #include "witness/snapshot.hpp"
 
 namespace wireproof::witness {
@@ -39,12 +40,15 @@ class Reader {
   // netlink is denied), driver statistics by the ethtool ioctl, InfiniBand counters from /sys. Any
   // other root is a saved or made-up tree of which only files are read. Construct it in the network
   // namespace that is to be observed.
-  explicit Reader(const std::string& root = "/");
+  // `protocols`: the kernel's own TCP, UDP and IP counters too.
+  explicit Reader(const std::string& root = "/", bool protocols = false);
 
-  Snapshot read();
+  Snapshot read(Depth depth = Depth::everything);
   Delta delta(const Snapshot& before, const Snapshot& after) const;
 
   std::size_t counter_count() const { return names_.size(); }
+  std::string_view counter_name(std::size_t index) const { return names_.name(index); }
+  std::string_view source() const { return source_; }
   bool foreign_sysfs() const { return foreign_sysfs_; }
 
  private:
@@ -53,6 +57,7 @@ class Reader {
   NameTable names_;
   std::optional<LinkCounters> links_;
   std::optional<EthtoolCounters> ethtool_;
+  std::optional<ProtocolCounters> protocols_;
   FileCounters files_;
   std::string_view source_ = "sysfs";
 };

@@ -29,6 +29,18 @@ class NameTable {
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 
+// How much of a reading is wanted: the counters that tell bytes are cheap enough to be read many
+// times a second; the driver's statistics may cost a conversation with the NIC's firmware.
+enum class Depth { everything, bytes };
+
+// Counters of traffic, as against those of trouble: net/*/tx_bytes, port_xmit_data, ip4OutOctets
+// ...
+inline bool tells_bytes(std::string_view name) {
+  const std::string_view leaf = name.substr(name.rfind('/') + 1);
+  return leaf.ends_with("_bytes") || leaf.ends_with("Octets") || leaf == "port_xmit_data" ||
+         leaf == "port_rcv_data";
+}
+
 struct Snapshot {
   std::int64_t started_ns = 0;  // CLOCK_MONOTONIC
   std::int64_t finished_ns = 0;

@@ -17,8 +17,10 @@ __all__ = ["MODULES", "adapter", "adapter_names", "read", "starts_result"]
 # One line per tool; the module's ADAPTER is loaded when a log is read.
 MODULES: tuple[str, ...] = (
     "osu",
+    "imb",
     "fi_pingpong",
     "fabtests",
+    "mpigraph",
 )  # fmt: skip
 
 

@@ -1,0 +1,284 @@
+"""One IMB table, from its heading to its last row, as series: one, or one per group in ``-multi 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
+
+from wireproof.adapters.adapter import Parsed
+from wireproof.adapters.imb_heading import Heading, Run, ends_table, is_table, read_heading
+from wireproof.adapters.imb_tests import ImbTest, described
+from wireproof.adapters.imb_units import MEGA, Megabyte, megabyte, ratio
+from wireproof.adapters.page import Page
+from wireproof.adapters.rows import Rows, read_rows, step_of
+from wireproof.model.series import Series, SeriesPoint
+
+__all__ = ["read_table"]
+
+_MOST = 1e15
+_LARGEST_BYTES = 1 << 50
+_FAILURES = {
+    "time-out": "the time limit of the run was over (option -time)",
+    "out-of-mem": "it would have needed more memory than allowed (option -mem)",
+    "int-overflow": "size x processes does not fit the program's integers",
+}
+_OWN = ("t_min", "t_max", "t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
+_ZERO_DEFECTS = 0.01  # the program's own tolerance
+
+
+@dataclass(slots=True)
+class _Table:
+    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as they were printed."""
+
+    columns: list[str]
+    values: list[list[float]] = field(default_factory=list)
+    words: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    odd: list[int] = field(default_factory=list)
+
+    def column(self, name: str) -> int | None:
+        return self.columns.index(name) if name in self.columns else None
+
+
+def _numbers(words: list[str]) -> list[float] | None:
+    """The row's numbers; None when one is no finite number from 0 to 10^15 in plain digits."""
+    text = "".join(words)
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        return None
+    return values if all(0.0 <= value < _MOST for value in values) else None
+
+
+def _table(columns: list[str], rows: Rows) -> _Table:
+    table = _Table(columns)
+    whole = [index for index, name in enumerate(columns) if name in ("group", "bytes", "repetitions")]
+    size = table.column("bytes") or 0
+    for words, line in zip(rows.fields, rows.lines, strict=True):
+        values = _numbers(words)
+        if values is None or not all(words[index].isdigit() for index in whole) or values[size] >= _LARGEST_BYTES:
+            table.odd.append(line)
+            continue
+        table.values.append(values)
+        table.words.append(words)
+        table.lines.append(line)
+    return table
+
+
+def _pairs(heading: Heading, test: ImbTest) -> int:
+    """How many pairs (in a ring: processes) the printed bandwidth sums."""
+    if not test.per_pair or heading.processes is None:
+        return 1
+    return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
+
+
+def _clock(table: _Table, test: ImbTest) -> int | None:
+    """The column of the time that stands for the row: the same benchmark prints one time or three, by mode."""
+    names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
+    return next((place for name in names if (place := table.column(name)) is not None), None)
+
+
+def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float]:
+    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB = 10^6."""
+    size, goodput = table.column("bytes"), table.column("goodput")
+    time, rate = _clock(table, test), table.column("rate")
+    if size is None or goodput is None:
+        return []
+    found: list[float | None] = []
+    for row in table.values:
+        if rate is not None and row[rate] > 0:
+            found.append(ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None)
+        elif time is not None:
+            found.append(ratio(row[size], row[time], row[goodput], test.messages * pairs))
+    return [one for one in found if one is not None]
+
+
+def _step(word: str) -> float:
+    if "e" in word or "E" in word:
+        return step_of(word)
+    return float(10.0 ** -(len(word) - word.find(".") - 1)) if "." in word else 1.0
+
+
+def _points(table: _Table, test: ImbTest, unit: Megabyte, only: int | None) -> list[SeriesPoint]:
+    """The rows (of group ``only``) as points, by size; rows of one size stay in the order printed."""
+    size, count, goodput, rate, group = map(table.column, ("bytes", "repetitions", "goodput", "rate", "group"))
+    clock = _clock(table, test)
+    extras = [(name, place) for name in _OWN if (place := table.column(name)) is not None and place != clock]
+    shortest, longest, defects = table.column("t_min"), table.column("t_max"), table.column("defects")
+    points = []
+    for row, words, line in zip(table.values, table.words, table.lines, strict=True):
+        if only is not None and group is not None and row[group] != only:
+            continue
+        time = None if clock is None else row[clock] * 1e3
+        points.append(
+            SeriesPoint(
+                message_bytes=0 if size is None else int(row[size]),
+                hrt_ns=time if test.half_round_trip else None,
+                time_ns=None if test.half_round_trip else time,
+                time_min_ns=None if shortest is None else row[shortest] * 1e3,
+                time_max_ns=None if longest is None else row[longest] * 1e3,
+                goodput_bytes_per_s=None if goodput is None else row[goodput] * unit.bytes,
+                messages_per_s=None if rate is None else row[rate],
+                iterations=None if count is None else int(row[count]),
+                time_step_ns=0.0 if clock is None else _step(words[clock]) * 1e3,
+                goodput_step=0.0 if goodput is None else _step(words[goodput]) * unit.bytes,
+                values={_extra(name): row[place] for name, place in extras if name not in ("t_min", "t_max")},
+                valid=None if defects is None else row[defects] < _ZERO_DEFECTS,
+                line=line + 1,
+            )
+        )
+    points.sort(key=lambda point: point.message_bytes)
+    return points
+
+
+def _extra(name: str) -> str:
+    return {"overlap": "overlap_percent", "defects": "defects"}.get(name, f"{name}_us")
+
+
+def _failure(page: Page, rows: Rows, first: int) -> str:
+    """What the program itself says of a size that it did not measure: ``4096 time-out.; ...``."""
+    measured = set(rows.lines)
+    for index in range(first, min(rows.after, len(page.lines))):
+        if index in measured:
+            continue
+        line = page.lines[index]
+        for mark, why in _FAILURES.items():
+            if mark in line and line.split()[0].isdigit():
+                size = line[: line.index(mark)].split()[-1]
+                return f"line {index + 1}: {size[:20]} bytes were not measured: {why}"
+    return ""
+
+
+def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> str:
+    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when it is not."""
+    size = table.column("bytes")
+    if run.largest_bytes is None or size is None or test.one_size or not table.values:
+        return ""
+    following = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
+    if following.startswith("#-") or "MPI_Finalize" in following or is_table(following):
+        return ""
+    largest = int(max(row[size] for row in table.values))
+    if largest >= run.largest_bytes:
+        return ""
+    return f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to {run.largest_bytes}"
+
+
+def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, first: int) -> str:
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    failure = _failure(page, rows, first)
+    if failure:
+        return failure
+    if table.odd:
+        return f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} in all)"
+    if not table.values:
+        return "no row follows the heading"
+    return _stopped(page, rows, table, run, test)
+
+
+def _guess(table: _Table) -> str:
+    """The benchmark behind bare column names, by the columns and by how bandwidth, size and time are tied."""
+    if table.column("goodput") is None:
+        return ""
+    if table.column("t_max") is None:
+        return "PingPong" if table.column("t") is not None else "Uniband"
+    ties = _ratios(table, replace(described("Sendrecv", table.columns), messages=1), 1)
+    middle = sorted(ties)[len(ties) // 2] if ties else 0.0
+    for name, messages in (("Exchange", 4), ("Sendrecv", 2), ("PingPong", 1)):
+        if abs(middle / messages - 0.977) < 0.05:
+            return name
+    return ""
+
+
+def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> list[str]:
+    notes = []
+    if guessed:
+        notes.append("the text does not name the benchmark: taken for what its columns and their arithmetic fit")
+    if heading.mode:
+        notes.append(f"mode {heading.mode}")
+    if only is not None and heading.groups > 1:
+        notes.append(f"group {only} of {heading.groups} that ran at the same time")
+    elif heading.groups > 1:
+        notes.append(f"{heading.groups} groups ran at the same time; the slowest process of all makes the time")
+    if heading.waiting:
+        notes.append(f"{heading.waiting} more processes waited meanwhile")
+    if heading.threads:
+        notes.append(f"{heading.threads} threads per process; sizes are sums over the threads")
+    if table.odd:
+        where = ", ".join(str(line + 1) for line in table.odd[:5])
+        notes.append(f"{len(table.odd)} rows are left out, they hold what is no measured number: lines {where}")
+    return notes
+
+
+def _groups(table: _Table) -> Sequence[int | None]:
+    place = table.column("group")
+    return [None] if place is None or not table.values else sorted({int(row[place]) for row in table.values})
+
+
+def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: ImbTest) -> Series:
+    """The series without its rows."""
+    return Series(
+        tool="imb",
+        version=run.version_text,
+        benchmark=name or "unknown",
+        metric=test.metric,
+        traffic=test.traffic,
+        points=[],
+        formula=test.formula,
+        unit="us",
+        directions=test.directions,
+        waits=test.waits,
+        processes=heading.processes,
+        pairs=_pairs(heading, test),
+        window=heading.window or (run.window if test.per_pair and test.window else None) or test.window,
+        complete=False,
+        incomplete=f"line {heading.first}: no line of column names follows the heading",
+        source=page.source,
+        first_line=start + 1,
+        last_line=heading.first,
+    )
+
+
+def read_table(page: Page, start: int, run: Run) -> Parsed:
+    """The table whose heading begins on line index ``start``. No series when the text ends inside that line."""
+    heading = read_heading(page, start)
+    if not heading.columns:
+        named = heading.name and not heading.hinted
+        test = described(heading.name, [], heading.mode, run.part, run.version)
+        return Parsed([_base(page, start, heading, run, heading.name, test)] if named else [], heading.first)
+    rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
+    table = _table(heading.columns, rows)
+    name = heading.name or _guess(table)
+    test = described(name, heading.columns, heading.mode, run.part, run.version)
+    pairs = _pairs(heading, test)
+    if pairs > 1 and test.traffic in ("stream", "exchange") and test.window:
+        test = replace(test, traffic="rate")
+    unit = megabyte(run.version, _ratios(table, test, pairs))
+    incomplete = _incomplete(page, rows, table, run, test, heading.first)
+    base = _base(page, start, heading, run, name, test)
+    found = [
+        structs.replace(
+            base,
+            points=_points(table, test, unit, only),
+            unit=_unit(table, unit),
+            complete=not incomplete,
+            incomplete=incomplete,
+            unit_doubt=unit.doubt if table.column("goodput") is not None else "",
+            notes=_notes(heading, table, heading.hinted and not heading.name, only),
+            last_line=(table.lines[-1] if table.lines else heading.first - 1) + 1,
+        )
+        for only in _groups(table)
+    ]
+    return Parsed(found, rows.after)
+
+
+def _unit(table: _Table, unit: Megabyte) -> str:
+    if table.column("goodput") is None:
+        return "us"
+    return "us; MB = 10^6 bytes" if unit.bytes == MEGA else "us; MB = 2^20 bytes"

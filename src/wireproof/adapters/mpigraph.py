@@ -1,0 +1,217 @@
+"""mpiGraph: two tables of the bandwidth from every rank to every other, and its three arguments.
+
+MB = 2^20 bytes. All ranks send to the one d further and receive from the one d back at the same time, so that each
+number is one direction of an interface that is loaded in both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.page import Page
+from wireproof.adapters.refuse import refuse_others
+from wireproof.adapters.scan import starts_result
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER"]
+
+Side = Literal["Send", "Recv"]
+
+_START = re.compile(r"\bSTART mpiGraph\b(?: +v?([\w.]{1,20}))?")
+_ARGUMENT = re.compile(r"^\s*(Msg ?Size|Times|Iterations|Window(?: Size)?|Procs):?\s+(\d{1,18})(?: Bytes)?\s*$")
+_SUMMARY = re.compile(r"^\s*(Send|Recv) (?:\s*)(max|avg)\s+(\d{1,15}\.\d{1,9})\s*$")
+_HEADING = re.compile(r"^\s*(Send|Recv)\s+\S{1,255}:0(?:\s|$)")
+_ROW = re.compile(r"^\s*(\S{1,255}):(\d{1,7})\s+(to|from)(?:\s|$)")
+_NUMBER = re.compile(r"\d{1,15}\.\d{3}")
+_MIB = float(1 << 20)
+_MOST_PROCESSES = 256
+"""Above this the pairs are too many to keep: of each row only the slowest and the fastest."""
+
+_FORMULA = (
+    "size / mean over the repetitions of (time of a window / window), {side} side; "
+    "all ranks send and receive at the same time; no warm-up; MB = 2^20 bytes"
+)
+_ARGUMENTS = {"MsgSize": "size", "Times": "times", "Iterations": "times", "Window": "window", "WindowSize": "window"}
+
+
+@dataclass(slots=True)
+class _Table:
+    """One n x n table. ``pairs``: (from, to, MiB/s, line index); ``seen``: rows that were read whole."""
+
+    side: Side
+    line: int
+    hosts: list[str]
+    pairs: list[tuple[int, int, float, int]] = field(default_factory=list)
+    seen: set[int] = field(default_factory=set)
+    torn: int = 0
+    silent: int = 0
+    total: float = 0.0
+    count: int = 0
+    lowest: float = 0.0
+    highest: float = 0.0
+    last: int = 0
+
+
+@dataclass(slots=True)
+class _Run:
+    version: str = ""
+    numbers: dict[str, int] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)
+    tables: list[_Table] = field(default_factory=list)
+    ended: bool = False
+    after: int = 0
+
+
+def _hosts(line: str) -> list[str]:
+    """Host per rank of ``Send  n1:0  n2:1``; empty when the ranks do not count from 0."""
+    names = [word.rpartition(":") for word in line.split()[1:]]
+    whole = all(rank == str(index) for index, (_, _, rank) in enumerate(names))
+    return [name[:255] for name, _, _ in names] if whole else []
+
+
+def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> None:
+    """Adds a row to its table, or marks it as torn when it has not one number with three decimals per rank."""
+    rank, texts = int(match.group(2)), line[match.end() :].split()
+    wanted = "to" if table.side == "Send" else "from"
+    whole = len(texts) == len(table.hosts) and all(map(_NUMBER.fullmatch, texts))
+    if match.group(3) != wanted or rank >= len(table.hosts) or not whole:
+        table.torn = table.torn or index + 1
+        return
+    values = [(float(text), other) for other, text in enumerate(texts) if other != rank]
+    known = [one for one in values if one[0] > 0]
+    table.silent += len(values) - len(known)
+    table.seen.add(rank)
+    table.last = index
+    if not known:
+        return
+    low, high = min(known), max(known)
+    table.lowest = min(table.lowest or low[0], low[0])
+    table.highest = max(table.highest, high[0])
+    table.total += sum(value for value, _ in known)
+    table.count += len(known)
+    kept = known if len(table.hosts) <= _MOST_PROCESSES else sorted({low, high}, key=lambda one: one[1])
+    for value, other in kept:
+        table.pairs.append((rank, other, value, index) if wanted == "to" else (other, rank, value, index))
+
+
+def _read(page: Page, start: int) -> _Run:
+    """Everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another result."""
+    run, lines = _Run(), page.lines
+    opening = _START.search(lines[start])
+    index = start + (opening is not None)
+    if opening is not None:
+        run.version = opening.group(1) or ""
+    while index < len(lines) and not run.ended:
+        line = lines[index]
+        row = _ROW.match(line) if run.tables else None
+        if row is not None:
+            _read_row(run.tables[-1], line, row, index)
+        elif (heading := _HEADING.match(line)) is not None:
+            side: Side = "Send" if heading.group(1) == "Send" else "Recv"
+            run.tables.append(_Table(side, index, _hosts(line), last=index))
+        elif (argument := _ARGUMENT.match(line)) is not None:
+            name = argument.group(1).replace(" ", "")
+            run.numbers.setdefault(_ARGUMENTS.get(name, name), int(argument.group(2)))
+        elif (summary := _SUMMARY.match(line)) is not None:
+            run.printed[f"{summary.group(1)} {summary.group(2)}"] = summary.group(3)
+        elif "END mpiGraph" in line:
+            run.ended = True
+        elif starts_result(line):
+            break
+        index += 1
+    run.after = index
+    return run
+
+
+def _state(run: _Run, table: _Table, page: Page) -> str:
+    ranks = len(table.hosts)
+    if not ranks or run.numbers.get("Procs", ranks) != ranks:
+        return f"line {table.line + 1}: the names of the ranks are torn"
+    if table.torn:
+        return f"line {table.torn}: a row of the table is torn"
+    if len(table.seen) < ranks:
+        return f"{len(table.seen)} of {ranks} rows are in the log, which ends on line {len(page.lines)}"
+    return "" if table.pairs else "no pair was measured"
+
+
+def _notes(run: _Run, table: _Table) -> list[str]:
+    notes = []
+    if table.count:
+        mean = table.total / table.count
+        notes.append(
+            f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max {table.highest:.3f} MiB/s"
+        )
+    if f"{table.side} avg" in run.printed:
+        notes.append(f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of bandwidths")
+    if table.silent:
+        notes.append(f"{table.silent} pairs left out: zero was printed, which is no measurement")
+    if len(table.hosts) > _MOST_PROCESSES:
+        notes.append(f"{len(table.hosts)} ranks: of each row the slowest and the fastest pair are kept")
+    return notes
+
+
+def _series(page: Page, run: _Run, table: _Table, size: int) -> Series:
+    points = [
+        SeriesPoint(
+            message_bytes=size,
+            goodput_bytes_per_s=value * _MIB,
+            goodput_step=0.001 * _MIB,
+            iterations=run.numbers.get("times"),
+            values={"from": float(source), "to": float(target)},
+            line=line + 1,
+        )
+        for source, target, value, line in table.pairs
+    ]
+    incomplete = _state(run, table, page)
+    return Series(
+        tool="mpigraph",
+        version=run.version,
+        benchmark=f"mpiGraph {table.side}",
+        metric="bandwidth",
+        traffic="exchange",
+        points=points,
+        formula=_FORMULA.format(side="sender's" if table.side == "Send" else "receiver's"),
+        unit="MB = 2^20 bytes",
+        processes=run.numbers.get("Procs") or len(table.hosts) or None,
+        window=run.numbers.get("window"),
+        complete=not incomplete,
+        incomplete=incomplete,
+        hosts=table.hosts,
+        notes=_notes(run, table),
+        source=page.source,
+        first_line=table.line + 1,
+        last_line=table.last + 1,
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The run that begins on line index ``start``: a series of what the senders saw and one of the receivers."""
+    run = _read(page, start)
+    size = run.numbers.get("size")
+    if size is None:
+        return Parsed([], max(run.after, start + 1))
+    tables = list(run.tables)
+    for side in ("Send", "Recv"):
+        if all(table.side != side for table in tables):
+            tables.append(_Table("Send" if side == "Send" else "Recv", start, [], last=start))
+    return Parsed([_series(page, run, table, size) for table in tables], max(run.after, start + 1))
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``mpiGraph 1048576 10 10``: size, repetitions, window; all three or none, so the program's own fill the gaps."""
+    refuse_others(request, "mpiGraph", "sizes", "iterations", "window")
+    if len(request.sizes) > 1:
+        raise BadInput(f"mpiGraph measures one size a run: {len(request.sizes)} sizes were asked for.")
+    words = [request.program]
+    if request.sizes or request.iterations is not None or request.window is not None:
+        size = request.sizes[0] if request.sizes else 16384
+        words += [str(size), str(request.iterations or 100), str(request.window or 50)]
+    return (*words, *request.extra)
+
+
+ADAPTER = Adapter(name="mpigraph", signs=(r"\bSTART mpiGraph\b", r"^ *MsgSize +\d"), parse=parse, argv=argv)

@@ -1,0 +1,87 @@
+"""From a text to its findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.catalogue import CHECKS, RULES
+from wireproof.lint.finding import Finding
+from wireproof.lint.inside import written
+from wireproof.lint.kinds import detected, views
+from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+
+__all__ = ["MOST", "lint_text"]
+
+MOST = 1000
+"""Findings per file; more help nobody."""
+
+
+def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
+    """What is wrong in a recipe, in the order of its lines. ``name`` is its path (it also tells the kind); ``kind``
+    overrides what would be detected. Total: any text gives a list.
+    """
+    lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
+    recipe = Recipe(name, kind or detected(name, lines), lines)
+    found: dict[tuple[str, int, int], Finding] = {}
+    for broken, exact in _broken(recipe):
+        if _allowed(lines, broken):
+            continue
+        finding = _finding(recipe, broken, exact)
+        found.setdefault((finding.code, finding.line, finding.column), finding)
+    ordered = sorted(found.values(), key=lambda finding: (finding.line, finding.column, finding.code))
+    return ordered[:MOST]
+
+
+def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
+    """What is broken; True when the lines of the view are those of the file, so that the fix may replace them."""
+    for view in views(recipe):
+        yield from ((broken, True) for broken in _checked(view))
+        if view.kind == "script":
+            for inner in written(view):
+                same = inner.lines[-1] == view.lines[len(inner.lines) - 1]
+                yield from ((broken, same) for broken in _checked(inner))
+
+
+def _checked(view: Recipe) -> Iterator[Broken]:
+    for check in CHECKS:
+        for broken in check(view):
+            if view.kind in RULES[broken.code].kinds:
+                yield broken
+
+
+def _finding(recipe: Recipe, broken: Broken, exact: bool) -> Finding:
+    rule = RULES[broken.code]
+    fix = broken.fix if exact else None
+    return Finding(
+        code=rule.code,
+        file=recipe.name,
+        line=broken.line,
+        column=broken.column,
+        last=broken.last or broken.line,
+        message=_message(rule, broken.seen),
+        fix=fix or "",
+        right=rule.right,
+        why=rule.why,
+        source=rule.source,
+        severity=rule.severity,
+        safe=rule.safe and fix is not None,
+    )
+
+
+_ALLOW = re.compile(r"wireproof:\s{0,9}allow\s+([\w, -]{1,400})")
+
+
+def _allowed(lines: tuple[str, ...], broken: Broken) -> bool:
+    """``wireproof: allow CODE`` stands in the line or in the one before it."""
+    for line in lines[max(0, broken.line - 2) : broken.line]:
+        match = _ALLOW.search(line) if "wireproof:" in line else None
+        if match and broken.code in match[1].replace(",", " ").split():
+            return True
+    return False
+
+
+def _message(rule: Rule, seen: str) -> str:
+    if not seen:
+        return rule.sentence
+    return f"{rule.sentence.removesuffix('.')}: {seen[:200]}"

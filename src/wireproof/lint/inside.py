@@ -1,0 +1,56 @@
+"""Files that a script writes: here-documents and ``echo LINE >> FILE``, judged as the file that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wireproof.lint.kinds import kind_of_name
+from wireproof.lint.rule import Kind, Recipe
+from wireproof.lint.shell import Command, commands
+
+__all__ = ["written"]
+
+_SUBMITTERS = ("sbatch", "bash", "sh", "salloc", "ssh")
+
+
+def written(recipe: Recipe) -> Iterator[Recipe]:
+    """A recipe per file that ``recipe`` (a script) writes and whose kind is known. Its lines stand where they stand in
+    the script, so that line numbers hold.
+    """
+    seen: set[int] = set()
+    for command in commands(recipe):
+        if command.line in seen or not command.words:
+            continue
+        if command.heredoc is not None:
+            kind = _kind(command)
+            if kind is not None:
+                seen.add(command.line)
+                blank = ("",) * (command.heredoc.line - 1)
+                yield Recipe(recipe.name, kind, blank + command.heredoc.lines)
+        elif command.program in ("echo", "printf"):
+            yield from _echoed(recipe, command)
+
+
+def _target(command: Command) -> str:
+    targets = [redirect.target.text for redirect in command.redirects if ">" in redirect.operator]
+    if command.program == "tee":
+        targets += [text for text in command.texts[1:] if not text.startswith("-")]
+    return targets[-1] if targets else ""
+
+
+def _kind(command: Command) -> Kind | None:
+    if command.program in _SUBMITTERS:
+        return "script"
+    return kind_of_name(_target(command))
+
+
+def _echoed(recipe: Recipe, command: Command) -> Iterator[Recipe]:
+    kind = kind_of_name(_target(command))
+    words = [word for word in command.words[1:] if not word.text.startswith("-")]
+    if kind in (None, "script") or len(words) != 1 or "\n" in words[0].text:
+        return
+    word = words[0]
+    quoted = word.raw[:1] in "'\""
+    line = " " * (word.column - 1 + quoted) + word.text
+    lines = ("",) * (word.line - 1) + (line,)
+    yield Recipe(recipe.name, kind, lines)

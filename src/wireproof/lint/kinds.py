@@ -1,0 +1,105 @@
+"""What kind of recipe a text is: by its path, else by what its lines look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import get_args
+
+from wireproof.lint.rule import Kind, Recipe
+
+__all__ = ["KINDS", "detected", "kind_of_name", "views"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_NAMES: tuple[tuple[str, Kind], ...] = (
+    (r"modprobe\.d/[^/]*$|(^|/)modprobe\.conf$", "modprobe"),
+    (r"sysctl\.d/[^/]*$|(^|/)sysctl\.conf$", "sysctl"),
+    (r"limits\.d/[^/]*$|(^|/)limits\.conf$", "limits"),
+    (r"(^|/)(ifcfg|route)-[^/]+$", "ifcfg"),
+    (r"\.nmconnection$|system-connections/[^/]*$", "keyfile"),
+    (r"(sysconfig|default)/irqbalance$|(^|/)irqbalance(\.conf|\.env)?$", "irqbalance"),
+    (r"default/grub$|grub\.d/[^/]*\.cfg$|(^|/)(kernel/|proc/)cmdline$|loader/entries/[^/]*$", "kernel-command-line"),
+    (r"\.repo$", "repository"),
+    (r"(^|/)fstab$", "fstab"),
+    (r"(^|/)etc/hosts$|^hosts$", "hosts"),
+    (r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$", "hostfile"),
+    (r"\.toml$", "toml"),
+    (r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc|_profile)$", "script"),
+)
+_BY_NAME = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
+
+_IFCFG = (
+    r"(ONBOOT|NM_CONTROLLED|MTU|CONNECTED_MODE|BOOTPROTO|IPADDR\d?|NETMASK\d?|PREFIX\d?|DEVICE|HWADDR|GATEWAY|"
+    r"TYPE|NAME|UUID|USERCTL|PEERDNS|DEFROUTE|BONDING_OPTS|ETHTOOL_OPTS|BROADCAST|NETWORK)="
+)
+
+# What one line of each kind looks like, for texts whose name says nothing. First match counts.
+_LINES: tuple[tuple[str, Kind], ...] = (
+    (r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre|post):)", "modprobe"),
+    (r"-?(net|kernel|vm|fs|dev|sunrpc)[./][\w./*-]+\s*=", "sysctl"),
+    (r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio|priority|data|cpu)\b", "limits"),
+    (r"(IRQBALANCE_[A-Z_]+|OPTIONS)=.*(--?\w|$)|IRQBALANCE_[A-Z_]+=", "irqbalance"),
+    (r"GRUB_[A-Z_]+=", "kernel-command-line"),
+    (r"(BOOT_IMAGE=\S+|options root=|linux(16|efi)?\s+/\S+)\s", "kernel-command-line"),
+    (_IFCFG, "ifcfg"),
+    (r"(baseurl|gpgkey|gpgcheck|mirrorlist|metalink|repo_gpgcheck)\s*=", "repository"),
+    (r"\S+\s+/\S*\s+(nfs4?|lustre|ext[34]|xfs|tmpfs|beegfs|btrfs|vfat)\s+\S+(\s+\d\s+\d)?\s*$", "fstab"),
+    (r"(\d{1,3}\.){3}\d{1,3}\s+[A-Za-z][\w.-]*(\s+[\w.-]+)*\s*$", "hosts"),
+)
+_BY_LINE = tuple((re.compile(r"\s{0,200}(?:" + pattern + ")"), kind) for pattern, kind in _LINES)
+_SECTION = re.compile(r"\s*\[[\w .-]{1,64}\]\s*$")
+LONGEST = 4000
+"""No line of a configuration file is longer; what is longer is looked at up to here."""
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """By the path; None when it says nothing. ``name`` may be a URL or have a suffix ``.bak``, ``.orig``."""
+    path = name[-1000:].replace("\\", "/")
+    path = re.sub(r"\.(bak|orig|old|rpmnew|rpmsave|template|in|j2)$", "", path)
+    return next((kind for pattern, kind in _BY_NAME if pattern.search(path)), None)
+
+
+def kind_of_line(line: str) -> Kind | None:
+    """The configuration file that a line could come from."""
+    head = line[:LONGEST]
+    return next((kind for pattern, kind in _BY_LINE if pattern.match(head)), None)
+
+
+def detected(name: str, lines: tuple[str, ...]) -> Kind:
+    """The kind of a file. ``unknown``: a document, whose lines are tried one by one (``views``)."""
+    kind = kind_of_name(name)
+    if kind is not None:
+        return kind
+    content = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip("\ufeff").startswith("#!") or any(line.startswith("#SBATCH") for line in lines):
+        return "unknown" if any(line.startswith("```") for line in lines) else "script"
+    if any(_SECTION.match(line) for line in content):
+        if any(re.match(r"\s*(baseurl|mirrorlist|metalink)\s*=", line[:200]) for line in content):
+            return "repository"
+        if any(_SECTION.match(line) and line.strip() in ("[connection]", "[ipv4]") for line in content):
+            return "keyfile"
+    kinds = {kind_of_line(line) for line in content}
+    only = next(iter(kinds), None)
+    return only if len(kinds) == 1 and only is not None else "unknown"
+
+
+def views(recipe: Recipe) -> Iterator[Recipe]:
+    """The recipe as each kind that it holds. A document is a script, and in it the lines that look like a line of a
+    configuration file are such a file; the other lines are blank there, so that line numbers stay.
+    """
+    if recipe.kind != "unknown":
+        yield recipe
+        return
+    yield Recipe(recipe.name, "script", recipe.lines)
+    groups: dict[Kind, list[tuple[int, str]]] = {}
+    for at, line in enumerate(recipe.lines):
+        kind = kind_of_line(line)
+        if kind is not None:
+            groups.setdefault(kind, []).append((at, line))
+    for kind, members in groups.items():
+        lines = [""] * len(recipe.lines)
+        for at, line in members:
+            lines[at] = line
+        yield Recipe(recipe.name, kind, tuple(lines))

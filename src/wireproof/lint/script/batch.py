@@ -1,0 +1,225 @@
+"""Rules for the head of a batch script: the first line and the #SBATCH lines."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.script.job import Job, Option, jobs
+
+__all__ = ["CHECKS", "RULES"]
+
+_SBATCH = "https://slurm.schedmd.com/sbatch.html"
+
+RULES = (
+    Rule(
+        "shebang-option",
+        "The shell in the first line has no such option.",
+        "The script stops at once with 'invalid option'; -l (a login shell) was meant where -I is written.",
+        "#!/bin/bash -l",
+        "bash(1), options; https://www.gnu.org/software/bash/manual/html_node/Invoking-Bash.html",
+        safe=True,
+    ),
+    Rule(
+        "shebang-not-first",
+        "#! does not stand at the very beginning of the file.",
+        "sbatch refuses it: 'This does not look like a batch script'; the kernel does not see which shell is meant.",
+        "#!/bin/bash in line 1, column 1",
+        _SBATCH,
+    ),
+    Rule(
+        "shebang-missing",
+        "A batch script begins without #!.",
+        "sbatch refuses it: 'This does not look like a batch script'.",
+        "#!/bin/bash",
+        _SBATCH,
+    ),
+    Rule(
+        "sbatch-after-command",
+        "An #SBATCH line stands behind the first command.",
+        "sbatch stops to read options there: the line is a comment and the option is not set.",
+        "all #SBATCH lines before the first command",
+        _SBATCH + " (description: processing stops at the first line that is neither comment nor blank)",
+    ),
+    Rule(
+        "sbatch-misspelt",
+        "This looks like an #SBATCH line, but is a comment.",
+        "Only lines that begin with #SBATCH, in capitals and without a blank, are read.",
+        "#SBATCH -N 2",
+        _SBATCH,
+        severity="warning",
+    ),
+    Rule(
+        "sbatch-unknown-option",
+        "sbatch has no such option.",
+        "The script is refused at submission.",
+        "the option that is spelt nearly so",
+        _SBATCH,
+    ),
+    Rule(
+        "sbatch-equals",
+        "The = of an #SBATCH option is not where it belongs.",
+        "A short option takes the = as part of its value, a long one wants no blank around it: the value is wrong.",
+        "#SBATCH -N 2, or #SBATCH --nodes=2",
+        _SBATCH,
+        safe=True,
+    ),
+    Rule(
+        "sbatch-repeated",
+        "The same #SBATCH option stands twice with different values.",
+        "The last one counts; whoever reads the first is misled.",
+        "one line per option",
+        _SBATCH,
+        severity="warning",
+    ),
+    Rule(
+        "sbatch-variable",
+        "A shell variable stands in an #SBATCH line.",
+        "No shell reads these lines: the name stays as it is, and the output goes to a file of that name or is lost.",
+        "#SBATCH -o result.%j.out",
+        _SBATCH + " (filename pattern)",
+    ),
+    Rule(
+        "sbatch-counts-disagree",
+        "The counts of nodes, tasks and tasks per node do not fit together.",
+        "Slurm refuses the job or changes one of them, so the ranks are not where the script says.",
+        "--ntasks = --nodes x --ntasks-per-node",
+        _SBATCH + " (--ntasks-per-node)",
+    ),
+)
+
+_SHEBANG = re.compile(r"#!\s*(\S*/)?(env\s+)?(ba|z|k|da)?sh((?:\s+\S+){1,4})\s*$")
+_LETTERS = {"ba": "abefhkmnptuvxBCEHPTilrsDcO", "z": "", "k": "", "da": "abCefhiIlmnsuvVxEc", None: ""}
+_MISSPELT = re.compile(r"#(\s{0,2})([A-Za-z]{4,9}):?\s+(-{1,2}[A-Za-z][\w-]*)")
+_EQUALS = re.compile(r"(#SBATCH\s.*?)(?:(\s-[A-Za-z])\s?=\s?|(--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)")
+_VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
+_OPTION_NAMES = """
+account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment constraint container
+container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot
+dependency distribution error exclude exclusive export export-file external extra extra-node-info get-user-env gid
+gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags help hint hold ignore-pbs input
+job-name kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus
+network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
+ntasks-per-socket open-mode output overcommit oversubscribe parsable partition power prefer priority profile
+propagate qos quiet reboot requeue reservation resv-ports segment share signal sockets-per-node spread-job
+stepmgr switches test-only thread-spec threads-per-core time time-min tmp tres-bind tres-per-task tres-per-job uid
+usage use-min-nodes verbose version wait wait-all-nodes wckey wrap qos tmpdir consolidate-segments
+"""
+_OPTIONS = frozenset(f"--{name}" for name in _OPTION_NAMES.split())
+
+
+def shebang(recipe: Recipe) -> Iterator[Broken]:
+    """``#!/bin/bash -I``."""
+    if recipe.kind != "script":
+        return
+    for number, line in enumerate(recipe.lines, 1):
+        if not line.lstrip("\ufeff").startswith("#!") or len(line) > 200:
+            continue
+        match = _SHEBANG.match(line.lstrip("\ufeff").rstrip())
+        letters = _LETTERS.get(match[3], "") if match else ""
+        if match is None or not letters or match[2]:
+            continue
+        for word in match[4].split():
+            dash = word[:1] in "-–—"
+            wrong = word.startswith(("–", "—")) or any(letter not in letters for letter in word[1:])
+            if dash and not word.startswith("--") and wrong:
+                new = "-" + word[1:].replace("I", "l")
+                known = all(letter in letters for letter in new[1:])
+                fix = line.replace(word, new) if known else None
+                yield Broken("shebang-option", number, line.index(word) + 1, line.strip(), fix)
+
+
+def first_line(recipe: Recipe) -> Iterator[Broken]:
+    """``#!`` missing or too late."""
+    if recipe.kind != "script":
+        return
+    first = next((number for number, line in enumerate(recipe.lines, 1) if line.strip()), 0)
+    line = recipe.lines[first - 1] if first else ""
+    whole = [job for job in jobs(recipe) if job.part.script]
+    if len(whole) != 1 or whole[0].part.first != 1:
+        return
+    if line.lstrip().startswith("#!") and (first > 1 or line.startswith((" ", "\t"))):
+        yield Broken("shebang-not-first", first, 1, line.strip())
+    elif line.startswith("#SBATCH") and whole[0].commands:
+        yield Broken("shebang-missing", first, 1, line.strip(), "#!/bin/bash\n" + line, first)
+
+
+def late(recipe: Recipe) -> Iterator[Broken]:
+    """#SBATCH behind the first command."""
+    for job in _scripts(recipe):
+        first = min((command.line for command in job.commands), default=None)
+        for option in job.sbatch:
+            if first is not None and option.word.line > first:
+                line = recipe.lines[option.word.line - 1]
+                yield Broken("sbatch-after-command", option.word.line, 1, f"{line.strip()} (line {first} is a command)")
+
+
+def misspelt(recipe: Recipe) -> Iterator[Broken]:
+    """``# SBATCH``, ``#SBTACH``."""
+    for job in _scripts(recipe):
+        for number in range(job.part.first, job.part.last + 1):
+            line = recipe.lines[number - 1]
+            match = _MISSPELT.match(line[:200])
+            if match is None or line.startswith("#SBATCH ") or match[2].lower() == "bsub":
+                continue
+            near = difflib.SequenceMatcher(None, match[2].upper(), "SBATCH").ratio() >= 0.8
+            if near and (match[2] != "SBATCH" or match[1] or ":" in match.group()):
+                fix = "#SBATCH " + line[match.start(3) :]
+                yield Broken("sbatch-misspelt", number, 1, line.strip(), fix)
+
+
+def options(recipe: Recipe) -> Iterator[Broken]:
+    """Unknown options, equals signs, variables."""
+    for job in _scripts(recipe):
+        for option in job.sbatch:
+            yield from _unknown(recipe, option)
+        for number in sorted({option.word.line for option in job.sbatch}):
+            line = recipe.lines[number - 1]
+            match = _EQUALS.match(line[:1000])
+            if match:
+                fix = line[: match.end(1)] + (f"{match[2]} " if match[2] else f"{match[3]}=") + line[match.end() :]
+                yield Broken("sbatch-equals", number, match.end(1) + 1, line.strip(), fix)
+            variable = _VARIABLE.search(line.split(" #")[0])
+            if variable and "--wrap" not in line:
+                fix = re.sub(r"\$\{?SLURM_JOB_?ID\}?", "%j", line)
+                yield Broken(
+                    "sbatch-variable", number, variable.start() + 1, variable.group(), fix if fix != line else None
+                )
+
+
+def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
+    name = option.name
+    if not name.startswith("--") or any(known.startswith(name) for known in _OPTIONS):
+        return
+    near = difflib.get_close_matches(name, _OPTIONS, n=1, cutoff=0.8)
+    if near:
+        line = recipe.lines[option.word.line - 1]
+        fix = line[: option.word.column - 1] + near[0] + line[option.word.column - 1 + len(name) :]
+        yield Broken("sbatch-unknown-option", option.word.line, option.word.column, f"{name}, not {near[0]}", fix)
+
+
+def counts(recipe: Recipe) -> Iterator[Broken]:
+    """Repeated options, counts that disagree."""
+    for job in _scripts(recipe):
+        before: dict[str, Option] = {}
+        for option in job.sbatch:
+            known = before.setdefault(option.name, option)
+            if known.value != option.value and option.name not in ("--gres", "--constraint", "--mail-type", "--export"):
+                seen = f"{option.name} is {known.value} in line {known.word.line} and {option.value} here"
+                yield Broken("sbatch-repeated", option.word.line, option.word.column, seen)
+        nodes, tasks, each = job.count("--nodes"), job.count("--ntasks"), job.count("--ntasks-per-node")
+        fixed = job.option("--nodes") or ""
+        if nodes and tasks and each and fixed.isdigit() and tasks > nodes * each:
+            last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
+            seen = f"{tasks} tasks on {nodes} nodes with {each} each"
+            yield Broken("sbatch-counts-disagree", last.word.line, last.word.column, seen)
+
+
+def _scripts(recipe: Recipe) -> Iterator[Job]:
+    if recipe.kind == "script":
+        yield from (job for job in jobs(recipe) if job.part.script)
+
+
+CHECKS = (shebang, first_line, late, misspelt, options, counts)

@@ -1,0 +1,182 @@
+"""A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches, whose MPI it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from wireproof.lint.rule import Recipe
+from wireproof.lint.script.launch import Launch, launches
+from wireproof.lint.shell import Command, Segment, Word, commands, segments
+
+__all__ = ["Job", "Option", "Setting", "jobs"]
+
+_SBATCH = re.compile(r"#SBATCH[ \t]+")
+_SHORT = {
+    "-N": "--nodes", "-n": "--ntasks", "-c": "--cpus-per-task", "-t": "--time", "-p": "--partition", "-J": "--job-name",
+    "-o": "--output", "-e": "--error", "-A": "--account", "-C": "--constraint", "-w": "--nodelist", "-x": "--exclude",
+    "-D": "--chdir", "-q": "--qos", "-L": "--licenses", "-d": "--dependency", "-G": "--gpus", "-a": "--array",
+    "-m": "--distribution", "-i": "--input", "-S": "--core-spec", "-B": "--extra-node-info", "-b": "--begin",
+    "-M": "--clusters", "-F": "--nodefile",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of an #SBATCH line: its long name, its value ("" when it has none), the place of its name."""
+
+    name: str
+    value: str
+    word: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``. ``value_word`` is the word that
+    holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment, export, genv, x, mca.
+    """
+
+    name: str
+    value: str
+    word: Word
+    value_word: Word
+    how: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """The commands of one segment, in order, with what is around them."""
+
+    recipe: Recipe
+    part: Segment
+    commands: tuple[Command, ...]
+    settings: tuple[Setting, ...] = field(default=())
+
+    @cached_property
+    def text(self) -> str:
+        """The segment's text, without comments' lines."""
+        lines = self.recipe.lines[self.part.first - 1 : self.part.last]
+        return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+    @cached_property
+    def sbatch(self) -> tuple[Option, ...]:
+        """The options of all #SBATCH lines, also of those that come too late."""
+        return tuple(_sbatch(self.recipe, self.part))
+
+    @cached_property
+    def slurm(self) -> bool:
+        """It runs under Slurm."""
+        return bool(self.sbatch) or "SLURM_" in self.text
+
+    def option(self, name: str) -> str | None:
+        """The last value of an #SBATCH option, by its long name."""
+        return next((option.value for option in reversed(self.sbatch) if option.name == name), None)
+
+    def count(self, name: str) -> int | None:
+        """The value of an #SBATCH option that is a plain number (of ``2-4`` the smaller)."""
+        value = (self.option(name) or "").split("-")[0]
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """The last value of every variable that is set."""
+        return {setting.name: setting.value for setting in self.settings}
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """The MPI launches."""
+        return tuple(launches(self.commands))
+
+    @cached_property
+    def hidden(self) -> bool:
+        """Something that we cannot see may set more: a sourced file, a module, ``set -a``, an environment file."""
+        for command in self.commands:
+            if command.program in ("source", ".") and len(command.words) > 1:
+                if not re.search(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$", command.texts[1]):
+                    return True
+            elif command.program in ("module", "ml", "spack", "eval", "conda", "micromamba"):
+                return True
+        return False
+
+
+@lru_cache(maxsize=4)
+def jobs(recipe: Recipe) -> tuple[Job, ...]:
+    """The recipe's segments as jobs."""
+    every = commands(recipe)
+    found, at = [], 0
+    for part in segments(recipe):
+        begin = at
+        while at < len(every) and every[at].line <= part.last:
+            at += 1
+        mine = tuple(every[begin:at])
+        found.append(Job(recipe, part, mine, tuple(_settings(mine))))
+    return tuple(found)
+
+
+def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
+    for number in range(part.first, part.last + 1):
+        line = recipe.lines[number - 1]
+        match = _SBATCH.match(line)
+        if match is None:
+            continue
+        words = [
+            Word(found.group(), number, found.start() + 1, found.group())
+            for found in re.finditer(r"\S+", line[: line.find(" #", 7) if " #" in line[7:] else None])
+            if found.start() >= match.end()
+        ]
+        yield from _options(words)
+
+
+def _options(words: list[Word]) -> Iterator[Option]:
+    at = 0
+    while at < len(words):
+        text = words[at].text
+        name, equals, value = text.partition("=")
+        after = words[at + 1].text if at + 1 < len(words) and not words[at + 1].text.startswith("-") else ""
+        if text.startswith("--"):
+            yield Option(name, value if equals else after, words[at])
+        elif text.startswith("-") and len(text) > 1:
+            long = _SHORT.get(text[:2], text[:2])
+            yield Option(long, text[2:] or after, words[at])
+        at += 1
+
+
+def _settings(every: tuple[Command, ...]) -> Iterator[Setting]:
+    seen: set[tuple[int, int]] = set()
+    for command in every:
+        for setting in _of(command):
+            place = (setting.word.line, setting.word.column)
+            if place not in seen:
+                seen.add(place)
+                yield setting
+
+
+def _of(command: Command) -> Iterator[Setting]:
+    for word in command.assignments:
+        yield _assigned(word, "assignment")
+    texts, words = command.texts, command.words
+    if command.program in ("export", "declare", "env", "setenv", "set"):
+        if command.program == "setenv" and len(words) == 3:
+            yield Setting(texts[1], texts[2], words[1], words[2], "export")
+        for word in words[1:]:
+            if _NAME.match(word.text.partition("=")[0]) and "=" in word.text:
+                yield _assigned(word, "export")
+    for at, text in enumerate(texts[:-1]):
+        following = words[at + 1]
+        if text in ("-genv", "-env", "--genv", "--env"):
+            if "=" in following.text:
+                yield _assigned(following, "genv")
+            elif at + 2 < len(words):
+                yield Setting(following.text, texts[at + 2].rstrip(","), following, words[at + 2], "genv")
+        elif text == "-x" and "=" in following.text and _NAME.match(following.text.partition("=")[0]):
+            yield _assigned(following, "x")
+        elif text in ("-mca", "--mca", "-gmca", "--gmca") and at + 2 < len(words):
+            yield Setting("OMPI_MCA_" + following.text, texts[at + 2], following, words[at + 2], "mca")
+
+
+def _assigned(word: Word, how: str) -> Setting:
+    name, _, value = word.text.partition("=")
+    return Setting(name.removesuffix("+"), value, word, word, how)

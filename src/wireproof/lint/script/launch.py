@@ -1,0 +1,113 @@
+"""One MPI launch: who starts what, with how many ranks, on which nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from wireproof.lint.shell import Command, Word
+from wireproof.lint.shell.wrap import LAUNCHERS, launched
+
+__all__ = ["BENCHMARK", "Family", "Launch", "launches"]
+
+Family = Literal["openmpi", "hydra"]
+
+BENCHMARK = re.compile(r"(osu_\w+|I[MP]B-[\w-]+|fi_\w+|ib_\w+|ucx_perftest|mpiGraph|\w+_perf)\Z")
+
+_COUNTS = ("-n", "-np", "--np", "--n", "-c")
+_PER_NODE = ("-ppn", "--ppn", "-perhost", "--perhost", "-N", "--npernode", "-npernode", "--ntasks-per-node")
+_OPENMPI = re.compile(
+    r"--?(mca|gmca|omca|prtemca|allow-run-as-root|oversubscribe|report-bindings|display-map|npernode)\Z"
+)
+_HYDRA = re.compile(r"-(genv|genvall|genvlist|genvnone|perhost|ppn|hosts|launcher|launcher-exec|bootstrap|iface|env)\Z")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` what it starts, () when nothing."""
+
+    command: Command
+    program: tuple[Word, ...]
+
+    @cached_property
+    def options(self) -> tuple[Word, ...]:
+        """The launcher's own words, without the program's."""
+        return self.command.words[1 : len(self.command.words) - len(self.program)]
+
+    @cached_property
+    def is_srun(self) -> bool:
+        """Slurm's launcher, not an MPI's."""
+        return self.command.program == "srun"
+
+    @cached_property
+    def benchmark(self) -> str:
+        """The name of the program when it is one that measures a network, else ""."""
+        for word in self.program[:12]:
+            name = word.text.rsplit("/", 1)[-1]
+            if BENCHMARK.match(name):
+                return name
+        return ""
+
+    def value(self, *names: str) -> Word | None:
+        """The value of the first of these options, also in the form ``--name=value``."""
+        for at, word in enumerate(self.options):
+            if word.text in names and at + 1 < len(self.options):
+                return self.options[at + 1]
+            name, equals, value = word.text.partition("=")
+            if equals and name in names:
+                return Word(value, word.line, word.column, word.raw)
+        return None
+
+    def has(self, *names: str) -> bool:
+        """Is one of these options there?"""
+        return any(word.text.partition("=")[0] in names for word in self.options)
+
+    @cached_property
+    def ranks(self) -> int | None:
+        """How many ranks, when it is a plain number."""
+        return _number(self.value(*_COUNTS, "--ntasks"))
+
+    @cached_property
+    def per_node(self) -> int | None:
+        """Ranks per node, when the line says it by a plain number."""
+        if self.is_srun:
+            return _number(self.value("--ntasks-per-node"))
+        found = _number(self.value(*_PER_NODE))
+        by = self.value("--map-by", "-map-by")
+        match = re.match(r"ppr:(\d{1,6}):node", by.text) if by else None
+        return int(match[1]) if match else found
+
+    @cached_property
+    def families(self) -> set[Family]:
+        """Whose options the line has."""
+        found: set[Family] = set()
+        if self.is_srun:
+            return found
+        for word in self.options:
+            text = word.text.partition("=")[0]
+            if _OPENMPI.match(text) or (text == "-x" and not self.command.program.endswith("hydra")):
+                found.add("openmpi")
+            elif _HYDRA.match(text):
+                found.add("hydra")
+        return found
+
+
+def _number(word: Word | None) -> int | None:
+    text = word.text if word else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+def launches(every: Iterable[Command]) -> Iterator[Launch]:
+    """The commands that start MPI ranks."""
+    for command in every:
+        if command.program in LAUNCHERS or command.program == "srun":
+            if command.program == "srun":
+                from wireproof.lint.shell.wrap import inner
+
+                start = inner(command.words)
+            else:
+                start = launched(command.words)
+            yield Launch(command, command.words[start:] if start is not None else ())

@@ -1,0 +1,202 @@
+"""Characters that a word processor or a web page put into a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.script.job import jobs
+from wireproof.lint.shell import Command, Word, commands, corrected, segments
+
+__all__ = ["CHECKS", "RULES"]
+
+_POSIX = "https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html"
+
+RULES = (
+    Rule(
+        "typographic-dash",
+        "A typographic dash stands where an option's hyphen belongs.",
+        "The program takes the word for a file, a host or a number, or stops; the option is not set.",
+        "-c",
+        "POSIX Utility Syntax Guidelines, 12.2: an option begins with the hyphen-minus",
+        safe=True,
+    ),
+    Rule(
+        "typographic-quote",
+        "A typographic quotation mark stands where an ASCII one belongs.",
+        "The shell takes it for a letter: the blank behind it ends the word.",
+        'OPTIONS="-a -b"',
+        _POSIX + " (quoting)",
+        safe=True,
+    ),
+    Rule(
+        "invisible-character",
+        "An invisible character (a no-break or zero-width blank) stands in a command.",
+        "The shell takes it for a letter, so two words become one that no program knows.",
+        "a plain blank",
+        _POSIX + " (token recognition)",
+        safe=True,
+    ),
+    Rule(
+        "blank-after-backslash",
+        "A blank stands behind the backslash at the line's end.",
+        "The backslash then quotes the blank and does not continue the line: the next line is a command of its own.",
+        "mpirun -n 2 \\",
+        _POSIX + " (escape character)",
+        safe=True,
+    ),
+    Rule(
+        "backslash-inside-line",
+        "A backslash stands alone inside a line.",
+        "It makes the blank behind it part of the next word, which then begins with a blank.",
+        "nothing, or a line end behind the backslash",
+        _POSIX + " (escape character)",
+        safe=True,
+    ),
+    Rule(
+        "assignment-blank",
+        "Blanks stand around the = of an assignment.",
+        "The shell exports names without values, or runs the name as a program.",
+        "export FI_PROVIDER=tcp",
+        _POSIX + " (variable assignment)",
+        safe=True,
+    ),
+)
+
+_DASHES = "–—−‐‑‒"
+_DASH = re.compile(f"([{_DASHES}]{{1,2}})([A-Za-z][\\w-]*.*|[0-9])$", re.DOTALL)
+# Programs whose options of two or more letters begin with two hyphens.
+_LONG = frozenset(("cpupower", "iperf3", "ethtool", "srun", "sbatch", "dnf", "numactl", "ip", "systemctl"))
+_IN_SENTENCE = re.compile(
+    r"\b(taskset|ib_(?:write|read|send|atomic)_(?:bw|lat)|qperf|iperf3?|modprobe|cpupower|mpirun|mpiexec|ping|numactl|srun)"
+    f"(\\s+)([{_DASHES}])(?=[A-Za-z])"
+)
+_QUOTES = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}
+_INVISIBLE = re.compile("[\u00a0\u2000-\u200d\u202f\u2060\u3000\ufeff]")
+
+
+def _plain(command: Command) -> bool:
+    return bool(re.match(r"[a-z0-9_.~$/-][\w.$/~{}-]*\Z", command.words[0].text)) if command.words else False
+
+
+def dashes(recipe: Recipe) -> Iterator[Broken]:
+    """``–c`` for ``-c``."""
+    if recipe.kind != "script":
+        return
+    seen: set[int] = set()
+    every = commands(recipe)
+    for command in every:
+        if command.outer or not _plain(command):
+            continue
+        seen.update(range(command.line, command.last + 1))
+        program = _last_program(every, command)
+        edits = [(word, _hyphened(word, program)) for word in command.words[1:] if _DASH.match(word.text)]
+        edits = [(word, new) for word, new in edits if "\n" not in word.raw]
+        if edits:
+            first, last = edits[0][0].line, edits[-1][0].line
+            fix = corrected(recipe, edits, first, last)
+            yield Broken("typographic-dash", first, edits[0][0].column, edits[0][0].text, fix, last)
+    yield from _in_sentences(recipe, seen)
+
+
+def _in_sentences(recipe: Recipe, seen: set[int]) -> Iterator[Broken]:
+    for number, line in enumerate(recipe.lines, 1):
+        if number in seen or line.lstrip().startswith("#") or not any(dash in line for dash in _DASHES):
+            continue
+        match = _IN_SENTENCE.search(line[:4000])
+        if match:
+            fix = _IN_SENTENCE.sub(r"\1\2-", line)
+            yield Broken("typographic-dash", number, match.start(3) + 1, match.group(), fix)
+
+
+def _last_program(every: list[Command], outer: Command) -> str:
+    inside = [each for each in every if each.line == outer.line and each.outer and each.words]
+    return inside[-1].program if inside else outer.program
+
+
+def _hyphened(word: Word, program: str) -> str:
+    match = _DASH.match(word.raw) or _DASH.match(word.text)
+    if match is None:
+        return word.raw
+    name = match[2].partition("=")[0]
+    double = len(match[1]) == 2 or match[1] == "—" or (len(name) > 1 and program in _LONG and name.isalpha())
+    return ("--" if double else "-") + match[2]
+
+
+def quotes(recipe: Recipe) -> Iterator[Broken]:
+    """“a b” for "a b"."""
+    if recipe.kind != "script":
+        return
+    for command in commands(recipe):
+        if command.outer or (command.words and not _plain(command)):
+            continue
+        words = (*command.assignments, *command.words)
+        for word in words:
+            if _opens(word):
+                line = recipe.lines[word.line - 1]
+                fix = line[: word.column - 1] + _ascii(line[word.column - 1 :])
+                yield Broken("typographic-quote", word.line, word.column, word.text, fix)
+                break
+
+
+def _opens(word: Word) -> bool:
+    bare = re.sub(r"\"[^\"]*\"|'[^']*'|<[^>]*>", "", word.raw)
+    return bool(re.match(r"[“„‘”]|[\w-]{1,80}=[“„‘”]", bare))
+
+
+def _ascii(text: str) -> str:
+    return "".join(_QUOTES.get(char, char) for char in text)
+
+
+def invisible(recipe: Recipe) -> Iterator[Broken]:
+    """No-break blanks between words."""
+    if recipe.kind != "script":
+        return
+    for part in segments(recipe):
+        for number in range(part.first, part.last + 1) if part.script else ():
+            line = recipe.lines[number - 1]
+            match = _INVISIBLE.search(line)
+            if match is None or (line.lstrip().startswith("#") and not line.startswith("#SBATCH")) or '"' in line:
+                continue
+            fix = re.sub("[\u200b-\u200d\u2060\ufeff]", "", line)
+            fix = _INVISIBLE.sub(" ", fix)
+            yield Broken("invisible-character", number, match.start() + 1, f"U+{ord(match.group()):04X}", fix)
+
+
+def backslashes(recipe: Recipe) -> Iterator[Broken]:
+    """Backslashes that do not continue."""
+    if recipe.kind != "script":
+        return
+    for job in jobs(recipe):
+        for command in job.commands:
+            for word in command.words if not command.outer and _plain(command) else ():
+                if word.raw != "\\":
+                    continue
+                rest = recipe.lines[word.line - 1][word.column :]
+                if rest.strip() and not rest.lstrip().startswith("#"):
+                    fix = corrected(recipe, [(word, "")], word.line)
+                    yield Broken("backslash-inside-line", word.line, word.column, command.text[:80], fix)
+                elif not rest.strip() and job.part.script:
+                    fix = recipe.lines[word.line - 1].rstrip()
+                    yield Broken("blank-after-backslash", word.line, word.column, "", fix)
+
+
+def assignments(recipe: Recipe) -> Iterator[Broken]:
+    """``export A = b``."""
+    if recipe.kind != "script":
+        return
+    for command in commands(recipe):
+        words = command.words
+        if (
+            command.program == "export"
+            and len(words) == 4
+            and command.texts[2] == "="
+            and words[1].line == words[3].line
+        ):
+            edits = [(words[1], f"{words[1].raw}={words[3].raw}"), (words[2], ""), (words[3], "")]
+            fix = corrected(recipe, edits, command.line)
+            yield Broken("assignment-blank", command.line, words[1].column, command.text, fix)
+
+
+CHECKS = (dashes, quotes, invisible, backslashes, assignments)

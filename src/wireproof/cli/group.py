@@ -17,6 +17,7 @@ VERBS: dict[str, str] = {
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "explain": "Say what a finding's code means and what to do next.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
+    "lint": "Find what is wrong in a job script, command line or configuration file.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
 }
 

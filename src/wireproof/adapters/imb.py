@@ -9,6 +9,7 @@ from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.imb_heading import SIGNS, Run, is_table, run_of
 from wireproof.adapters.imb_table import read_table
 from wireproof.adapters.page import Page
+from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.scan import starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
@@ -80,18 +81,9 @@ def _suite(program: str) -> str:
 
 def _refuse(request: ToolRequest, suite: str) -> None:
     """Raises BadInput for what IMB leaves to the launcher or cannot do."""
-    asked = {
-        "an address to talk to": request.server, "a port": request.port, "a device": request.device,
-        "an MTU": request.mtu, "RDMA connection management": request.rdma_cm,
-        "a socket buffer": request.socket_buffer_bytes, "a core": request.cpu,
-    }  # fmt: skip
-    for what, value in asked.items():
-        if value not in ("", None, False):
-            raise BadInput(f"{request.program} has no option for {what}: choose it by the MPI launcher and library.")
-    if request.omit_seconds is not None:
-        raise BadInput(f"{request.program} cannot leave out the first seconds; it warms up by itself.")
     if request.seconds is not None and suite in ("P2P", "MT"):
         raise BadInput(f"{request.program} has no time limit: give iterations.")
+    refuse_others(request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds", "window")
     if request.window is not None and suite not in ("MPI1", "MT"):
         raise BadInput(f"{request.program} has no window: only IMB-MPI1 (Uniband, Biband) and IMB-MT have one.")
 

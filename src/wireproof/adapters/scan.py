@@ -18,9 +18,11 @@ __all__ = ["MODULES", "adapter", "adapter_names", "read", "starts_result"]
 MODULES: tuple[str, ...] = (
     "osu",
     "imb",
+    "hpcc",
     "fi_pingpong",
     "fabtests",
     "mpigraph",
+    "ucx_perftest",
 )  # fmt: skip
 
 

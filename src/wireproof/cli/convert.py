@@ -16,9 +16,9 @@ __all__ = ["command"]
 def _link(text: str | None, path: str, mtu: int | None, pcie: str) -> LinkClaim | None:
     if not text:
         return None
-    from wireproof.physics import link_from_name
+    from wireproof.physics import claim_from_text
 
-    return link_from_name(text, mtu=mtu, pcie=pcie, source="--link")
+    return claim_from_text(text, path=path, mtu=mtu, pcie=pcie)
 
 
 def _shares(bytes_per_s: float, link: LinkClaim, limits: Limits) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The soname of a shared library, read from the file: nothing is loaded, nothing is run.
+"""The soname of a shared library and what a program needs, read from the file: nothing is loaded, nothing is run.
 
 Only what an ELF64 or ELF32 dynamic section needs (System V ABI, chapters 4 and 5). A wheel's ``libmpi.so`` can be a
 linker script: that is no ELF file and has no soname.
@@ -10,11 +10,12 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["read_soname"]
+__all__ = ["read_needed", "read_soname"]
 
 PT_LOAD, PT_DYNAMIC = 1, 2
-DT_NULL, DT_STRTAB, DT_SONAME = 0, 5, 14
+DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME = 0, 1, 5, 14
 _MOST_HEADERS = 256
+_MOST_NAMES = 1024
 _MOST_DYNAMIC_BYTES = 1 << 16
 _LONGEST_NAME = 256
 
@@ -23,9 +24,18 @@ def read_soname(path: Path) -> str | None:
     """``libmpi_abi.so.1`` of a library file; None when it is no ELF shared library or names no soname."""
     try:
         with path.open("rb") as file:
-            return _soname(_Elf(file.read(64), file))
+            return next(iter(_names(_Elf(file.read(64), file), DT_SONAME)), None)
     except (OSError, struct.error, ValueError):
         return None
+
+
+def read_needed(path: Path) -> tuple[str, ...]:
+    """The sonames that a program or library asks for (``libmpi.so.40``); empty when it is no ELF file (a script)."""
+    try:
+        with path.open("rb") as file:
+            return tuple(_names(_Elf(file.read(64), file), DT_NEEDED))
+    except (OSError, struct.error, ValueError):
+        return ()
 
 
 class _Elf:
@@ -59,22 +69,30 @@ class _Elf:
         return result
 
 
-def _soname(elf: _Elf) -> str | None:
+def _names(elf: _Elf, wanted: int) -> list[str]:
+    """The texts of the dynamic section's entries with the tag ``wanted``."""
     segments = elf.segments()
     dynamic = next((segment for segment in segments if segment[0] == PT_DYNAMIC), None)
     if dynamic is None:
-        return None
+        return []
     entry = struct.Struct(elf.order + ("qQ" if elf.wide else "iI"))
     data = elf.read(dynamic[1], min(dynamic[3], _MOST_DYNAMIC_BYTES))
-    tags: dict[int, int] = {}
+    texts: list[int] = []
+    table: int | None = None
     for tag, value in entry.iter_unpack(data[: len(data) // entry.size * entry.size]):
         if tag == DT_NULL:
             break
-        tags.setdefault(tag, value)
-    if DT_SONAME not in tags or DT_STRTAB not in tags:
-        return None
+        if tag == DT_STRTAB and table is None:
+            table = value
+        elif tag == wanted and len(texts) < _MOST_NAMES:
+            texts.append(value)
+    return [] if table is None else [name for text in texts if (name := _text_at(elf, segments, table, text))]
+
+
+def _text_at(elf: _Elf, segments: list[tuple[int, int, int, int]], table: int, text: int) -> str:
     for kind, offset, address, size in segments:
-        if kind == PT_LOAD and address <= tags[DT_STRTAB] < address + size:
-            text = elf.read(offset + tags[DT_STRTAB] - address + tags[DT_SONAME], _LONGEST_NAME)
-            return text.split(b"\0", 1)[0].decode("ascii", "replace") or None
-    return None
+        if kind == PT_LOAD and address <= table < address + size:
+            return (
+                elf.read(offset + table - address + text, _LONGEST_NAME).split(b"\0", 1)[0].decode("ascii", "replace")
+            )
+    return ""

@@ -39,6 +39,7 @@ def hydra_argv(request: LaunchRequest, common: dict[str, str], nic: Nic, engine:
     argv = [str(request.install.launcher), *_bootstrap(request)]
     if request.control_nic:
         argv += ["-iface", request.control_nic]
+    argv += ["-wdir", request.folder] if request.folder else []
     sections = request.sections()
     hosts = [host for host, _, _ in sections]
     counts = {count for _, _, count in sections}
@@ -65,7 +66,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
         notes.append(f"{request.size} ranks on {request.cores} cores: MPICH was told to yield between polls")
     elif request.crowded:
         notes.append(f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides")
-    argv = hydra_argv(request, environment, mpich_nic, [str(request.engine.path), "run"])
+    argv = hydra_argv(request, environment, mpich_nic, request.words)
     return LaunchCommand(
         argv=tuple(argv),
         environment=environment,

@@ -26,7 +26,7 @@ def intel(request: LaunchRequest) -> LaunchCommand:
     if request.crowded:
         environment.update(CROWDED)
         notes.append(f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin")
-    argv = hydra_argv(request, environment, intel_nic, [str(request.engine.path), "run"])
+    argv = hydra_argv(request, environment, intel_nic, request.words)
     return LaunchCommand(
         argv=tuple(argv),
         environment=environment,

@@ -28,6 +28,8 @@ def _remote(request: LaunchRequest, major: int) -> list[str]:
     if request.control_nic and major < 5:
         arguments += ["--mca", "oob_tcp_if_include", request.control_nic]
     prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
+    if not prefix.is_absolute():
+        return arguments
     # A prefix that no login shell knows must be told to the daemons on the other hosts.
     return arguments if prefix in (Path("/usr"), Path("/usr/local")) else [*arguments, "--prefix", str(prefix)]
 
@@ -49,7 +51,10 @@ def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
     if len(set(hosts)) == len(hosts) and len(counts) == 1:
         each = counts.pop()
         named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
-        return ["--host", named, "-np", str(request.size), "--map-by", "node" if each == 1 else "slot", *engine]
+        by = "node" if each == 1 else "slot"
+        if request.program:
+            by = f"ppr:{each}:node"  # said as a person would: so many processes per resource, one resource a node
+        return ["--host", named, "-np", str(request.size), "--map-by", by, *engine]
     argv: list[str] = []
     for index, (host, _, count) in enumerate(sections):
         argv += [":"] if index else []
@@ -73,7 +78,7 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     major = _major(request.install.version)
     arguments, variables = openmpi_nic(request, _one_nic(request))
-    if "ob1" in arguments and major < 5 and not request.local:
+    if "ob1" in arguments and major < 5 and not request.local and request.windows:
         # Its default makes no window over TCP between hosts.
         arguments += ["--mca", "osc", "pt2pt"]
     environment = {**library_path(request), **variables, **dict(request.extra)}
@@ -82,7 +87,8 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     # It would bind rank 0 of every lab node to core 0, and at most one rank per core is a law we do not need.
     argv += ["--bind-to", "none", *_remote(request, major), *_crowding(request, major), *arguments]
     argv += [word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")]
-    argv += _placement(request, [str(request.engine.path), "run"])
+    argv += ["--wdir", request.folder] if request.folder else []
+    argv += _placement(request, request.words)
     notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]
     return LaunchCommand(
         argv=tuple(argv),

@@ -26,6 +26,8 @@ class LaunchRequest:
     ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" = ssh itself).
     ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a lab's nodes are one machine);
     ``cores``: of that machine. ``shared_memory`` False asks the MPI not to use it. ``meet``: ADDRESS:PORT for tcp.
+    ``program``: another program and its arguments, started in the engine's place; ``folder``: where its ranks run.
+    ``windows``: remote memory access is used.
     """
 
     engine: EngineChoice
@@ -44,6 +46,14 @@ class LaunchRequest:
     meet: str = ""
     extra: tuple[tuple[str, str], ...] = ()
     control_nic: str = ""
+    program: tuple[str, ...] = ()
+    folder: str = ""
+    windows: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """What each rank runs."""
+        return list(self.program) or [str(self.engine.path), "run"]
 
     @property
     def size(self) -> int:

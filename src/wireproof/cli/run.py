@@ -1,0 +1,206 @@
+"""``wireproof run TOOL``: the right command for an installed benchmark, printed, run with its proof, judged."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from wireproof.cli.place import Place
+    from wireproof.cli.recipes import Asked, Prepared
+    from wireproof.launch.recipe import Recipe
+    from wireproof.model.claim import LinkClaim
+
+__all__ = ["command", "path_of", "recipe_document", "recipe_lines", "title_of"]
+
+_SPOKEN = {"mpich": "MPICH", "intel": "Intel MPI", "openmpi": "Open MPI"}
+FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
+_PATHS = {"ucx": "ucx", "mlx": "ucx"}
+
+
+def path_of(fabric: str, recipe: Recipe) -> str:
+    """What ``--path`` of ``judge`` would say: the fabric that the MPI was told to use, or what the tool itself uses."""
+    if fabric:
+        return _PATHS.get(fabric, fabric)
+    return "rdma" if recipe.rdma else ""
+
+
+def _claimed(options: dict[str, Any], path: str) -> LinkClaim | None:
+    if not options["link"]:
+        return None
+    from wireproof.physics import claim_from_text
+
+    return claim_from_text(options["link"], path=path, mtu=options["mtu"], pcie=options["pcie"])
+
+
+def _place(options: dict[str, Any], recipe: Recipe) -> Place:
+    """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
+    from wireproof.cli.options import settings_of
+    from wireproof.cli.place import place_of
+
+    link = _claimed(options, path_of(options["fabric"] or "", recipe))
+    # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the settings know.
+    known = {name: options[name] for name in ("hosts", "nic", "launcher")}
+    place = place_of(settings_of({**known, "link": ""}), lab=options["lab"])
+    return dataclasses.replace(place, link=link or place.link)
+
+
+def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
+    from wireproof.cli.recipes import Asked
+    from wireproof.settings.sizes import parse_sizes
+
+    return Asked(
+        sizes=parse_sizes(options["sizes"]) if options["sizes"] is not None else (),
+        iterations=options["iterations"],
+        seconds=options["seconds"],
+        pairs=options["pairs"],
+        cpu=options["cpu"],
+        port=options["port"],
+        address=options["address"],
+        mpi=options["mpi"],
+        fabric=options["fabric"] or "",
+        program=options["program"],
+        extra=extra,
+        dry=options["dry_run"],
+    )
+
+
+def recipe_lines(prepared: Prepared, title: str) -> list[str]:
+    """The recipe as text that a shell would take: everything that is no command is a comment."""
+    lines = [f"# {title}: {prepared.recipe.why}"]
+    lines += [f"# {note}" for note in prepared.notes]
+    if prepared.root_steps:
+        lines.append("# first, as root, on every host (for Omni-Path; wireproof never runs these):")
+        lines += [f"#   {step}" for step in prepared.root_steps]
+    if prepared.files:
+        lines.append(f"# in a folder of its own that holds {', '.join(prepared.files)}")
+    for step in prepared.steps:
+        where = {"server": "start first", "client": "then"}.get(step.role, "")
+        if where:
+            lines.append(f"# {where}{f', on {step.host}' if step.host else ''}:")
+        lines.append(step.line)
+    return lines
+
+
+def title_of(recipe: Recipe, prepared: Prepared, options: dict[str, Any]) -> str:
+    name = recipe.program if recipe.benchmark == recipe.program else f"{recipe.program} {recipe.benchmark}"
+    under = f" under {prepared.install.version or _SPOKEN[prepared.install.family]}" if prepared.install else ""
+    over = f" over {options['fabric']}" if options["fabric"] else ""
+    return name + under + over
+
+
+def recipe_document(prepared: Prepared, title: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "tool": prepared.recipe.tool,
+        "benchmark": prepared.recipe.benchmark,
+        "why": prepared.recipe.why,
+        "program": None if prepared.program is None else str(prepared.program),
+        "mpi": prepared.install.title if prepared.install else "",
+        "steps": [
+            {
+                "role": step.role,
+                "host": step.host,
+                "argv": list(step.argv),
+                "environment": step.environment,
+                "unset": list(step.unset),
+                "line": step.line,
+            }
+            for step in prepared.steps
+        ],
+        "files": prepared.files,
+        "root_steps": list(prepared.root_steps),
+        "notes": list(prepared.notes),
+    }
+
+
+def _list(as_json: bool) -> int:
+    """Every recipe, one line each."""
+    from wireproof.launch.recipe import recipes_of
+
+    recipes = recipes_of("")
+    if as_json:
+        import msgspec
+
+        rows = [
+            {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why} for one in recipes
+        ]
+        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        return 0
+    for one in recipes:
+        what = one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}"
+        click.echo(f"{what:24} {one.why}")
+    return 0
+
+
+def _words(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """(benchmark, the program's own options): what follows ``--`` comes here too."""
+    if words and not words[0].startswith("-"):
+        return words[0], words[1:]
+    return "", words
+
+
+@click.command("run")
+@click.argument("tool", required=False)
+@click.argument("words", nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]")
+@click.option("--hosts", metavar="N1,N2|N[1-4]", help="hosts, one rank each; a server runs on the second.")
+@click.option("--lab", metavar="NAME", help="nodes of this virtual cluster.")
+@click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached.")
+@click.option("--mpi", metavar="PATH|NAME", default="", help="MPI: a path, or mpich, intel, openmpi, debian-mpich.")
+@click.option("--program", type=click.Path(path_type=Path), help="the program, or a folder above it.")
+@click.option("--fabric", type=click.Choice(FABRICS), help="what the MPI is told to use.")
+@click.option("--nic", metavar="NAME", help="the network interface or RDMA device that carries the messages.")
+@click.option("--address", metavar="ADDRESS", default="", help="of the server on the fabric.")
+@click.option("--link", metavar="KIND[:GBPS]", help="the link that the result is held against.")
+@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
+@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
+@click.option("--sizes", metavar="LIST", help="message sizes: 8,64KiB or 0:4MiB (doubling).")
+@click.option("--iterations", type=click.IntRange(1, 10**9), metavar="N", help="of each size.")
+@click.option("--seconds", type=click.FloatRange(0.1, 86400), metavar="S", help="of a timed test.")
+@click.option("--pairs", type=click.IntRange(1, 1024), metavar="N", help="ranks per host.")
+@click.option("--cpu", type=click.IntRange(0, 8191), metavar="N", help="core of the one process of each host.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="of the server.")
+@click.option("--dry-run", is_flag=True, help="print the commands and run nothing.")
+@click.option("--list", "listed", is_flag=True, help="list the recipes.")
+@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
+    """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw, IMB-RMA, ib_write_bw)
+    as its recipe says, with the proof of its path, and judge it.
+
+    The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3 inconclusive, 4 when the
+    tool could not run.
+    """
+    if options["listed"] or tool is None:
+        if tool is None and not options["listed"]:
+            raise BadInput("say which TOOL to run; --list shows the recipes.")
+        return _list(options["as_json"])
+    from wireproof.launch.recipe import find_recipe
+
+    benchmark, extra = _words(words)
+    recipe = find_recipe(tool, benchmark)
+    place, asked = _place(options, recipe), _asked(options, extra)
+    if options["dry_run"]:
+        return _dry_run(recipe, asked, place, options)
+    from wireproof.cli.running import run_prepared
+
+    return run_prepared(recipe, asked, place, options)
+
+
+def _dry_run(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
+    from wireproof.cli.recipes import prepare_run
+
+    prepared = prepare_run(recipe, asked, place, folder="")
+    title = title_of(recipe, prepared, options)
+    if options["as_json"]:
+        import msgspec
+
+        document = recipe_document(prepared, title)
+        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    else:
+        click.echo("\n".join(recipe_lines(prepared, title)))
+    return 0

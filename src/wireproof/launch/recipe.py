@@ -1,0 +1,226 @@
+"""Recipes: how a known benchmark is asked, as values. Pure.
+
+A recipe says which program it is, how many processes take part, which sizes it is asked for, and why. The program's own
+options are its adapter's job, the launcher's options the launchers'.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from difflib import get_close_matches
+from typing import Literal
+
+from wireproof.launch.install import Family
+from wireproof.model.errors import BadInput
+
+__all__ = ["DRIVER_STEPS", "Recipe", "find_recipe", "recipes_of"]
+
+Shape = Literal["ranks", "pair"]
+"""``ranks``: an MPI starts it on all hosts. ``pair``: a server on the second host, a client on the first."""
+
+DRIVER_STEPS = ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0")
+"""Before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP over fabric, address."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """One benchmark of one tool. ``tool`` is the adapter's name, ``program`` what is installed.
+
+    ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it comes with.
+    ``one_sided``: needs windows. ``result_file``: where the program writes instead of printing. ``root_steps`` are
+    printed for a person to run. ``why``: one sentence.
+    """
+
+    tool: str
+    program: str
+    benchmark: str
+    shape: Shape
+    why: str
+    install: str
+    sizes: tuple[int, ...] = ()
+    iterations: int | None = None
+    window: int | None = None
+    seconds: float | None = None
+    omit_seconds: float | None = None
+    socket_buffer_bytes: int | None = None
+    pairs: int = 1
+    family: Family | None = None
+    one_sided: bool = False
+    rdma: bool = False
+    rdma_cm: bool = False
+    result_file: str = ""
+    input_file: str = ""
+    client_extra: tuple[str, ...] = ()
+    server_extra: tuple[str, ...] = ()
+    root_steps: tuple[str, ...] = ()
+
+
+_OSU = "build the OSU micro-benchmarks with the MPI's mpicc, then give --program PATH or set OSU_HOME"
+_IMB = "install Intel MPI (oneAPI, or pip install 'impi-rt==2021.18.1'), then give --mpi its prefix"
+_MIB = 1 << 20
+
+
+def _osu(name: str, why: str, **other: object) -> Recipe:
+    return Recipe(tool="osu", program=name, benchmark=name, shape="ranks", why=why, install=_OSU, **other)  # type: ignore[arg-type]
+
+
+def _imb(program: str, benchmark: str, why: str, **other: object) -> Recipe:
+    return Recipe(
+        tool="imb",
+        program=program,
+        benchmark=benchmark,
+        shape="ranks",
+        why=why,
+        install=_IMB,
+        family="intel",
+        **other,  # type: ignore[arg-type]
+    )
+
+
+def _perftest(name: str, why: str, **other: object) -> Recipe:
+    return Recipe(
+        tool="perftest",
+        program=name,
+        benchmark=name,
+        shape="pair",
+        why=why,
+        install="install the package perftest on both hosts",
+        rdma=True,
+        **other,  # type: ignore[arg-type]
+    )
+
+
+def _qperf(benchmark: str, why: str, **other: object) -> Recipe:
+    return Recipe(
+        tool="qperf",
+        program="qperf",
+        benchmark=benchmark,
+        shape="pair",
+        why=why,
+        install="install the package qperf on both hosts",
+        **other,  # type: ignore[arg-type]
+    )
+
+
+# The first recipe of a tool is its default.
+_RECIPES: tuple[Recipe, ...] = (
+    _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,)),
+    _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,)),
+    _osu("osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,)),
+    _osu("osu_mbw_mr", "message rate of 8 B, 32 pairs, one way", sizes=(8,), pairs=32),
+    _osu("osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True),
+    _osu("osu_get_bw", "one-sided get, all sizes", one_sided=True),
+    _osu("osu_put_latency", "one-sided put, each one flushed", one_sided=True),
+    _osu("osu_allreduce", "collective over all hosts"),
+    _imb("IMB-P2P", "PingPong", "half round trip and its rate, all sizes; two-sided, not RMA"),
+    _imb("IMB-P2P", "Unirandom", "one way to random partners"),
+    _imb("IMB-MPI1", "PingPong", "half round trip, all sizes"),
+    _imb("IMB-MPI1", "Uniband", "one way, a window of messages"),
+    _imb("IMB-MPI1", "Biband", "both ways at once; the printed rate is the sum"),
+    _imb("IMB-MPI1", "Sendrecv", "ring of send and receive; the printed rate counts both directions"),
+    _imb("IMB-MPI1", "Allreduce", "collective over all hosts"),
+    _imb("IMB-RMA", "Unidir_put", "one-sided put", one_sided=True),
+    _imb("IMB-RMA", "Unidir_get", "one-sided get", one_sided=True),
+    Recipe(
+        tool="hpcc",
+        program="hpcc",
+        benchmark="rings",
+        shape="ranks",
+        why="ping-pong, naturally and randomly ordered rings over all processes",
+        install="install the package hpcc, or give --program PATH",
+        result_file="hpccoutf.txt",
+        input_file="hpccinf.txt",
+    ),
+    Recipe(
+        tool="iperf3",
+        program="iperf3",
+        benchmark="tcp",
+        shape="pair",
+        why="one TCP stream, 12 s of which the first 2 s do not count, 1 MiB writes, 2 MiB socket buffers",
+        install="install the package iperf3 on both hosts",
+        sizes=(_MIB,),
+        seconds=12,
+        omit_seconds=2,
+        socket_buffer_bytes=2 * _MIB,
+        server_extra=("-1",),
+    ),
+    _qperf("tcp_bw", "one TCP stream, messages of 1 MiB", sizes=(_MIB,)),
+    _qperf("tcp_lat", "half round trip over TCP, blocking"),
+    _qperf("rc_bw", "send over a reliable connection", rdma=True, sizes=(_MIB,)),
+    _qperf("rc_rdma_write_bw", "RDMA write", rdma=True, sizes=(_MIB,)),
+    _perftest(
+        "ib_write_bw",
+        "RDMA write of 1 MiB; the connection manager (-R) is what reaches Omni-Path's MTU of 8 KiB",
+        sizes=(_MIB,),
+        rdma_cm=True,
+    ),
+    _perftest("ib_write_lat", "RDMA write of 8 B, half round trip", sizes=(8,), rdma_cm=True),
+    _perftest("ib_read_bw", "RDMA read of 1 MiB", sizes=(_MIB,), rdma_cm=True),
+    _perftest("ib_send_bw", "send of 1 MiB", sizes=(_MIB,), rdma_cm=True),
+    _perftest("ib_send_lat", "send of 8 B, half round trip", sizes=(8,), rdma_cm=True),
+    Recipe(
+        tool="sockperf",
+        program="sockperf",
+        benchmark="ping-pong",
+        shape="pair",
+        why="half round trip over TCP with percentiles",
+        install="install the package sockperf on both hosts",
+        sizes=(64,),
+        seconds=10,
+        client_extra=("--tcp",),
+        server_extra=("--tcp",),
+    ),
+    Recipe(
+        tool="fi_pingpong",
+        program="fi_pingpong",
+        benchmark="rdm",
+        shape="pair",
+        why="libfabric's own ping-pong, all sizes",
+        install="install libfabric with its programs (package libfabric-bin) on both hosts",
+    ),
+)
+
+
+def _names(recipe: Recipe) -> tuple[str, ...]:
+    return (recipe.tool.lower(), recipe.program.lower())
+
+
+def recipes_of(tool: str) -> tuple[Recipe, ...]:
+    """The recipes of a tool (``osu``) or of one program (``IMB-P2P``); all of them for "". Case does not matter."""
+    return tuple(one for one in _RECIPES if not tool or tool.lower() in _names(one))
+
+
+def _like(recipe: Recipe, benchmark: str) -> Recipe:
+    """Another benchmark of a program that we know: its own sweep, since nothing better is known of it."""
+    program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
+    why = "not one of the documents' recipes: the program's own defaults"
+    return dataclasses.replace(
+        recipe, benchmark=benchmark, program=program, why=why, sizes=(), pairs=1, iterations=None, one_sided=False
+    )
+
+
+def find_recipe(tool: str, benchmark: str = "") -> Recipe:
+    """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``, ``iperf3``.
+
+    Another benchmark of a known tool is allowed and gets the program's defaults; its adapter may refuse it. Raises
+    BadInput for a tool that is not known, with the nearest ones.
+    """
+    known = recipes_of(tool)
+    if not known:
+        # A program of a family with a name of its own: osu_multi_lat, ib_atomic_bw, IMB-NBC.
+        for prefix, family in (("osu_", "osu"), ("ib_", "perftest")):
+            if tool.lower().startswith(prefix) and tool.replace("_", "").isalnum():
+                return _like(recipes_of(family)[0], tool)
+        names = sorted({name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower)
+        near = get_close_matches(tool, names, n=3, cutoff=0.5)
+        hint = f"; did you mean {', '.join(near)}?" if near else "."
+        raise BadInput(f"there is no recipe for {tool[:40]!r}: there are {', '.join(names)}{hint}")
+    if not benchmark:
+        return known[0]
+    wanted = benchmark.lower()
+    for one in known:
+        if wanted in (one.benchmark.lower(), one.benchmark.lower().removeprefix("osu_")):
+            return one
+    if not all(letter.isalnum() or letter in "_-+" for letter in benchmark) or benchmark.startswith("-"):
+        raise BadInput(f"{benchmark[:40]!r} cannot be the name of a benchmark of {tool}.")
+    return _like(known[0], benchmark)

@@ -1,0 +1,124 @@
+"""ucx_perftest: the last line counts, the size is bandwidth / rate, ping-pongs print both directions."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.adapters import adapter, read
+from wireproof.model.errors import BadInput
+from wireproof.model.tool import ToolRequest
+
+MIB = 1 << 20
+LINE = "+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+\n"
+
+
+def row(label: str, count: int, time: float, size: int) -> str:
+    bandwidth, rate = size / time * 1e6 / MIB, 1e6 / time
+    return (
+        f"{label}{count:18d} {time * 0.9:10.3f} {time:9.3f} {time:9.3f} {bandwidth:11.2f} {bandwidth:10.2f} "
+        f"{rate:11.0f} {rate:11.0f}\n"
+    )
+
+
+def table(what: str, *rows: str, stage: str = "Stage", percentile: str = "50.0%ile") -> str:
+    above = f"|       {what:>8} (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |\n"
+    names = f"| # iterations | {percentile} | average | overall |  average |  overall |  average  |  overall  |\n"
+    return f"{LINE}|              |              {above}{LINE}|    {stage}     {names}{LINE}{''.join(rows)}"
+
+
+PROGRESS = row("[thread 0]", 412345, 1.9, 8)
+BOX = "| API:          protocol layer     |\n| Test:         tag match latency  |\n| Message size: 8     |\n"
+
+
+def test_only_the_final_line_counts() -> None:
+    text = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table("latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8))
+    one = read(text.encode(), "log")[0]
+    assert (one.benchmark, one.metric, one.traffic, one.waits, one.complete) == (
+        "tag_lat", "half_round_trip", "pingpong", True, True,
+    )  # fmt: skip
+    assert [(p.message_bytes, p.hrt_ns, p.iterations) for p in one.points] == [(8, 1750.0, 1000000)]
+    assert one.points[0].goodput_bytes_per_s == pytest.approx(8 / 1.75e-6, rel=1e-2)
+    assert one.points[0].percentiles == {"p50": 1575.0}
+
+
+def test_stream_with_threads_and_groups_of_digits() -> None:
+    text = "UCX_TLS=rc ucx_perftest n1 -t tag_bw -s 1048576 -N\n" + table(
+        "overhead", f"{'Final:    ':10}{'1,000,000':>18} {42.0:29.3f} {23809.52:22.2f} {'23,810':>24}\n"
+    )
+    one = read(text.encode(), "log")[0]
+    assert (one.metric, one.traffic, one.protocol, one.window) == ("bandwidth", "stream", "rdma", 32)
+    assert [(p.message_bytes, p.time_ns, p.iterations) for p in one.points] == [(MIB, 42000.0, 1000000)]
+    assert one.points[0].goodput_bytes_per_s == pytest.approx(23809.52 * MIB)
+
+
+def test_box_says_test_and_size() -> None:
+    one = read((BOX + table("latency", row("Final:    ", 1000, 1.75, 8))).encode(), "log")[0]
+    assert (one.benchmark, one.points[0].message_bytes) == ("tag_lat", 8)
+    transport = BOX.replace("protocol", "transport").replace("tag match", "put")
+    assert read((transport + table("latency", row("Final:    ", 9, 1.7, 8))).encode(), "log")[0].benchmark == "put_lat"
+
+
+def test_size_is_bandwidth_by_rate() -> None:
+    one = read(table("overhead", row("Final:    ", 1000, 90.0, MIB)).encode(), "log")[0]
+    assert one.points[0].message_bytes == MIB
+    assert any("bandwidth / message rate" in note for note in one.notes)
+    wrong = "ucx_perftest -t tag_bw -s 64 n1\n" + table("overhead", row("Final:    ", 1000, 90.0, MIB))
+    assert read(wrong.encode(), "log")[0].points[0].message_bytes == MIB
+
+
+def test_get_is_not_halved() -> None:
+    text = "ucx_perftest n1 -t ucp_get -s 8\n" + table("latency", row("Final:    ", 1000, 3.0, 8))
+    one = read(text.encode(), "log")[0]
+    assert (one.metric, one.traffic, one.points[0].hrt_ns, one.points[0].time_ns) == ("latency", "get", None, 3000.0)
+
+
+def test_batch_makes_a_series_per_test() -> None:
+    text = table(
+        "overhead",
+        "+tag_lat-----+--------------+----------+\n", PROGRESS, row("Final:    ", 1000000, 1.75, 8),
+        "+tag_bw------+--------------+----------+\n", row("Final:    ", 1000000, 90.0, MIB),
+    )  # fmt: skip
+    assert [one.benchmark for one in read(text.encode(), "log")] == ["tag_lat", "tag_bw"]
+
+
+def test_final_only_and_comma_separated() -> None:
+    text = table("overhead", row("    tag_bw", 1000000, 90.0, MIB), stage=" Test")
+    assert read(text.encode(), "log")[0].benchmark == "tag_bw"
+    csv = "test_types_ucp,iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n"
+    csv += "tag_lat,[thread 0]9000,1.500,1.700,1.700,4.40,4.40,588235,588235\n"
+    csv += "tag_lat,10000,1.500,1.750,1.750,4.36,4.36,571429,571429\n"
+    csv += "tag_bw,1000,0.240,90.000,90.000,11111.11,11111.11,11111,11111\n"
+    found = read(csv.encode(), "log")
+    assert [(one.benchmark, one.points[0].message_bytes, len(one.points)) for one in found] == [
+        ("tag_lat", 8, 1), ("tag_bw", MIB, 1),
+    ]  # fmt: skip
+
+
+def test_progress_without_marks_counts_only_at_its_end() -> None:
+    rows = (row("", 412345, 1.9, 8), row("", 900000, 1.8, 8))
+    assert not read(table("latency", *rows).encode(), "log")[0].points
+    assert len(read(table("latency", *rows, row("", 1000000, 1.7, 8)).encode(), "log")[0].points) == 1
+
+
+def test_cut_logs() -> None:
+    text = "ucx_perftest n1 -t tag_lat -s 8\n" + table("latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8))
+    whole = read(text.encode(), "log")[0].points
+    assert read(text[:-1].encode(), "log")[0].points == whole  # rate x time = 1: the last digit is there
+    for end in range(len(text) - 1 - len(row("Final:    ", 1000000, 1.75, 8)), len(text) - 1):
+        one = read(text[:end].encode(), "log")[0]
+        assert not one.points
+        assert not one.complete
+
+
+def test_options() -> None:
+    tool = adapter("ucx_perftest")
+    request = ToolRequest(
+        program="ucx_perftest", benchmark="tag_bw", role="client", server="n1", sizes=(65536,), iterations=9, cpu=2
+    )
+    assert tool.argv(request) == (
+        "ucx_perftest", "n1", "-t", "tag_bw", "-s", "65536", "-n", "9", "-c", "2",
+    )  # fmt: skip
+    assert tool.argv(ToolRequest(program="ucx_perftest", role="server", port=13337)) == ("ucx_perftest", "-p", "13337")
+    for wrong in ({"sizes": (1, 2)}, {"device": "mlx5_0"}, {"role": "client"}):
+        with pytest.raises(BadInput):
+            tool.argv(ToolRequest(program="ucx_perftest", **wrong))  # type: ignore[arg-type]

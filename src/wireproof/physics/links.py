@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.physics.errors import PhysicsError
@@ -84,7 +83,6 @@ def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source:
     The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that is not known.
     """
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
-    key = re.sub(r"^(\d+(?:\.\d+)?)g(?:b|be|e|ige|bit|bps)?$", r"\1gbe", key)
     key = _ALIASES.get(key, key)
     if key not in _LINKS:
         near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or [

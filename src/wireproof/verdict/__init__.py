@@ -1,8 +1,31 @@
-"""Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue. Pure."""
+"""Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue. Pure.
+
+``judge`` needs numpy, the judgement of foreign series does not: each name is imported when it is first used.
+"""
 
 from __future__ import annotations
 
-from wireproof.verdict.catalogue import CATALOGUE, Entry, explain, explain_text
-from wireproof.verdict.judge import judge, overall
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wireproof.verdict.catalogue import CATALOGUE, Entry, explain, explain_text
+    from wireproof.verdict.judge import judge, overall
 
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "judge", "overall"]
+
+_HOME = {
+    "CATALOGUE": "catalogue", "Entry": "catalogue", "explain": "catalogue", "explain_text": "catalogue",
+    "judge": "judge", "overall": "judge",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f"{__name__}.{_HOME[name]}")
+    # Importing the module 'judge' binds it here under the function's own name: put the functions there for good.
+    for known, module in _HOME.items():
+        if module == _HOME[name]:
+            globals()[known] = getattr(home, known)
+    return globals()[name]

@@ -1,0 +1,7 @@
+"""Judgement of series that other programs have printed. Pure, and without numpy: ten thousand files in seconds."""
+
+from __future__ import annotations
+
+from wireproof.verdict.foreign.judge import judge_series
+
+__all__ = ["judge_series"]

@@ -1,0 +1,80 @@
+"""One series under judgement: what is known, and the reasons found so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from wireproof.model.claim import Criteria
+from wireproof.model.finding import Severity
+from wireproof.model.series import Reason, Series
+from wireproof.physics.table import Table
+from wireproof.verdict.foreign.bounds import Bounds
+from wireproof.verdict.foreign.curve import Curve
+
+__all__ = ["Case", "Evidence", "rate", "size", "time"]
+
+Evidence = dict[str, str | float | int | bool | list[str] | None]
+
+
+@dataclass(slots=True)
+class Case:
+    """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
+    the series was held against a limit of the link and met it."""
+
+    series: Series
+    curve: Curve
+    criteria: Criteria
+    table: Table | None
+    bounds: Bounds | None = None
+    reasons: list[Reason] = field(default_factory=list)
+    off: bool = False
+    mixed: bool = False
+    held: bool = False
+    too_quick: bool = False
+
+    def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
+        self.reasons.append(Reason(code=code, severity=severity, message=message, evidence=evidence or {}))
+
+    @property
+    def kind(self) -> str:
+        return self.bounds.link.kind if self.bounds is not None else "any NIC"
+
+    @property
+    def chain(self) -> bool:
+        """More processes than one pair, of which some may be neighbours on one node."""
+        series = self.series
+        several = (series.processes or 2) > 2 and series.pairs == 1
+        return series.traffic == "ring" or (several and series.traffic in ("exchange", "stream", "pingpong"))
+
+    @property
+    def in_flight(self) -> int:
+        """Messages that are under way at once; a TCP stream always has its buffers full."""
+        if self.series.traffic == "pingpong" or self.series.waits:
+            return 1
+        if self.series.window:
+            return self.series.window * max(1, self.series.pairs)
+        return 1024 if self.series.protocol else 1
+
+
+def rate(value: float) -> str:
+    """Bytes/s as people read it."""
+    for scale, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+        if value >= scale:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value:.3g} B/s"
+
+
+def time(ns: float) -> str:
+    """Nanoseconds as people read it."""
+    for scale, unit in ((1e9, "s"), (1e6, "ms")):
+        if ns >= scale:
+            return f"{ns / scale:.4g} {unit}"
+    return f"{ns / 1e3:.4g} us" if ns >= 1e3 else f"{ns / 1e3:.3g} us"
+
+
+def size(value: int) -> str:
+    """Bytes in binary units where they are whole."""
+    for scale, unit in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= scale and value % scale == 0:
+            return f"{value // scale} {unit}"
+    return f"{value} B"

@@ -1,0 +1,119 @@
+"""A series as one curve: time of one operation and goodput of one direction against size, with what rounding hides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from wireproof.model.series import Series, SeriesPoint
+
+__all__ = ["SMALL", "Curve", "Row", "curve_of"]
+
+SMALL = 1024
+"""Messages up to this size tell the latency that larger ones start from; bytes."""
+
+_POINTS = 20_000  # more rows than any sweep prints: what is above is not read
+_SAME = 0.02
+_LARGEST = 1 << 50
+_WAITED = ("pingpong", "put", "get", "atomic")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size. ``wait_ns``: time of an operation that is answered before the next; ``goodput``: bytes/s of one
+    direction, over all pairs; ``doubt``: share of both that rounding may hide."""
+
+    size: int
+    wait_ns: float | None
+    goodput: float | None
+    doubt: float
+    point: SeriesPoint
+
+
+@dataclass(slots=True)
+class Curve:
+    """``bad`` names the rows whose numbers cannot be measurements (nan, zero or negative times)."""
+
+    rows: list[Row] = field(default_factory=list)
+    bad: list[str] = field(default_factory=list)
+    start: Row | None = None
+    best: Row | None = None
+
+    @property
+    def waited(self) -> list[Row]:
+        return [row for row in self.rows if row.wait_ns is not None]
+
+    @property
+    def moved(self) -> list[Row]:
+        return [row for row in self.rows if row.goodput is not None]
+
+
+def curve_of(series: Series) -> Curve:
+    """Rows by size; several rows of one size (intervals of one test) become their middle one."""
+    curve = Curve()
+    by_size: dict[int, list[Row]] = {}
+    waits = series.waits or series.traffic == "pingpong"
+    for point in series.points[:_POINTS]:
+        trouble = _trouble(point)
+        if trouble:
+            curve.bad.append(trouble)
+            continue
+        row = _row(series, point, waits)
+        by_size.setdefault(row.size, []).append(row)
+    for size in sorted(by_size):
+        same = by_size[size]
+        if len(same) > 1:
+            same.sort(key=lambda row: (row.goodput or 0.0, -(row.wait_ns or 0.0)))
+        curve.rows.append(same[len(same) // 2])
+    small = [row for row in curve.rows if row.wait_ns is not None and row.size <= SMALL]
+    curve.start = min(small, key=lambda row: row.wait_ns or 0.0, default=None)
+    curve.best = max(curve.moved, key=lambda row: row.goodput or 0.0, default=None)
+    return curve
+
+
+def _trouble(point: SeriesPoint) -> str:
+    if not 0 <= point.message_bytes <= _LARGEST:
+        return f"line {point.line}: a message of {point.message_bytes} B"
+    named = (
+        ("half round trip", point.hrt_ns), ("time", point.time_ns), ("shortest time", point.time_min_ns),
+        ("longest time", point.time_max_ns), ("goodput", point.goodput_bytes_per_s),
+        ("message rate", point.messages_per_s),
+    )  # fmt: skip
+    for name, value in named:
+        if value is None:
+            continue
+        if not math.isfinite(value) or value < 0:
+            return f"{point.message_bytes} B: {name} {value:g}"
+        # "0.00" is a number that rounding has hidden; a bare 0 with a size is none.
+        if value == 0 and name in ("half round trip", "time") and point.time_step_ns <= 0:
+            return f"{point.message_bytes} B: {name} 0"
+    return ""
+
+
+def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
+    """A ping-pong's goodput is size / half round trip, whatever the program prints (IMB-P2P, ucx: both directions)."""
+    time = point.hrt_ns if point.hrt_ns is not None else point.time_ns
+    wait: float | None = None
+    doubt = 0.0
+    if time is not None and waits and series.traffic in _WAITED:
+        wait = max(time, point.time_step_ns / 2)
+        doubt = min(1.0, point.time_step_ns / 2 / wait) if wait else 1.0
+    goodput: float | None = None
+    size = point.message_bytes
+    if series.traffic in ("collective", "ring", "other"):
+        return Row(size, None, None, 0.0, point)
+    if wait and size and series.traffic != "atomic":
+        goodput = size / wait * 1e9
+        printed = point.goodput_bytes_per_s
+        # The printed one has more digits; it is only taken where its definition is this one.
+        if printed and abs(printed / goodput - 1) < _SAME:
+            goodput = printed
+    elif point.goodput_bytes_per_s:
+        goodput = point.goodput_bytes_per_s / max(1, series.directions)
+        doubt = min(1.0, point.goodput_step / 2 / point.goodput_bytes_per_s)
+    elif time and size and not waits:
+        goodput = size / time * 1e9
+        doubt = min(1.0, point.time_step_ns / 2 / time)
+    elif point.messages_per_s and size:
+        goodput = point.messages_per_s * size / max(1, series.directions)
+    return Row(size, wait, goodput, doubt, point)

@@ -1,0 +1,112 @@
+"""Is it as fast as the link should be: goodput where the sizes tell it, the start where they do not."""
+
+from __future__ import annotations
+
+from wireproof.model.finding import Severity
+from wireproof.verdict.foreign.bounds import Bounds
+from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
+from wireproof.verdict.foreign.curve import Row
+
+__all__ = ["fill_bytes", "judge_expectation", "judge_start"]
+
+_FILL_SECONDS = 50e-6
+_FILL_BYTES = 65_536
+_WAITED_BYTES = 1 << 20
+_STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
+_HANDSHAKE = 3  # starts that a rendezvous may cost on top of the first
+_LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
+_ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
+
+
+def fill_bytes(case: Case) -> int:
+    """Bytes in flight from which a stream tells the rate of the link; a size for those that wait for each answer."""
+    bounds = case.bounds
+    most = bounds.most if bounds is not None else None
+    least = bounds.least_size if bounds is not None else 0
+    if case.series.waits or case.series.traffic == "pingpong":
+        return max(_WAITED_BYTES, least)
+    return int(max(_FILL_BYTES, least, (most or 0.0) * _FILL_SECONDS))
+
+
+def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> bool:
+    """Holds the goodput against ``attainable``; True when the sizes reach far enough to tell."""
+    if attainable is None or case.chain or case.series.traffic in ("collective", "atomic", "other"):
+        return False
+    telling = [row for row in case.curve.moved if _tells(case, row, attainable)]
+    if not telling:
+        return False
+    share = _share(case)
+    closest = max(telling, key=lambda row: _reached(case, row, attainable))
+    reached = _reached(case, closest, attainable)
+    case.held = True
+    if reached * (1 + closest.doubt) >= share:
+        return True
+    best = max(row.goodput or 0.0 for row in telling)
+    text = (
+        f"{rate(best)} is {best / attainable:.1%} of the attainable {rate(attainable)}; "
+        f"at least {share:.0%} is expected of {case.kind}"
+    )
+    if closest.wait_ns is not None and case.curve.start is not None:
+        text += f", less {_HANDSHAKE} starts of {time(case.curve.start.wait_ns or 0.0)}"
+    evidence: Evidence = {
+        "goodput_bytes_per_s": best, "attainable_bytes_per_s": attainable, "share": reached, "expected": share,
+        "size": closest.size,
+    }  # fmt: skip
+    severity, why = _severity(case, bounds, reached)
+    case.add("below-expectation", severity, text + why, evidence)
+    return True
+
+
+def _tells(case: Case, row: Row, attainable: float) -> bool:
+    if row.wait_ns is None:
+        in_flight = row.size * case.in_flight
+        return in_flight >= fill_bytes(case) or (row.goodput or 0.0) >= case.criteria.min_efficiency * attainable
+    start = case.curve.start
+    least = case.bounds.least_size if case.bounds is not None else 0
+    long = start is not None and row.size / attainable * 1e9 >= _STARTS * _HANDSHAKE * (start.wait_ns or 0.0)
+    return row.size >= max(_FILL_BYTES, least) and (row.size >= _WAITED_BYTES or long)
+
+
+def _reached(case: Case, row: Row, attainable: float) -> float:
+    """Share of attainable; of a waited operation, that of its time less its start and a rendezvous."""
+    if row.wait_ns is None or not row.wait_ns:
+        return (row.goodput or 0.0) / attainable
+    start = case.curve.start.wait_ns if case.curve.start is not None else None
+    allowed = min(_HANDSHAKE * (start or 0.0), 0.5 * row.wait_ns)
+    return row.size / (row.wait_ns - allowed) * 1e9 / attainable
+
+
+def _share(case: Case) -> float:
+    """Both directions at once share the host's bus and memory: each of them may be a little slower."""
+    share = case.criteria.min_efficiency
+    return share * case.criteria.direction_ratio if case.series.traffic == "exchange" else share
+
+
+def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
+    series, protocol = case.series, bounds.link.protocol
+    if series.protocol == "udp":
+        return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
+    if protocol == "efa" and series.pairs == 1 and reached >= _ONE_FLOW:
+        return "inconclusive", "; one pair of endpoints rarely fills an EFA device: measure several pairs"
+    if protocol == "tcp" and (bounds.link.rate_bits_per_s or 0.0) > 10e9:
+        return "fail", "; one TCP stream is bound by one core: RDMA or several streams carry more"
+    printed = any(row.point.goodput_bytes_per_s is not None for row in case.curve.rows)
+    if series.waits and not printed and reached >= _LATENCY_SHARE:
+        return "warning", "; the table is about latency"
+    return "fail", ""
+
+
+def judge_start(case: Case, bounds: Bounds) -> None:
+    """The start of small messages against what is usual; a whole one-sided operation takes a full round trip."""
+    start = case.curve.start
+    if start is None or start.wait_ns is None or case.series.traffic in ("collective", "ring", "other"):
+        return
+    ways = 1 if case.series.traffic == "pingpong" else 2
+    if start.wait_ns <= ways * bounds.typical:
+        return
+    text = (
+        f"{time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} usually take less than "
+        f"{time(ways * bounds.typical)}"
+    )
+    evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": ways * bounds.typical, "size": start.size}
+    case.add("slow-start", "fail", text, evidence)

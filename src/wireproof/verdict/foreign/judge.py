@@ -1,0 +1,215 @@
+"""``judge_series(series, link) -> SeriesVerdict``: the judgement of what another program has printed. Pure."""
+
+from __future__ import annotations
+
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.series import Series, SeriesVerdict
+from wireproof.physics.claims import claim_from_text
+from wireproof.physics.framing import over_fabric
+from wireproof.physics.table import Table
+from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
+from wireproof.verdict.foreign.case import Case, rate, time
+from wireproof.verdict.foreign.curve import curve_of
+from wireproof.verdict.foreign.expectation import fill_bytes, judge_expectation, judge_start
+from wireproof.verdict.foreign.physical import judge_physics
+from wireproof.verdict.foreign.shape import judge_shape
+from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
+
+__all__ = ["judge_series"]
+
+_OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
+_MEBI = 1.048576
+_ROUNDS = 32  # a tree of 2^32 ranks: more are not believed
+_NAMED = 6
+
+
+def judge_series(
+    series: Series,
+    link: LinkClaim | None,
+    *,
+    path: str = "",
+    criteria: Criteria | None = None,
+    table: Table | None = None,
+) -> SeriesVerdict:
+    """Judge one series against the claimed link, or, without one, against what any NIC can do.
+
+    ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet link is held against
+    kernel TCP unless the series itself says RDMA, or its start excludes TCP and RoCE explains all of it. ``criteria``
+    and ``table`` override thresholds and constants. Never raises on any series; PhysicsError for an impossible claim.
+    """
+    case = Case(series, curve_of(series), criteria or Criteria(), table)
+    if link is not None:
+        case.bounds = _chosen(case, link, path.strip().lower(), table)
+    judge_soundness(case)
+    judge_physics(case)
+    judge_shape(case)
+    tell_formula(case)
+    attainable, derivation = _expect(case)
+    _unit_doubt(case, attainable)
+    _explain(case)
+    return _verdict(case, attainable, derivation)
+
+
+def _verbs(series: Series) -> bool:
+    return series.protocol == "rdma"
+
+
+def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
+    """The bounds of the link; of an Ethernet link those of RoCE where the series or its numbers say RDMA."""
+    series = case.series
+    bounds = bounds_of(link, table, verbs=_verbs(series))
+    if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or series.protocol in ("tcp", "udp"):
+        return bounds
+    rated = link.rate_bits_per_s
+    text = "roce" if rated is None else f"roce:{rated / 1e9:g}"
+    roce = bounds_of(claim_from_text(text, mtu=link.mtu, pcie=link.pcie), table, verbs=_verbs(series))
+    if _verbs(series):
+        case.add("judged-as-rdma", "note", f"{series.benchmark} moves its bytes by RDMA: held against {roce.link.kind}")
+        return roce
+    start = case.curve.start.wait_ns if case.curve.start is not None else None
+    if start is None or start >= bounds.hard or start < roce.doubt or not _explains(case, roce):
+        return bounds
+    text = (
+        f"a start of {time(start)} excludes kernel TCP ({time(bounds.floor)} at least) and RoCE explains the whole "
+        f"curve: held against {roce.link.kind}; say --path tcp when TCP was meant"
+    )
+    case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
+    return roce
+
+
+def _explains(case: Case, bounds: Bounds) -> bool:
+    trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
+    judge_physics(trial)
+    judge_shape(trial)
+    return not any(r.severity in ("fail", "inconclusive") for r in trial.reasons)
+
+
+def _expect(case: Case) -> tuple[float | None, list[str]]:
+    """Attainable goodput with its arithmetic, and the reasons of what is slower than it should be."""
+    bounds, best = case.bounds, case.curve.best
+    if bounds is None:
+        least = any_nic_ns(case.table)
+        case.add("no-limit-known", "inconclusive", _without_link(case, least))
+        return None, []
+    if not bounds.wire:
+        case.add("no-wire-claimed", "inconclusive", f"{case.kind} was claimed: nothing is said about a network")
+        return None, []
+    attainable, lines = bounds.expected(best.goodput if best is not None else None)
+    floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
+    if case.off or case.mixed:
+        return attainable, [*lines, floor]
+    told = judge_expectation(case, bounds, attainable)
+    judge_start(case, bounds)
+    _held_by(case, bounds, attainable, told)
+    return attainable, [*lines, floor]
+
+
+def _without_link(case: Case, least: float) -> str:
+    start, best = case.curve.start, case.curve.best
+    seen = [f"starts at {time(start.wait_ns)}"] if start is not None and start.wait_ns is not None else []
+    seen += [f"reaches {rate(best.goodput)}"] if best is not None and best.goodput is not None else []
+    told = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
+    return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
+
+
+def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -> None:
+    """Says what of the series could not be held against the link, so that nothing passes without evidence."""
+    series = case.series
+    if series.traffic == "other":
+        case.held = False
+        case.add("not-a-link-test", "inconclusive", f"{series.benchmark} is not judged by a link's limits")
+    elif series.traffic in ("collective", "ring") or case.chain:
+        _held_collective(case, bounds)
+    elif not told and not case.held and case.curve.rows:
+        what = "no rate is claimed" if attainable is None else "the sizes are too small to tell the rate of the link"
+        case.add("sizes-too-small", "inconclusive", f"{what}, and the series has no start to hold against a floor")
+    elif not told and attainable is None and case.curve.best is not None and case.curve.start is None:
+        case.held = False
+        case.add(
+            "no-limit-known", "inconclusive", f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS"
+        )
+
+
+def _held_collective(case: Case, bounds: Bounds) -> None:
+    """A collective has no ceiling of one link; small ones take at most two messages of a tree of its ranks."""
+    series = case.series
+    times = [row.point.time_max_ns or row.point.time_ns for row in case.curve.rows if row.size <= 1024]
+    least = min((t for t in times if t), default=None)
+    case.held = False
+    if series.traffic == "collective" and series.processes and least is not None:
+        rounds = min(_ROUNDS, max(1, (series.processes - 1).bit_length()))
+        if bounds.hard <= least <= 2 * rounds * bounds.typical:
+            case.held = True
+            return
+    what = "ranks of one node may be neighbours in it" if series.traffic != "collective" else "its ranks are not known"
+    text = f"{series.benchmark} is held against the floor only: a link's goodput is no limit of it, and {what}"
+    case.add("only-a-floor", "inconclusive", text)
+
+
+def _unit_doubt(case: Case, attainable: float | None) -> None:
+    """A doubtful unit counts where 4.86 % would change the verdict."""
+    doubt, best = case.series.unit_doubt, case.curve.best
+    if not doubt:
+        return
+    share = case.criteria.min_efficiency
+    near = False
+    if attainable and best is not None and best.goodput is not None and best.wait_ns is None:
+        reached = best.goodput / attainable
+        near = any((reached >= limit) != (reached * f >= limit) for limit in (share, 1.02) for f in (_MEBI, 1 / _MEBI))
+    told = "; the other unit would change the verdict" if near else "; the verdict is the same in either"
+    case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{told}"[:400])
+
+
+def _explain(case: Case) -> None:
+    case.reasons = [reason for reason in case.reasons if not (case.off and reason.code == "no-limit-known")]
+
+
+def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
+    series, best, start = case.series, case.curve.best, case.curve.start
+    severities = {reason.severity for reason in case.reasons}
+    verdict: Verdict = "fail" if "fail" in severities else "inconclusive" if "inconclusive" in severities else "pass"
+    if verdict == "pass" and not case.held:
+        verdict = "inconclusive"
+    proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
+    explained: list[str] = []
+    if verdict != "pass" and series.traffic not in ("collective", "ring", "other") and not case.chain:
+        explained = explanations(case.curve, verbs=_verbs(series), fills=_FILLS // case.in_flight)
+        _name(case, explained)
+    if proof == "unproven" and (case.bounds is None or case.bounds.wire):
+        case.add("log-without-counters", "note", _NO_COUNTERS)
+    moved = best.goodput if best is not None else None
+    efficiency = None
+    if moved is not None and attainable and proof == "unproven" and _told(case, attainable):
+        efficiency = moved / attainable
+    rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
+    return SeriesVerdict(
+        proof=proof, verdict=verdict, efficiency=efficiency, attainable_bytes_per_s=attainable,
+        best_bytes_per_s=moved, start_ns=start.wait_ns if start is not None else None,
+        reasons=sorted(case.reasons, key=lambda reason: rank[reason.severity]), explained_by=explained,
+        derivation=derivation,
+    )  # fmt: skip
+
+
+_FILLS = 65_536
+_NO_COUNTERS = "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
+
+
+def _told(case: Case, attainable: float) -> bool:
+    """True when the best row is of a size that tells the rate; the efficiency of 8-byte messages says nothing."""
+    best = case.curve.best
+    if best is None or best.goodput is None or case.chain:
+        return False
+    return best.size * case.in_flight >= min(_FILLS, fill_bytes(case)) or best.goodput >= 0.5 * attainable
+
+
+def _name(case: Case, explained: list[str]) -> None:
+    """Without a claim, says which links would explain the curve."""
+    if case.bounds is not None or not case.curve.rows:
+        return
+    if explained:
+        more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
+        text = f"would be explained by {', '.join(explained[:_NAMED])}{more}"
+    else:
+        text = "no link that is known explains it"
+    case.add("explained-by", "note", text, {"links": explained})

@@ -1,0 +1,214 @@
+"""What no wire can do: quicker than the floor, faster than the link, more packets than it has room for."""
+
+from __future__ import annotations
+
+from wireproof.physics.shaper import is_shaped
+from wireproof.physics.table import default_table
+from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, cache_fall
+from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
+from wireproof.verdict.foreign.curve import Row
+
+__all__ = ["judge_physics"]
+
+_TRANSFER_FROM = 2048  # below this the start hides the transfer
+_WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come near the ceiling
+_MOST_RAILS = 8.2
+_SYNCHRONIZING = ("barrier", "allreduce", "alltoall", "allgather", "reduce_scatter", "reduce-scatter")
+_MEBI = 1.048576
+_LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
+
+
+def judge_physics(case: Case) -> None:
+    """Adds the reasons, and marks the case when they exclude the claimed wire."""
+    bounds = case.bounds
+    if bounds is not None and not bounds.wire:
+        return
+    _any_nic(case)
+    if bounds is None:
+        return
+    _floor(case, bounds)
+    _collective(case, bounds)
+    _transfer(case, bounds)
+    _ceiling(case, bounds)
+    _message_rate(case, bounds)
+
+
+def _local(case: Case) -> bool:
+    """A put that is complete when its own buffer is free says nothing about the other end."""
+    text = f"{case.series.benchmark} {case.series.formula} {' '.join(case.series.notes[:8])}".lower()
+    return case.series.traffic == "put" and "local" in text
+
+
+def _any_nic(case: Case) -> None:
+    start = case.curve.start
+    if start is None or start.wait_ns is None or _local(case):
+        return
+    least = any_nic_ns(case.table)
+    quickest = (case.table or default_table())["floor.any_nic"].value
+    shaped = cache_fall(case.curve) is not None
+    if start.wait_ns * (1 + start.doubt) >= (quickest if shaped else least):
+        return
+    case.off = case.too_quick = True
+    text = f"{time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in less than {time(quickest)}"
+    case.add("below-any-nic", "fail", text, {"time_ns": start.wait_ns, "any_nic_ns": quickest, "size": start.size})
+
+
+def _floor(case: Case, bounds: Bounds) -> None:
+    start = case.curve.start
+    if start is None or start.wait_ns is None or _local(case) or case.series.traffic == "collective":
+        return
+    most = start.wait_ns * (1 + start.doubt)
+    if most >= bounds.floor * (1 - case.criteria.floor_tolerance):
+        case.held = True
+        return
+    text = (
+        f"{time(start.wait_ns)} at {size(start.size)}; {case.kind} needs at least {time(bounds.floor)} "
+        "for half a round trip"
+    )
+    evidence: Evidence = {
+        "time_ns": start.wait_ns, "floor_ns": bounds.floor, "size": start.size
+    }  # fmt: skip
+    if most < bounds.hard:
+        case.off = case.too_quick = True
+        case.add("below-floor", "fail", text, evidence)
+    elif most < bounds.doubt:
+        case.add("below-floor", "inconclusive", f"{text}; the floor is from literature, so this is a doubt", evidence)
+    else:
+        case.held = True
+        case.add("below-floor", "note", f"{text}; the floor is from literature and nearly reached", evidence)
+
+
+def _collective(case: Case, bounds: Bounds) -> None:
+    """A collective in which each rank hears of all others takes at least one message; skew may hide half of it."""
+    series = case.series
+    ring = series.traffic == "ring"
+    synchronizing = any(word in series.benchmark.lower() for word in _SYNCHRONIZING)
+    if series.traffic not in ("collective", "ring") or not (synchronizing or ring) or series.metric == "overlap":
+        return
+    times = [
+        (max(t, p.time_max_ns or 0.0), p.message_bytes) for p in series.points for t in [p.time_ns or p.hrt_ns] if t
+    ]
+    small = [pair for pair in times if pair[1] <= 1024]
+    if not small:
+        return
+    least, at = min(small)
+    if least < bounds.hard * (1.0 if ring else 0.5 / 0.6):
+        case.off = case.too_quick = True
+        one = f"one message over {case.kind} takes {time(bounds.floor)}"
+        text = f"{series.benchmark} took {time(least)} at {size(at)}; {one}"
+        case.add("below-floor", "fail", text, {"time_ns": least, "floor_ns": bounds.floor, "size": at})
+
+
+def _transfer(case: Case, bounds: Bounds) -> None:
+    """t(s) against s / R + floor: told of the size that leaves least for the start."""
+    worst: tuple[float, Row] | None = None
+    broken = 0
+    for row in case.curve.waited:
+        if row.size < max(_TRANSFER_FROM, bounds.least_size) or bounds.most is None or row.wait_ns is None:
+            continue
+        if case.series.traffic == "atomic" or _local(case):
+            continue
+        if row.wait_ns * (1 + row.doubt) >= bounds.shortest(row.size):
+            continue
+        broken += 1
+        left = row.wait_ns - row.size / bounds.most * 1e9
+        if worst is None or left < worst[0]:
+            worst = left, row
+    if worst is None or bounds.most is None or worst[1].wait_ns is None:
+        return
+    row = worst[1]
+    moved = row.size / bounds.most * 1e9
+    case.off = True
+    left = worst[0]
+    sizes = "this size breaks" if broken == 1 else f"{broken} sizes break"
+    text = (
+        f"{size(row.size)} in {time(row.wait_ns or 0.0)}: moving the bytes alone takes {time(moved)} at "
+        f"{rate(bounds.most)}, and " + (f"{time(left)} is left" if left > 0 else "nothing is left")
+        + f" for a start of {time(bounds.floor)} ({sizes} the bound)"
+    )  # fmt: skip
+    case.add(
+        "faster-than-transfer", "fail", text,
+        {"size": row.size, "time_ns": row.wait_ns, "transfer_ns": moved, "floor_ns": bounds.floor, "sizes": broken},
+    )  # fmt: skip
+
+
+def _ceiling(case: Case, bounds: Bounds) -> None:
+    best, most = case.curve.best, bounds.most
+    if best is None or best.goodput is None or most is None or case.chain or best.size < bounds.least_size:
+        return
+    tolerance = _WAITED_TOLERANCE if best.wait_ns is not None else case.criteria.ceiling_tolerance
+    if best.goodput * (1 - best.doubt) <= most * (1 + tolerance):
+        return
+    ratio = best.goodput / most
+    told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.3g} times the {rate(most)} that {case.kind} can carry"
+    ways = " in one direction" if case.series.directions > 1 else ""
+    evidence: Evidence = {
+        "goodput_bytes_per_s": best.goodput, "attainable_bytes_per_s": most, "size": best.size, "ratio": ratio
+    }  # fmt: skip
+    if case.series.unit_doubt and best.goodput / _MEBI <= most * (1 + tolerance):
+        case.add("above-ceiling", "inconclusive", f"{told}{ways}; with MB for MiB it would fit", evidence)
+        return
+    pairs = case.series.pairs
+    if pairs > 1 and ratio <= pairs * (1 + tolerance):
+        text = f"{told}{ways}; {pairs} pairs may have used several links, which the output does not tell"
+        case.add("above-ceiling", "inconclusive", text, evidence)
+        return
+    case.add("above-ceiling", "fail", told + ways, evidence)
+    _unit_hint(case, best.goodput, most, tolerance)
+    if _striped(case, ratio):
+        case.mixed = True
+        text = (
+            f"the curve starts and stays flat as a wire's, at {ratio:.2g} times one link: "
+            f"{-int(-ratio // 1)} links carry it together, or the claimed rate is too low"
+        )
+        case.add("mixed-paths", "fail", text, {"ratio": ratio})
+    else:
+        case.off = True
+
+
+def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
+    if case.too_quick or case.series.unit_doubt:
+        return
+    if best / 8 <= most * (1 + tolerance) and best / 8 >= 0.85 * most:
+        case.add("unit-doubt", "note", f"{rate(best)} / 8 = {rate(best / 8)} would fit: bits read as bytes?")
+    elif best / _MEBI <= most * (1 + tolerance) and case.curve.best is not None and case.curve.best.wait_ns is None:
+        case.add("unit-doubt", "note", f"{rate(best)} / 1.048576 = {rate(best / _MEBI)} would fit: MB read as MiB?")
+
+
+def _striped(case: Case, ratio: float) -> bool:
+    """A plateau near a whole number of links, from a start that a wire has: several rails, not memory."""
+    if (
+        case.too_quick
+        or not 1.6 <= ratio <= _MOST_RAILS
+        or cache_fall(case.curve) is not None
+        or case.curve.best is None
+    ):
+        return False
+    rails = -int(-ratio // 1)
+    moved = [row.goodput or 0.0 for row in case.curve.moved][-3:]
+    flat = len(moved) == 3 and min(moved) >= 0.9 * max(moved)
+    return flat and ratio / rails >= 0.85
+
+
+def _message_rate(case: Case, bounds: Bounds) -> None:
+    """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
+    link, series = bounds.link, case.series
+    if link.protocol in ("tcp", "truescale") or is_shaped(link) or link.rate_bits_per_s is None or case.chain:
+        return
+    if series.traffic not in ("stream", "rate", "exchange") or (series.pairs > 1 and len(series.hosts) != 2):
+        return
+    header = (case.table or default_table())[f"{link.protocol}.header"].value
+    least = _LEAST_FRAME if link.protocol in ("rocev2", "psm3", "efa", "slingshot") else 0.0
+    for row in case.curve.moved:
+        if row.goodput is None or row.size == 0 or row.size > 4096:
+            continue
+        messages = row.goodput / row.size
+        packet = max(least, row.size + header / 2)
+        if messages * packet * (1 - row.doubt) > link.rate_bits_per_s / 8 * 1.02:
+            case.off = True
+            text = (
+                f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the line each, "
+                f"{rate(messages * packet)} on a line of {rate(link.rate_bits_per_s / 8)}"
+            )
+            case.add("message-rate-above-link", "fail", text, {"messages_per_s": messages, "size": row.size})
+            return

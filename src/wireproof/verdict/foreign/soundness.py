@@ -1,0 +1,144 @@
+"""Is the series itself sound: complete, consistent, of enough iterations, in a unit and formula that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+
+from wireproof.model.series import SeriesPoint
+from wireproof.verdict.foreign.case import Case, rate, size
+
+__all__ = ["judge_soundness", "tell_formula"]
+
+_FEW_SMALL = 100
+_SMALL = 8192
+_FEW_LARGE = 3
+_FEW_STREAMED = 20
+_ODD = 0.05  # beyond rounding: tools take the mean of the ranks' times here and the longest there
+_CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
+_MEBI = 1.048576
+_SHOWN = 5
+
+
+def judge_soundness(case: Case) -> None:
+    """Adds the reasons that need no link."""
+    series, curve = case.series, case.curve
+    if curve.bad:
+        text = f"{len(curve.bad)} rows hold what is no measured number: {'; '.join(curve.bad[:_SHOWN])}"
+        case.add("bad-number", "inconclusive", text, {"rows": len(curve.bad)})
+    if not curve.rows:
+        case.add("nothing-measured", "inconclusive", "the series has no row that can be judged")
+    if not series.complete:
+        text = f"the table is cut short ({series.incomplete or 'it has no end'}): what is missing is not known"
+        case.add("incomplete-table", "inconclusive", text, {"rows": len(curve.rows)})
+    wrong = [row.size for row in curve.rows if row.point.valid is False]
+    if wrong:
+        text = f"the program's own check of contents failed at {', '.join(size(s) for s in wrong[:_SHOWN])}"
+        case.add("payload-corrupt", "fail", text, {"sizes": len(wrong)})
+    _arithmetic(case)
+    _iterations(case)
+
+
+def _time(point: SeriesPoint) -> float | None:
+    return point.hrt_ns if point.hrt_ns is not None else (point.time_max_ns or point.time_ns)
+
+
+def _products(case: Case) -> Iterable[tuple[str, list[tuple[int, float, float]]]]:
+    """(what is compared, [(size, product, share that rounding hides)]): each product should be one constant."""
+    points = [row.point for row in case.curve.rows]
+    moved: list[tuple[int, float, float]] = []
+    turned: list[tuple[int, float, float]] = []
+    shared: list[tuple[int, float, float]] = []
+    for p in points:
+        t, g, r = _time(p), p.goodput_bytes_per_s, p.messages_per_s
+        hidden_t = p.time_step_ns / 2 / t if t else 1.0
+        hidden_g = p.goodput_step / 2 / g if g else 1.0
+        if t and g and p.message_bytes:
+            moved.append((p.message_bytes, g * t / 1e9 / p.message_bytes, hidden_t + hidden_g))
+        if t and r:
+            turned.append((p.message_bytes, r * t / 1e9, hidden_t + 0.5 / r))
+        if g and r and p.message_bytes:
+            shared.append((p.message_bytes, r * p.message_bytes / g, hidden_g + 0.5 / r))
+    yield "time x goodput / size", moved
+    yield "time x message rate", turned
+    yield "message rate x size / goodput", shared
+
+
+def _arithmetic(case: Case) -> None:
+    """Rows whose columns do not fit together as those of the other rows do. One constant factor is a definition."""
+    if case.series.traffic in ("collective", "ring", "other"):
+        return
+    for what, products in _products(case):
+        clear = [found for found in products if found[2] < _CLEAR]
+        if not clear:
+            continue
+        usual = median(product for _, product, _ in clear)
+        odd = [(at, p) for at, p, hidden in clear if usual <= 0 or abs(p / usual - 1) > _ODD + 2 * hidden]
+        if odd:
+            shown = ", ".join(f"{size(at)}: {p:.4g}" for at, p in odd[:_SHOWN])
+            text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
+            case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
+        elif what.startswith("time x goodput"):
+            _factor(case, usual, max(found[2] for found in clear), len(clear))
+
+
+def _factor(case: Case, usual: float, hidden: float, rows: int) -> None:
+    """The constant itself: 1 message in half a round trip, or as many as the series has directions and pairs."""
+    series = case.series
+    known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
+    if series.processes:
+        known |= {float(series.processes), series.processes / 2, 2.0 * series.processes}
+    if rows < 3 or any(abs(usual / k - 1) <= 0.02 + hidden for k in known):
+        return
+    if any(abs(usual * f / k - 1) <= 0.01 for k in known for f in (_MEBI, 1 / _MEBI)):
+        text = f"time x goodput / size is {usual:.4g}: MB and MiB are mixed up, a factor of 1.0486"
+        case.add("unit-doubt", "inconclusive", text, {"factor": usual})
+    elif any(abs(usual * f / k - 1) <= 0.02 + hidden for k in known for f in (2.0, 0.5)):
+        text = (
+            f"time x goodput / size is {usual:.3g}: one of the two is per full round trip or of both directions, "
+            f"and the other is not ({series.formula})"
+        )
+        case.add("wrong-formula", "warning", text, {"factor": usual})
+
+
+def _iterations(case: Case) -> None:
+    series = case.series
+    if series.traffic in ("collective", "ring", "other"):
+        return
+    few = []
+    for row in case.curve.rows:
+        count = row.point.iterations
+        if count is None:
+            continue
+        waited = row.wait_ns is not None
+        least = (_FEW_SMALL if row.size <= _SMALL else _FEW_LARGE) if waited else _FEW_STREAMED
+        if count * (1 if waited else max(1, case.series.window or 1)) < least:
+            few.append((row.size, count, least))
+    if few:
+        at, count, least = few[0]
+        text = (
+            f"{count} iterations at {size(at)} ({len(few)} sizes in all), at least {least} are needed: first touches "
+            "and the clock's steps are in the mean"
+        )
+        case.add("too-few-iterations", "inconclusive", text, {"size": at, "iterations": count, "sizes": len(few)})
+
+
+def tell_formula(case: Case) -> None:
+    """Notes on what a number may be compared with, where tools differ."""
+    series = case.series
+    name = series.benchmark.lower()
+    if series.traffic in ("put", "get", "atomic"):
+        text = "one-sided: hold it against other one-sided results only, not against two-sided ping-pongs or streams"
+        if series.waits:
+            text += "; its time is the whole operation, not half a round trip"
+    elif "pingping" in name:
+        text = "PingPing: both send at once and the time is not halved; it is no PingPong"
+    elif series.directions > 1:
+        best = case.curve.best
+        each = f": {rate(best.goodput)} each" if best is not None and best.goodput is not None else ""
+        text = f"the printed goodput is the sum of {series.directions} directions{each}; one direction is judged"
+    elif series.traffic == "exchange":
+        text = "both directions are loaded at once: do not hold it against a one-way stream"
+    else:
+        return
+    case.add("formula-differs", "note", f"{text} ({series.formula})"[:400])

@@ -6,7 +6,7 @@ A run has a title, a head and one table per benchmark and number of processes; a
 from __future__ import annotations
 
 from wireproof.adapters.adapter import Adapter, Parsed
-from wireproof.adapters.imb_heading import SIGNS, Run, is_table, run_of
+from wireproof.adapters.imb_heading import SIGNS, Run, is_own, is_table, run_of
 from wireproof.adapters.imb_table import read_table
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
@@ -37,7 +37,7 @@ def parse(page: Page, start: int) -> Parsed:
             run, idle = title, 0
         elif "MPI_Finalize" in line:
             return Parsed(found, index + 1)
-        elif starts_result(line):
+        elif not is_own(line) and starts_result(line):
             break
         elif line.startswith("#"):
             run.learn(line)

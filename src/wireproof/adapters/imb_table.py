@@ -42,25 +42,25 @@ class _Table:
         return self.columns.index(name) if name in self.columns else None
 
 
-def _numbers(words: list[str]) -> list[float] | None:
-    """The row's numbers; None when one is no finite number from 0 to 10^15 in plain digits."""
-    text = "".join(words)
-    if not text.isascii() or "_" in text:
+def _numbers(words: list[str], line: str) -> list[float] | None:
+    """The row's numbers; None when one is no finite number >= 0 in plain digits."""
+    if not line.isascii() or "_" in line:
         return None
     try:
         values = [float(word) for word in words]
     except ValueError:
         return None
-    return values if all(0.0 <= value < _MOST for value in values) else None
+    # a sum with a NaN in it is below nothing
+    return values if min(values) >= 0.0 and sum(values) < _MOST else None
 
 
-def _table(columns: list[str], rows: Rows) -> _Table:
+def _table(page: Page, columns: list[str], rows: Rows) -> _Table:
     table = _Table(columns)
-    whole = [index for index, name in enumerate(columns) if name in ("group", "bytes", "repetitions")]
+    whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
     size = table.column("bytes") or 0
     for words, line in zip(rows.fields, rows.lines, strict=True):
-        values = _numbers(words)
-        if values is None or not all(words[index].isdigit() for index in whole) or values[size] >= _LARGEST_BYTES:
+        values = _numbers(words, page.lines[line])
+        if values is None or not "".join(words[whole]).isdigit() or values[size] >= _LARGEST_BYTES:
             table.odd.append(line)
             continue
         table.values.append(values)
@@ -98,13 +98,15 @@ def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float]:
 
 
 def _step(word: str) -> float:
-    if "e" in word or "E" in word:
-        return step_of(word)
-    return float(10.0 ** -(len(word) - word.find(".") - 1)) if "." in word else 1.0
+    """``step_of``, at once for what IMB prints: whole numbers and two decimals."""
+    if word[-3:-2] == ".":
+        return 0.01
+    return 1.0 if word.isdigit() else step_of(word)
 
 
 def _points(table: _Table, test: ImbTest, unit: Megabyte, only: int | None) -> list[SeriesPoint]:
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order printed."""
+    mega = unit.bytes or 0.0
     size, count, goodput, rate, group = map(table.column, ("bytes", "repetitions", "goodput", "rate", "group"))
     clock = _clock(table, test)
     extras = [(name, place) for name in _OWN if (place := table.column(name)) is not None and place != clock]
@@ -121,11 +123,11 @@ def _points(table: _Table, test: ImbTest, unit: Megabyte, only: int | None) -> l
                 time_ns=None if test.half_round_trip else time,
                 time_min_ns=None if shortest is None else row[shortest] * 1e3,
                 time_max_ns=None if longest is None else row[longest] * 1e3,
-                goodput_bytes_per_s=None if goodput is None else row[goodput] * unit.bytes,
+                goodput_bytes_per_s=row[goodput] * mega if goodput is not None and mega else None,
                 messages_per_s=None if rate is None else row[rate],
                 iterations=None if count is None else int(row[count]),
                 time_step_ns=0.0 if clock is None else _step(words[clock]) * 1e3,
-                goodput_step=0.0 if goodput is None else _step(words[goodput]) * unit.bytes,
+                goodput_step=_step(words[goodput]) * mega if goodput is not None else 0.0,
                 values={_extra(name): row[place] for name, place in extras if name not in ("t_min", "t_max")},
                 valid=None if defects is None else row[defects] < _ZERO_DEFECTS,
                 line=line + 1,
@@ -253,7 +255,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
         test = described(heading.name, [], heading.mode, run.part, run.version)
         return Parsed([_base(page, start, heading, run, heading.name, test)] if named else [], heading.first)
     rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
-    table = _table(heading.columns, rows)
+    table = _table(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = described(name, heading.columns, heading.mode, run.part, run.version)
     pairs = _pairs(heading, test)
@@ -281,4 +283,6 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
 def _unit(table: _Table, unit: Megabyte) -> str:
     if table.column("goodput") is None:
         return "us"
+    if unit.bytes is None:
+        return "us; MB of an unknown size"
     return "us; MB = 10^6 bytes" if unit.bytes == MEGA else "us; MB = 2^20 bytes"

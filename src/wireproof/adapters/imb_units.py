@@ -17,9 +17,9 @@ _ROUNDING = 0.006
 
 @dataclass(frozen=True, slots=True)
 class Megabyte:
-    """``bytes`` of one MB; ``doubt`` says what speaks against it ("" for nothing)."""
+    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for nothing)."""
 
-    bytes: float
+    bytes: float | None
     doubt: str
 
 
@@ -58,7 +58,8 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float]) -> Megabyte:
     if computed is None:
         if said is not None:
             return Megabyte(said, "")
-        return Megabyte(MEGA, "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes")
+        doubt = "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
+        return Megabyte(MEGA if neither else None, doubt)
     if said is not None and said != computed:
         number = ".".join(map(str, version))
         return Megabyte(

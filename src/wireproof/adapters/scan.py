@@ -17,12 +17,14 @@ __all__ = ["MODULES", "adapter", "adapter_names", "read", "starts_result"]
 # One line per tool; the module's ADAPTER is loaded when a log is read.
 MODULES: tuple[str, ...] = (
     "osu",
+    "perftest",
     "imb",
     "hpcc",
     "fi_pingpong",
     "fabtests",
     "mpigraph",
     "ucx_perftest",
+    "nccl_tests",
 )  # fmt: skip
 
 

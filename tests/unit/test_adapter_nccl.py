@@ -1,0 +1,140 @@
+"""nccl-tests: columns of several versions, hosts, bus bandwidth, what a single host proves."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.adapters import adapter, read
+from wireproof.model.errors import BadInput
+from wireproof.model.tool import ToolRequest
+
+PLACES = "out-of-place                       in-place          "
+ONCE = "   time   algbw   busbw #wrong  "
+UNITS = "    (us)  (GB/s)  (GB/s)         "
+HEAD = (
+    f"#{'':62}{PLACES}\n"
+    f"#       size         count      type   redop    root  {ONCE}{ONCE}\n"
+    f"#        (B)    (elements)                           {UNITS}{UNITS}\n"
+)
+SIZES = (1 << 20, 1 << 21, 1 << 22)
+
+
+def devices(*hosts: str) -> str:
+    lines = [
+        f"#  Rank {rank:2d} Group  0 Pid  {4000 + rank} on {host:>10} device  0 [0x8d] NVIDIA X\n"
+        for rank, host in enumerate(hosts)
+    ]
+    return (
+        f"# nThread 1 nGpus 1 minBytes 1048576 maxBytes {SIZES[-1]} step: 2(factor) warmup iters: 5 iters: 20 "
+        f"agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n{''.join(lines)}#\n"
+    )
+
+
+def row(size: int, factor: float, wrong: str = "0", redop: str = "sum", root: str = "-1") -> str:
+    places = "".join(
+        f"  {time:7.1f} {size / time / 1e3:7.2f} {size / time / 1e3 * factor:7.2f} {wrong:>6}"
+        for time in (100.0 + size / 2e4, 90.0 + size / 2e4)
+    )
+    return f"{size:13d} {size // 4:13d} {'float':>9} {redop:>7} {root:>7}{places}\n"
+
+
+TAIL = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.345 \n#\n"
+
+
+def log(*hosts: str, factor: float = 1.5, rows: int = 3, tail: str = TAIL, command: str = "") -> str:
+    return command + devices(*hosts) + HEAD + "".join(row(size, factor) for size in SIZES[:rows]) + tail
+
+
+def test_both_places() -> None:
+    out, inside = read(log("a", "a", "b", "b").encode(), "log")
+    assert (out.benchmark, inside.benchmark) == ("all_reduce_perf out-of-place", "all_reduce_perf in-place")
+    assert (out.processes, out.hosts, out.complete, out.metric, out.traffic) == (
+        4,
+        ["a", "b"],
+        True,
+        "time",
+        "collective",
+    )
+    first = out.points[0]
+    assert first.message_bytes == SIZES[0]
+    assert first.time_ns == pytest.approx((100 + SIZES[0] / 2e4) * 1e3, rel=1e-3)
+    assert first.values["bus_bytes_per_s"] == pytest.approx(1.5 * (first.goodput_bytes_per_s or 0), rel=1e-2)
+    assert (first.valid, first.iterations) == (True, 20)
+    assert not any("bus / algorithm" in note for note in out.notes)
+
+
+def test_one_host_proves_no_network() -> None:
+    assert any("one host" in note for note in read(log("a", "a").encode(), "log")[0].notes)
+
+
+def test_processes_that_ran_alone() -> None:
+    twice = devices("a").replace("#\n# Using", "# Using") + log("b", factor=0.0)
+    one = read(twice.encode(), "log")[0]
+    assert any("each process ran alone" in note for note in one.notes)
+
+
+def test_name_of_the_command_and_its_factor() -> None:
+    text = log("a", "b", factor=0.5, command="$ mpirun -np 2 ./build/all_gather_perf -b 1M -e 4M\n")
+    one = read(text.encode(), "log")[0]
+    assert one.benchmark.startswith("all_gather_perf")
+    assert not any("bus / algorithm" in note for note in one.notes)
+    wrong = read(text.replace("all_gather", "all_reduce").encode(), "log")[0]
+    assert any("bus / algorithm bandwidth is 0.5" in note for note in wrong.notes)
+
+
+def test_concluded_line_names_it() -> None:
+    text = log("a", "b", factor=1.0, tail=TAIL + "# Collective test concluded: sendrecv_perf\n")
+    one = read(text.encode(), "log")[0]
+    assert (one.benchmark, one.traffic) == ("sendrecv_perf out-of-place", "ring")
+
+
+OLD = "     time   algbw   busbw  error     time   algbw   busbw  error"
+
+
+@pytest.mark.parametrize(
+    ("names", "cells"),
+    [("   redop ", "sum {}  0e+00 {}  2e-07"), ("    root ", "0 {}  0e+00 {}  0e+00"), ("", "{}  0e+00 {}    N/A")],
+)
+def test_old_columns(names: str, cells: str) -> None:
+    line = "     1048576        262144     float  " + cells.format("100.0  10.49  10.49", "50.0  20.97  20.97") + "\n"
+    out, inside = read(f"#     size         count      type{names}{OLD}\n{line}{line}".encode(), "log")
+    assert [point.time_ns for point in out.points] == [1e5, 1e5]
+    assert inside.points[0].goodput_bytes_per_s == pytest.approx(20.97e9)
+
+
+def test_wrong_values_are_told() -> None:
+    text = log("a", "b").replace(row(SIZES[1], 1.5), row(SIZES[1], 1.5, wrong="7")).replace(": 0 OK", ": 14 FAILED")
+    one = read(text.encode(), "log")[0]
+    assert [point.valid for point in one.points] == [True, False, True]
+    assert any("14 values out of bounds" in note for note in one.notes)
+
+
+def test_library_talk_between_rows() -> None:
+    talk = "a:100:200 [0] NCCL INFO comm 0x55 rank 0 nranks 2 - Init COMPLETE\n" * 200
+    text = log("a", "b").replace(row(SIZES[1], 1.5), talk + row(SIZES[1], 1.5))
+    assert len(read(text.encode(), "log")[0].points) == 3
+
+
+def test_cut_table_is_incomplete() -> None:
+    text = log("a", "b", rows=1, tail="")
+    one = read(text.encode(), "log")[0]
+    assert (one.complete, len(one.points)) == (False, 1)
+    torn = read(log("a", "b", tail="")[:-9].encode(), "log")[0]
+    assert (torn.complete, len(torn.points)) == (False, 2)
+
+
+def test_two_runs() -> None:
+    text = log("a", "b", command="./all_reduce_perf\n") + log("c", "d", factor=0.5, command="./all_gather_perf\n")
+    assert [(one.benchmark.split()[0], one.hosts) for one in read(text.encode(), "log")][::2] == [
+        ("all_reduce_perf", ["a", "b"]),
+        ("all_gather_perf", ["c", "d"]),
+    ]
+
+
+def test_options() -> None:
+    tool = adapter("nccl_tests")
+    assert tool.argv(ToolRequest(program="all_reduce_perf", sizes=(8, 1024), iterations=50)) == (
+        "all_reduce_perf", "-b", "8", "-e", "1024", "-f", "2", "-n", "50", "-g", "1",
+    )  # fmt: skip
+    with pytest.raises(BadInput):
+        tool.argv(ToolRequest(program="all_reduce_perf", server="n1"))

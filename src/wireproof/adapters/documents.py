@@ -1,0 +1,109 @@
+"""A JSON document inside a log: found by its first key, read to its closing brace, never believed when it is cut."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from wireproof.adapters.page import Page
+
+__all__ = ["Document", "amount", "document_at", "member", "text"]
+
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
+_BARE_KEY = re.compile(r"(?m)^ *(\w{1,40}) ?:")
+_DEEPEST = 40
+_LONGEST = 1 << 26  # characters of one document
+_MOST_AMOUNT = 1e18
+_WORDS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """``value`` is None when it was cut or is no JSON; ``why`` says so. ``after``: index of the first line not used."""
+
+    value: dict[str, Any] | None
+    after: int
+    why: str = ""
+
+
+def _loaded(source: str, first: int, after: int) -> Document:
+    for words in (
+        source,
+        _BARE_KEY.sub(r'"\1":', _NAN.sub("null", source)),
+    ):  # printed by hand: nan, keys without quotes
+        try:
+            value = json.loads(words, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            continue
+        return Document(value if isinstance(value, dict) else None, after)
+    return Document(None, after, f"line {first + 1}: the document is no JSON")
+
+
+def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
+    """The object whose first member ``key`` finds on line index ``start``; its opening brace may be on a line before.
+
+    It ends where its braces balance. A second line with the key before that is another document: this one was cut.
+    """
+    first = key.search(page.lines[start])
+    if first is None:
+        return Document(None, start + 1, "")
+    at = page.lines[start].index('"', first.start())
+    parts, depth, length = ["{"], 1, 0
+    for index in range(start, len(page.lines)):
+        line = page.lines[index][at:] if index == start else page.lines[index]
+        if index > start and key.search(line):
+            return Document(None, index, f"line {index}: the document is cut, another begins")
+        plain = _STRINGS.sub("", line) if '"' in line else line
+        opened, closed = plain.count("{"), plain.count("}")
+        if closed >= depth:
+            end = _closing(line, depth)
+            if end >= 0:
+                return _loaded("\n".join((*parts, line[:end])), start, index + 1)
+        depth += opened - closed
+        length += len(line)
+        if depth > _DEEPEST or length > _LONGEST:
+            return Document(None, index + 1, f"line {index + 1}: the document is too deep or too long")
+        parts.append(line)
+    return Document(None, len(page.lines), f"line {len(page.lines)}: the text ends inside a document")
+
+
+def _closing(line: str, depth: int) -> int:
+    """Behind the brace that closes the document, -1 when it stays open."""
+    position = 0
+    while position < len(line):
+        char = line[position]
+        if char == '"':
+            string = _STRINGS.match(line, position)
+            if string is None:
+                return -1
+            position = string.end()
+            continue
+        depth += (char == "{") - (char == "}")
+        position += 1
+        if depth == 0:
+            return position
+    return -1
+
+
+def member(value: object, *path: str) -> dict[str, Any]:
+    """The object at ``path``, {} when there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def amount(value: object) -> float | None:
+    """A number >= 0 that a benchmark may print; None for all else (a string, nan, negative, 1e300)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if 0 <= value < _MOST_AMOUNT else None
+
+
+def text(value: object) -> str:
+    """One short printable line of a foreign string; "" for what is no string."""
+    if not isinstance(value, str):
+        return ""
+    return " ".join("".join(char if char.isprintable() else " " for char in value[: 4 * _WORDS]).split())[:_WORDS]

@@ -1,0 +1,260 @@
+"""perftest (ib_write_bw and its family): what it prints and the options that it takes.
+
+Its MB is 2^20 bytes, whether a version heads the column MB/sec or MiB/sec; Gb is 10^9 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import msgspec
+
+from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.page import Page
+from wireproof.adapters.perftest_argv import argv
+from wireproof.adapters.perftest_json import DOCUMENT, parse_document
+from wireproof.adapters.perftest_tests import COMMAND, HEADING, TITLE, PerfTest, columns_of, test_of
+from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
+from wireproof.adapters.scan import starts_result
+from wireproof.model.series import Series, SeriesPoint
+
+__all__ = ["ADAPTER"]
+
+_BLOCK_LINES = 120
+_BEFORE = 40
+_MOST = 1e15
+_FACTORS = {"MB/sec": 1 << 20, "MiB/sec": 1 << 20, "Gb/sec": 125_000_000, "GB/sec": 1 << 30, "GiB/sec": 1 << 30}
+_RULE = re.compile(r"^\s*-{5,}\s*$")
+_PARAMETER = re.compile(
+    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX depth|Post List|Mtu|"
+    r"Link type|rdma_cm QPs|Outstand reads|Dual-port)\s*:?\s{0,20}:?\s{0,20}([\w./-]{1,40})"
+)
+_ERROR = re.compile(
+    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't |Received \d{1,9} times"
+    r"|[Ee]rror\b|Terminated\b|Killed\b"
+)
+_CLOCK = "Conflicting CPU frequency"
+_COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
+_LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
+_UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
+
+
+@dataclass(slots=True)
+class _Block:
+    """What the program says of itself before the table. ``heading``: index of the line of column names, or None."""
+
+    title: re.Match[str] | None
+    parameters: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    heading: int | None = None
+    after: int = 0
+
+
+def _said(line: str) -> str:
+    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[:120]
+
+
+def _block(page: Page, start: int) -> _Block:
+    block = _Block(TITLE.search(page.lines[start]), after=start + 1)
+    if HEADING.search(page.lines[start]):
+        block.heading = start
+        return block
+    if block.title is None:
+        block.errors.append(_said(page.lines[start]))
+        return block
+    last = min(len(page.lines), start + _BLOCK_LINES)
+    for index in range(start + 1, last):
+        line = page.lines[index]
+        block.after = index
+        if HEADING.search(line):
+            block.heading = index
+            return block
+        if _ERROR.search(line):
+            block.errors.append(_said(line))
+        elif starts_result(line):
+            return block
+        for name, value in _PARAMETER.findall(line):
+            block.parameters.setdefault(name, value)
+    block.after = last
+    return block
+
+
+def _value(words: list[str], roles: list[str], role: str) -> tuple[float | None, str]:
+    text = words[roles.index(role)] if role in roles else ""
+    return number(text), text
+
+
+def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
+    """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message rate stays."""
+    goodput, text = _value(words, roles, "goodput")
+    rate, _ = _value(words, roles, "rate")
+    values = {}
+    for role in roles:
+        number_, _ = _value(words, roles, role)
+        if number_ is None or not 0 <= number_ < _MOST:
+            return None
+        if role in ("peak", "cpu_util", "sl") or "port" in role:
+            values[role if role != "peak" else "peak_bytes_per_s"] = number_ * (factor if role == "peak" else 1)
+    if not goodput and not rate:
+        return None
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        goodput_bytes_per_s=goodput * factor if goodput else None,
+        messages_per_s=rate * 1e6 if rate else None,
+        iterations=integer(words[roles.index("iterations")]) if "iterations" in roles else None,
+        goodput_step=step_of(text) * factor if goodput else 0.0,
+        values={key: value for key, value in values.items() if value},
+        line=line + 1,
+    )
+
+
+def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
+    """One row; its time is the median (t_typical), or the mean where a run of given duration prints no other."""
+    fields = {role: _value(words, roles, role)[0] for role in roles}
+    if any(value is None or not 0 <= value < _MOST for value in fields.values()):
+        return None
+    known = {role: value for role, value in fields.items() if value is not None}
+    main = "typical" if "typical" in known else "avg"
+    time = known.get(main, 0.0) * 1e3
+    if time <= 0:
+        return None
+    percentiles = {role: value * 1e3 for role, value in known.items() if re.fullmatch(r"p99[.9]*", role)}
+    values = {f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known}
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        hrt_ns=time if half else None,
+        time_ns=None if half else time,
+        time_min_ns=known["min"] * 1e3 if "min" in known else None,
+        time_max_ns=known["max"] * 1e3 if "max" in known else None,
+        iterations=integer(words[roles.index("iterations")]) if "iterations" in roles else None,
+        time_step_ns=step_of(_value(words, roles, main)[1]) * 1e3,
+        percentiles=percentiles | ({"p50": time} if main == "typical" else {}),
+        values=values,
+        line=line + 1,
+    )
+
+
+def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
+    """Port counters that ``-W`` prints below a row: how much each rose."""
+    end = rows.lines[index + 1] if index + 1 < len(rows.lines) else rows.after
+    found = {}
+    for at in range(rows.lines[index] + 1, min(end, rows.lines[index] + 30)):
+        match = _COUNTER.match(page.lines[at])
+        if match is not None and not (page.cut and at == len(page.lines) - 1):
+            found[match.group(1)] = float(match.group(2))
+    return found
+
+
+def _points(page: Page, rows: Rows, roles: list[str], test: PerfTest, unit: str) -> tuple[list[SeriesPoint], int]:
+    """Points by size (repeated runs keep their order) and how many rows held no measured number."""
+    good = []
+    factor = _FACTORS.get(unit, 1 << 20)
+    timed = "avg" in roles or "typical" in roles
+    for index, (words, line) in enumerate(zip(rows.fields, rows.lines, strict=True)):
+        point = _time(words, roles, test.half, line) if timed else _bandwidth(words, roles, factor, line)
+        if point is None or not 0 < point.message_bytes < 1 << 40:
+            continue
+        counters = _counters(page, rows, index)
+        if counters:
+            point = msgspec.structs.replace(point, values=point.values | counters)
+        good.append(point)
+    return sorted(good, key=lambda point: point.message_bytes), len(rows.fields) - len(good)
+
+
+def _state(page: Page, rows: Rows, block: _Block, closed: bool, troubles: list[str]) -> str:
+    """Why the table is incomplete; "" when nothing says so."""
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    if troubles:
+        return troubles[0]
+    if not rows.fields:
+        return "no row follows the heading"
+    if block.title is not None and not closed:
+        return "the line that closes the table is missing: the run was cut"
+    return ""
+
+
+def _command(page: Page, start: int) -> tuple[str, str]:
+    """(program, its options) of the nearest command line above."""
+    for index in range(start - 1, max(-1, start - _BEFORE), -1):
+        line = page.lines[index]
+        if HEADING.search(line) or TITLE.search(line):
+            break
+        found = COMMAND.search(line)
+        if found is not None:
+            return found.group(1), found.group(2)
+    return "", ""
+
+
+def _notes(page: Page, start: int, block: _Block, unit: str, odd: int) -> list[str]:
+    notes = [f"{name}: {value}" for name, value in block.parameters.items()]
+    if unit == "MB/sec":
+        notes.append("the heading says MB/sec; the program counts 2^20 bytes")
+    if odd:
+        notes.append(f"{odd} rows left out: they hold zero or no number that can be")
+    around = page.lines[max(0, start - 10) : block.after]
+    if any(_CLOCK in line for line in around):
+        notes.append("the program found conflicting processor frequencies: all its times may be off by their ratio")
+    return notes
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The run that begins with the title, the table or the complaint on line index ``start``."""
+    if DOCUMENT.search(page.lines[start]):
+        return parse_document(page, start)
+    block = _block(page, start)
+    roles, unit = columns_of(page.lines[block.heading]) if block.heading is not None else ([], "")
+    command, rest = _command(page, start) if block.title is None else ("", "")
+    test = test_of(block.title, command, rest, roles)
+    rows, closed, troubles = Rows(after=block.after), False, list(block.errors)
+    if block.heading is not None:
+        rows = read_rows(page, block.heading + 1, (len(roles),), lambda line: bool(_RULE.match(line)) or _next(line))
+        closed = rows.after < len(page.lines) and _RULE.match(page.lines[rows.after]) is not None
+        first = block.heading + 1
+        troubles = [_said(line) for line in page.lines[first : rows.after] if "=" not in line and _ERROR.search(line)]
+    points, odd = _points(page, rows, roles, test, unit)
+    incomplete = _state(page, rows, block, closed, troubles) if block.heading is not None else ""
+    if block.heading is None:
+        incomplete = troubles[0] if troubles else "no table follows the title"
+    depth = integer(block.parameters.get("TX depth", ""))
+    raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
+    series = Series(
+        tool="perftest",
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=points,
+        formula=test.formula,
+        unit=_UNIT.get(unit, "MB = 2^20 bytes") if roles else "",
+        directions=test.directions,
+        waits=test.metric in ("half_round_trip", "latency"),
+        window=depth if test.metric.endswith("bandwidth") else None,
+        protocol="" if raw else "rdma",
+        complete=not incomplete,
+        incomplete=incomplete,
+        notes=_notes(page, start, block, unit, odd),
+        source=page.source,
+        first_line=start + 1,
+        last_line=rows.lines[-1] + 1 if rows.lines else start + 1,
+    )
+    return Parsed([series], max(start + 1, rows.after + closed))
+
+
+def _next(line: str) -> bool:
+    return starts_result(line) and not _ERROR.search(line)
+
+
+ADAPTER = Adapter(
+    name="perftest",
+    signs=(
+        r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ ){0,2}Test\b",
+        r"#bytes +#(?:iterations|sl)\b",
+        _LOST,
+        r'"test_info" ?: ?\{',
+    ),
+    parse=parse,
+    argv=argv,
+)

@@ -1,0 +1,86 @@
+"""The programs of perftest: what each times, which columns it prints and how the printed number is made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from wireproof.model.series import Traffic
+
+__all__ = ["COMMAND", "HEADING", "TITLE", "PerfTest", "columns_of", "test_of"]
+
+TITLE = re.compile(
+    r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) ((?:[A-Za-z]+ ){0,2})Test\b"
+)
+HEADING = re.compile(r"#bytes +#(?:iterations|sl)\b")
+COMMAND = re.compile(
+    r"(?:^|[\s/`'\"$])((?:ib_(?:write|read|send|atomic)|raw_ethernet(?:_burst|_fs|_send)?)_(?:bw|lat|rate))"
+    r"(?=[\s'\"`]|$)([^\n]{0,400})"
+)
+_COLUMN = re.compile(
+    r"#bytes|#sl|#iterations|BW \w{1,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)? ?\[\w{1,8}\]|t_\w{1,12} ?\[\w{1,8}\]|"
+    r"99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util ?\[%{1,2}\]"
+)
+_NAMES = {
+    "#bytes": "size", "#sl": "sl", "#iterations": "iterations", "t_typical": "typical", "t_avg": "avg",
+    "t_min": "min", "t_max": "max", "t_stdev": "stdev", "tps average": "tps",
+    "BW peak": "peak", "BW average": "goodput", "MsgRate": "rate",
+}  # fmt: skip
+_VERBS: dict[str, Traffic] = {"write": "put", "read": "get", "send": "stream", "atomic": "atomic"}
+
+
+@dataclass(frozen=True, slots=True)
+class PerfTest:
+    """``half``: the printed time is half a round trip (send and write); else that of one whole operation."""
+
+    name: str
+    metric: str
+    traffic: Traffic
+    formula: str
+    half: bool = False
+    directions: int = 1
+
+
+def columns_of(heading: str) -> tuple[list[str], str]:
+    """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for latency)."""
+    roles, unit = [], ""
+    for name in _COLUMN.findall(heading):
+        plain = name.partition("[")[0].strip()
+        if plain.startswith("BW "):
+            unit = unit or name.partition("[")[2].rstrip("]")
+        if plain.startswith("99"):
+            plain = "p" + plain.partition("%")[0]
+        roles.append(_NAMES.get(plain, plain.lower().replace(" ", "_").lstrip("#")))
+    return roles, unit
+
+
+def _verb_of(title: re.Match[str] | None, command: str) -> str:
+    if title is not None:
+        return title.group(1).lower().removeprefix("rdma_")
+    words = command.split("_")
+    return words[1] if len(words) == 3 and words[0] == "ib" else ""
+
+
+def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[str]) -> PerfTest:
+    """From the title that the program printed, else from its command line, else from the columns alone."""
+    verb = _verb_of(title, command)
+    name = command or (f"ib_{verb}_{'lat' if title and title.group(3) == 'Latency' else 'bw'}" if verb else "perftest")
+    if "avg" in roles or "typical" in roles or (title is not None and title.group(3) == "Latency"):
+        return _latency(name, verb)
+    both = "Bidirectional" in title.group(2) if title is not None else bool(re.search(r"\s(?:-b|--bidir\w*)\b", rest))
+    formula = "size x iterations x queue pairs / (last completion - first post)"
+    if both:
+        formula += ", summed over both directions"
+        return PerfTest(name, "bidirectional_bandwidth", "exchange", formula, directions=2)
+    return PerfTest(name, "bandwidth", _VERBS.get(verb, "stream"), formula)
+
+
+def _latency(name: str, verb: str) -> PerfTest:
+    tail = "; the median, without the two largest samples; t_max is the second largest"
+    if verb in ("write", "send"):
+        formula = f"(next post - post) / 2, half of a round trip{tail}"
+        return PerfTest(name, "half_round_trip", "pingpong", formula, half=True)
+    if verb in ("read", "atomic"):
+        return PerfTest(name, "latency", _VERBS[verb], f"next post - post: one whole {verb}{tail}")
+    formula = f"next post - post, halved if the program was a send or write test (the log does not say){tail}"
+    return PerfTest(name, "latency", "other", formula)

@@ -1,0 +1,71 @@
+"""Two questions to a host before a benchmark starts there: which cores are near the NIC, which address does it have?
+
+An answer is a convenience: a host that does not answer costs a note, never the run.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+
+__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "remote_argv"]
+
+_TIMEOUT_S = 15.0
+_LONGEST = 1 << 16
+_RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
+_PREFERRED = 4
+"""Index into the near cores: the lowest ones serve interrupts and the system (the documents take cores 4 and 6)."""
+
+
+def cpulist_argv(nic: str) -> list[str]:
+    """Prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA device with or without its port."""
+    device = nic.split(":", 1)[0]
+    return ["cat", *(f"/sys/class/{kind}/{device}/device/local_cpulist" for kind in ("net", "infiniband"))]
+
+
+def address_argv(nic: str) -> list[str]:
+    """Prints the NIC's IPv4 addresses, one a line."""
+    return ["ip", "-o", "-4", "addr", "show", "dev", nic.split(":", 1)[0]]
+
+
+def remote_argv(host: str, argv: Sequence[str], agent: str = "") -> list[str]:
+    """``argv`` on another host. ssh gives its words to a shell there, so they are quoted."""
+    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=5"]
+    return [agent or "ssh", *options, host, shlex.join(argv)]
+
+
+def ask(argv: Sequence[str]) -> str:
+    """What the command prints, "" when it does not start or answer in time. Its errors are not shown."""
+    try:
+        done = subprocess.run(argv, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout[:_LONGEST].decode("utf-8", "replace")
+
+
+def core_near(cpulist: str) -> int | None:
+    """One core of ``0-23,48-71``: the fifth, or the last of a short list; None when there is no list."""
+    cores: list[int] = []
+    for part in cpulist.split("\n", 1)[0].strip().split(","):
+        found = _RANGE.fullmatch(part)
+        if found is None:
+            return None
+        first = int(found.group(1))
+        cores += range(first, min(int(found.group(2) or first), first + _LONGEST) + 1)
+    return cores[min(_PREFERRED, len(cores) - 1)] if cores else None
+
+
+def address_in(printed: str) -> str:
+    """The first address of ``3: ib0    inet 10.0.0.2/24 brd ...``; "" when there is none."""
+    for line in printed.splitlines()[:64]:
+        words = line.split()
+        if "inet" in words[:-1]:
+            text = words[words.index("inet") + 1].split("/", 1)[0]
+            try:
+                return str(ipaddress.IPv4Address(text))
+            except ValueError:
+                continue
+    return ""

@@ -1,0 +1,83 @@
+"""``wireproof run``: recipes as a user reads them; real runs are in tests/lab/test_run_tools.py."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+EMPTY = {"PATH": "/usr/bin:/bin", "OSU_HOME": "", "I_MPI_ROOT": ""}
+
+
+def test_the_list_has_the_documents_recipes() -> None:
+    listed = wireproof("run", "--list")
+    assert listed.returncode == 0
+    for name in ("osu_put_bw", "IMB-P2P PingPong", "ib_write_bw", "qperf tcp_bw", "iperf3", "osu_mbw_mr", "hpcc"):
+        assert name in listed.stdout
+    assert {row["tool"] for row in document(wireproof("run", "--list", "--json"))} >= {"osu", "imb", "hpcc", "iperf3"}
+
+
+def test_a_dry_run_needs_no_tool_and_prints_what_a_shell_takes() -> None:
+    done = wireproof("run", "osu_put_bw", "--hosts", "c101,c102", "--fabric", "tcp", "--nic", "eno1", "--dry-run",
+                     environment=EMPTY)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    commands = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert len(commands) == 1
+    words = shlex.split(commands[0])
+    assert words[-1] == "osu_put_bw"
+    assert words[words.index("btl_tcp_if_include") + 1] == "eno1"
+    assert words[words.index("--map-by") + 1] == "ppr:1:node"
+
+
+def test_a_dry_run_as_json() -> None:
+    argv = ("run", "imb", "PingPong", "--hosts", "c101,c102", "--mpi", "intel", "--fabric", "psm2", "--dry-run", "--json")
+    found = document(wireproof(*argv, environment=EMPTY))
+    assert found["benchmark"] == "PingPong"
+    step = found["steps"][0]
+    assert step["argv"][step["argv"].index("FI_PROVIDER") + 1] == "psm2"
+    assert shlex.split(step["line"])[-2:] == ["IMB-P2P", "PingPong"] or "IMB-P2P" in step["line"]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (),
+        ("osuu",),
+        ("osu_bw; rm -rf /",),
+        ("imb", "Ping Pong"),
+        ("osu_bw", "--hosts", "c101"),
+        ("osu_bw", "--hosts", "c101,c101"),
+        ("osu_bw", "--hosts", "-oProxyCommand=x,c102"),
+        ("osu_bw", "--hosts", "c101,c102", "--fabric", "carrier-pigeon"),
+        ("osu_bw", "--hosts", "c101,c102", "--nic", "fab0", "--fabric", "psm3", "--mpi", "intel"),
+        ("osu_bw", "--hosts", "c101,c102", "--link", "10gbe:100"),
+        ("osu_bw", "--hosts", "c101,c102", "--sizes", "x"),
+        ("osu_bw", "--hosts", "c101,c102", "--mpi", "lam"),
+        ("osu_bw", "--lab", "no-such-lab"),
+        ("osu_bw", "--program", "/nowhere/osu_bw"),
+    ],
+)
+def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
+    done = wireproof("run", *argv, "--dry-run", environment=EMPTY)
+    assert done.returncode == 2, done.stdout
+    assert one_sentence(done)
+
+
+def test_a_missing_tool_could_not_be_measured(tmp_path: Path) -> None:
+    done = wireproof("run", "osu_multi_lat", "--hosts", "c101,c102", environment=EMPTY | {"PATH": str(tmp_path)})
+    assert done.returncode == 4
+    assert "osu_multi_lat was not found: build the OSU micro-benchmarks" in one_sentence(done)
+
+
+def test_a_program_of_another_mpi_is_refused(tmp_path: Path) -> None:
+    hpcc = Path("/usr/bin/hpcc")
+    if not hpcc.exists() or not os.access(hpcc, os.X_OK):
+        pytest.skip("hpcc is not installed")
+    done = wireproof("run", "hpcc", "--mpi", "mpich", "--dry-run")
+    if done.returncode == 0:
+        pytest.skip("this hpcc is linked with MPICH")
+    assert done.returncode == 2
+    assert "each rank would believe that it is alone" in one_sentence(done)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from importlib import import_module
 
 from wireproof.adapters.adapter import Adapter
@@ -27,6 +28,9 @@ MODULES: tuple[str, ...] = (
     "nccl_tests",
 )  # fmt: skip
 
+_SIGN_WITHIN = 4096
+"""A sign stands in the first characters of its line; only JSON without line breaks has longer lines."""
+
 
 @cache
 def _adapters() -> tuple[Adapter, ...]:
@@ -40,20 +44,25 @@ def _signs() -> re.Pattern[str]:
     return re.compile("|".join(groups))
 
 
+@lru_cache(maxsize=4096)
+def _tool(line: str) -> int | None:
+    """Index of the tool whose sign is in the line. Logs repeat their lines, so most answers are remembered."""
+    match = _signs().search(line)
+    return int(match.lastgroup[1:]) if match is not None and match.lastgroup is not None else None
+
+
 def starts_result(line: str) -> bool:
     """True when some tool's result may start on this line."""
-    return _signs().search(line) is not None
+    return _tool(line[:_SIGN_WITHIN]) is not None
 
 
-def _heads(page: Page) -> list[tuple[int, int]]:
-    """(line index, tool) of every line with a sign."""
-    search = _signs().search
-    found = []
+def _heads(page: Page) -> Iterator[tuple[int, int]]:
+    """(line index, tool) of every line with a sign. Most lines are rows, which need no search: they are all digits."""
     for index, line in enumerate(page.lines):
-        match = search(line)
-        if match is not None and match.lastgroup is not None:
-            found.append((index, int(match.lastgroup[1:])))
-    return found
+        if line and not line.replace(" ", "").replace(".", "").isdigit():
+            tool = _tool(line[:_SIGN_WITHIN])
+            if tool is not None:
+                yield index, tool
 
 
 def read(data: bytes, source: str) -> list[Series]:

@@ -16,6 +16,7 @@ VERBS: dict[str, str] = {
     "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "explain": "Say what a finding's code means and what to do next.",
+    "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
     "lint": "Find what is wrong in a job script, command line or configuration file.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",

@@ -17,8 +17,8 @@ Traffic = Literal["pingpong", "stream", "exchange", "put", "get", "rate", "ring"
 """``rate``: several pairs stream at once. ``exchange``: both directions at once. ``other``: not judged by a link."""
 
 
-class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One printed row.
+class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One printed row. In JSON what was not printed is left out.
 
     ``hrt_ns`` is half a round trip; any other time of one operation is ``time_ns``. ``goodput_bytes_per_s`` is as the
     program defines it (``Series.directions`` says how many directions it sums, ``Series.pairs`` over how many pairs).

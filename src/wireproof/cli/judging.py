@@ -1,0 +1,139 @@
+"""Reads and judges files, on all cores when there are many: what ``judge`` and ``run`` have in common."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import click
+
+from wireproof.adapters import read
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput, WireproofError
+from wireproof.physics.table import Table
+from wireproof.report.judged import JudgedSeries, encoded, joined
+from wireproof.report.judged_text import long_text, short_text
+from wireproof.report.names import clean
+from wireproof.report.text import Look
+from wireproof.verdict.foreign import judge_series
+
+__all__ = ["Case", "Judged", "judge_text", "judged_files"]
+
+_LARGEST = 128 << 20
+_MANY = 32  # fewer are judged sooner than a second process starts
+_CHUNK = 16
+_SAY_AFTER_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What every file is held against, and how it is told."""
+
+    link: LinkClaim | None = None
+    path: str = ""
+    table: Table | None = None
+    look: Look = field(default_factory=Look)
+    brief: bool = False
+    as_json: bool = False
+
+
+@dataclass(slots=True)
+class Judged:
+    """What came of some files: encoded JSON or text, verdicts, and errors with the files that they are about."""
+
+    text: str = ""
+    documents: list[bytes] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def _contents(name: str) -> bytes:
+    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too large for a log."""
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with open(name, "rb") as file:
+                if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
+                    raise BadInput(f"{name}: this is a folder.")
+                data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise BadInput(f"{name}: {error.strerror or error}.") from error
+    if len(data) > _LARGEST:
+        raise BadInput(
+            f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results: cut out the part that holds them."
+        )
+    return data
+
+
+def judge_text(data: bytes, name: str, case: Case) -> list[JudgedSeries]:
+    """Every series in ``data``, judged. Raises BadInput when there is none."""
+    series = read(data, name)
+    return [joined(one, judge_series(one, case.link, path=case.path, table=case.table), case.link) for one in series]
+
+
+def _one(name: str, case: Case, into: Judged) -> None:
+    shown = "standard input" if name == "-" else name
+    try:
+        found = judge_text(_contents(name), shown, case)
+    except WireproofError as error:
+        into.errors.append(clean(error, 600))
+        into.files.append(clean(name, 400))
+        return
+    for one in found:
+        into.verdicts.append(one.verdict)
+        if case.as_json:
+            into.documents.append(encoded(one))
+        else:
+            into.text += short_text(one, case.look) if case.brief else long_text(one, case.look)
+
+
+def _some(names: Sequence[str], case: Case) -> Judged:
+    result = Judged()
+    for name in names:
+        _one(name, case, result)
+    return result
+
+
+def _workers(jobs: int | None) -> int:
+    return jobs or len(os.sched_getaffinity(0))
+
+
+def judged_files(names: Sequence[str], case: Case, jobs: int | None = None) -> Iterator[Judged]:
+    """Results in the order of the names. Progress goes to stderr from two seconds on."""
+    workers = _workers(jobs)
+    if len(names) < _MANY or workers == 1 or "-" in names:
+        yield from _told((_some([name], case) for name in names), len(names), 1)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from itertools import repeat
+    from multiprocessing import get_context
+
+    chunks = [names[i : i + _CHUNK] for i in range(0, len(names), _CHUNK)]
+    with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+        # In waves: all results at once would hold every file's text in memory.
+        wave = 32 * workers
+        ahead = (
+            result
+            for i in range(0, len(chunks), wave)
+            for result in pool.map(_some, chunks[i : i + wave], repeat(case))
+        )
+        yield from _told(ahead, len(names), _CHUNK)
+
+
+def _told(results: Iterator[Judged], total: int, each: int) -> Iterator[Judged]:
+    """The same results, with a line on stderr now and then when it takes longer."""
+    said = started = time.monotonic()
+    done = 0
+    for result in results:
+        yield result
+        done = min(total, done + each)
+        now = time.monotonic()
+        if now - started > _SAY_AFTER_S and now - said > _SAY_AFTER_S and done < total:
+            click.echo(f"wireproof: {done} of {total} files judged", err=True)
+            said = now

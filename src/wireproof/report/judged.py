@@ -1,0 +1,106 @@
+"""Foreign results, judged: the JSON of ``wireproof judge`` with its schema, and the same for people.
+
+The document is one object, ``{"series": [...], "errors": [...]}``; it is written series by series, so that ten
+thousand logs need no more memory than one. Fields are only ever added within one version; unknown is null, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
+
+__all__ = ["VERSION", "FileError", "JudgedSeries", "JudgementDocument", "encoded", "joined", "json_schema"]
+
+VERSION = 1
+
+
+class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """One table of one program with its verdict. Units: bytes, bytes/s, ns; ``efficiency`` is best / attainable."""
+
+    source: str
+    first_line: int
+    last_line: int
+    tool: str
+    version: str
+    benchmark: str
+    metric: str
+    traffic: str
+    formula: str
+    unit: str
+    directions: int
+    pairs: int
+    processes: int | None
+    window: int | None
+    protocol: str
+    complete: bool
+    incomplete: str
+    hosts: list[str]
+    notes: list[str]
+    points: list[SeriesPoint]
+    proof: Proof
+    verdict: Verdict
+    efficiency: float | None
+    attainable_bytes_per_s: float | None
+    best_bytes_per_s: float | None
+    share_of_nominal: float | None
+    start_ns: float | None
+    explained_by: list[str]
+    derivation: list[str]
+    reasons: list[Reason]
+
+
+class FileError(msgspec.Struct, frozen=True, kw_only=True):
+    """A file in which nothing could be judged, and why."""
+
+    file: str
+    message: str
+
+
+class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof judge --json`` prints."""
+
+    schema: Literal["wireproof.judgement"]
+    version: Literal[1]
+    link: LinkClaim | None
+    series: list[JudgedSeries]
+    errors: list[FileError]
+
+
+def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> JudgedSeries:
+    """Series and verdict as one flat object."""
+    rate = link.rate_bits_per_s if link is not None else None
+    best = verdict.best_bytes_per_s
+    kept = {name: getattr(series, name) for name in JudgedSeries.__struct_fields__ if hasattr(series, name)}
+    told = {name: getattr(verdict, name) for name in JudgedSeries.__struct_fields__ if hasattr(verdict, name)}
+    share = best * 8 / rate if best is not None and rate else None
+    return JudgedSeries(**kept, **told, share_of_nominal=share)
+
+
+def encoded(value: msgspec.Struct) -> bytes:
+    """JSON of one object; what is not finite becomes null. Non-ASCII is escaped, so that no terminal can be fooled."""
+    text = msgspec.json.encode(value)
+    if text.isascii() and b"\x7f" not in text:
+        return text
+    import json
+
+    return json.dumps(msgspec.json.decode(text), ensure_ascii=True).replace("\x7f", "\\u007f").encode()
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of :class:`JudgementDocument`."""
+    schema = msgspec.json.schema(JudgementDocument)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = f"wireproof.judgement version {VERSION}"
+    return schema
+
+
+if __name__ == "__main__":  # python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json
+    import json
+    import sys
+
+    sys.stdout.write(json.dumps(json_schema(), indent=2, sort_keys=True) + "\n")

@@ -1,0 +1,71 @@
+"""The JSON of ``judge``: its schema is the one on disk, and documents keep to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from wireproof.adapters import read
+from wireproof.physics import claim_from_text
+from wireproof.report import judged
+from wireproof.report.judged_text import long_text, short_text, totals
+from wireproof.report.text import Look
+from wireproof.verdict.foreign import judge_series
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+SCHEMA_FILE = Path(judged.__file__).with_name("judgement.schema.json")
+
+
+def of(name: str, link: str) -> judged.JudgedSeries:
+    (series,) = read((GOLDEN / name).read_bytes(), name)
+    claim = claim_from_text(link)
+    return judged.joined(series, judge_series(series, claim), claim)
+
+
+def test_the_schema_on_disk_is_current() -> None:
+    again = json.dumps(judged.json_schema(), indent=2, sort_keys=True) + "\n"
+    command = "run: python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json"
+    assert SCHEMA_FILE.read_text() == again, command
+
+
+def test_a_series_keeps_to_the_schema() -> None:
+    one = json.loads(judged.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))
+    document = {"schema": "wireproof.judgement", "version": 1, "link": None, "series": [one], "errors": []}
+    jsonschema.validate(document, judged.json_schema())
+    assert one["share_of_nominal"] == pytest.approx(0.9357, abs=1e-4)
+
+
+def test_what_was_not_printed_is_absent_not_zero() -> None:
+    point = json.loads(judged.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))["points"][0]
+    assert "hrt_ns" not in point
+    assert point["goodput_bytes_per_s"] == pytest.approx(0.2e6)
+
+
+def test_the_text_says_every_unit_and_the_share() -> None:
+    text = long_text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look())
+    for words in ("PASS", "116.96 MB/s", "111.54 MiB/s", "0.9357 Gb/s", "99.4% of attainable", "93.6% of nominal"):
+        assert words in text
+
+
+def test_no_share_of_a_wire_that_was_not_used() -> None:
+    text = long_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
+    assert "FAIL" in text
+    assert "of nominal" not in text
+
+
+def test_the_curve_is_plain_where_the_terminal_is() -> None:
+    text = long_text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look(ascii=True))
+    assert text.isascii()
+    assert "@@@" in text
+
+
+def test_one_line_and_totals() -> None:
+    line = short_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
+    assert line.count("\n") == 1
+    assert "below" in line
+    assert (
+        totals({"pass": 2, "fail": 1}, 4, 1) == "3 series in 4 files: 2 pass, 1 fail; 1 of 4 files could not be judged"
+    )

@@ -1,0 +1,84 @@
+"""What a program's printed rows claim to have sent: the least number of bytes that must have left one host.
+
+Only a lower bound can be held against a port: warm-up rounds, headers and other traffic come on top. An iteration
+count that is printed gives it; without one, a row proves one window of messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.traffic import Printed
+
+__all__ = ["printed", "row_bytes", "row_rate"]
+
+LEAST_HEADER = 24
+"""Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12, ICRC 4)."""
+_ALL_SHARED = ("barrier", "reduce_scatter", "wait")
+_PER_WINDOW = ("stream", "exchange", "put", "get", "rate")
+
+
+def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
+    """Bytes that must leave one host in the busier direction for this row, and whether a printed count says so."""
+    if "bytes" in point.values:
+        return point.values["bytes"], True
+    if "seconds" in point.values and point.goodput_bytes_per_s:
+        return point.values["seconds"] * point.goodput_bytes_per_s / max(series.directions, 1), True
+    each = float(point.message_bytes)
+    name = series.benchmark.lower()
+    if series.traffic == "other" or any(word in name for word in _ALL_SHARED):
+        return 0.0, False
+    if series.traffic == "pingpong":
+        each += LEAST_HEADER
+    if series.traffic in _PER_WINDOW:
+        each *= (series.window or 1) * (max(series.pairs, 1) if series.traffic == "rate" else 1)
+    return each * (point.iterations or 1), point.iterations is not None
+
+
+def row_rate(series: Series, point: SeriesPoint) -> float | None:
+    """Bytes per second that this row says one port carried in one direction, on average while it lasted.
+
+    In a ping-pong a direction is silent half of the time. Collectives' times say nothing about one port.
+    """
+    if series.traffic in ("collective", "atomic", "other"):
+        return None
+    if point.hrt_ns and series.traffic == "pingpong":
+        return point.message_bytes / (2 * point.hrt_ns * 1e-9)
+    rate = point.goodput_bytes_per_s
+    if rate is None:
+        return None
+    return rate / (2 if series.traffic == "pingpong" else max(series.directions, 1))
+
+
+def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
+    """All rows together; None when there is no row that claims any byte.
+
+    The rate is that of the fastest row which lasted ``visible_s`` or longer (so that readings of a port must show it),
+    else of the fastest row at all, with its time unknown or too short.
+    """
+    total, counted, arithmetic = 0.0, True, []
+    rows: list[tuple[float, float | None]] = []
+    for series in all_series:
+        sums = [row_bytes(series, point) for point in series.points]
+        claimed = sum(size for size, _ in sums)
+        if not claimed:
+            continue
+        said = all(known for size, known in sums if size)
+        total, counted = total + claimed, counted and said
+        arithmetic.append(_sentence(series, claimed, said))
+        for point, (size, known) in zip(series.points, sums, strict=True):
+            rate = row_rate(series, point)
+            if rate:
+                rows.append((rate, size / rate if known else None))
+    if not total:
+        return None
+    long = [row for row in rows if row[1] is not None and row[1] >= visible_s]
+    rate, lasted = max(long or rows, key=lambda row: row[0], default=(None, None))
+    return Printed(least_bytes=total, counted=counted, rate_bytes_per_s=rate, lasted_s=lasted, arithmetic=arithmetic)
+
+
+def _sentence(series: Series, claimed: float, counted: bool) -> str:
+    rows = f"{len(series.points)} row{'s' if len(series.points) != 1 else ''}"
+    how = "iterations x size" if counted else "one window of messages per row, as no iterations are printed"
+    return f"{series.tool} {series.benchmark}: {rows}, {how} = {claimed:.0f} B at least"

@@ -1,0 +1,273 @@
+"""Any command between two readings of the ports of every host that it touches, and the judgement of what was seen."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wireproof.analysis.traffic import host_traffic
+from wireproof.cli.delivery import say
+from wireproof.cli.outcome import INTERRUPTED
+from wireproof.cli.place import Place
+from wireproof.instrument.watch import Watcher, watch_argv
+from wireproof.instrument.watch_command import Hearing, WatchedCommand
+from wireproof.launch.engines import find_engine, find_program
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.series import Series
+from wireproof.model.traffic import Traffic, TrafficVerdict
+from wireproof.verdict.traffic import judge_traffic
+
+__all__ = ["Companion", "Proved", "launcher_environment", "reach", "run_proved"]
+
+IDLE_S = 1.0
+"""Quiet time before the command, for the background."""
+START_S = 30.0
+"""For ssh to the slowest host, and the engine's first reading there."""
+READING_S = 10.0
+SETTLE_S = 1.2
+"""Drivers refresh their counters once a second at worst; virtual NICs at once."""
+SETTLE_VIRTUAL_S = 0.1
+COMPANION_S = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Companion:
+    """A server that the command talks to: started on ``host`` before it and ended after it, by us."""
+
+    host: str
+    argv: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Proved:
+    """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it). ``output``: its
+    standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its time. ``series``: the numbers in it."""
+
+    exit_status: int
+    output: bytes
+    seconds: float
+    traffic: Traffic
+    judgement: TrafficVerdict
+    series: list[Series]
+    said: tuple[str, ...] = ()
+
+
+def _is_here(host: str) -> bool:
+    name = socket.gethostname()
+    return host in ("localhost", "127.0.0.1", name, name.split(".")[0])
+
+
+def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
+    """argv that runs ``argv`` on a host of the place: in a lab's node, by its agent or ssh, or plainly here."""
+    if place.lab is not None:
+        return place.lab.exec_argv(host, argv)
+    if not host or _is_here(host):
+        return list(argv)
+    if place.agent:
+        return [place.agent, host, *map(shlex.quote, argv)]
+    quiet = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+    return ["ssh", *quiet, "-T", host, shlex.join(argv)]
+
+
+def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user has set."""
+    if not place.agent:
+        return {}
+    chosen = {
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": place.agent,
+        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC": place.agent,
+        "OMPI_MCA_plm_rsh_agent": place.agent,
+        "PRTE_MCA_plm_ssh_agent": place.agent,
+    }
+    if place.lab is not None:
+        # Open MPI would bind rank 0 of every node to core 0: the nodes share this machine's cores.
+        chosen |= {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
+        chosen |= place.lab.agent_environment()
+    if os.geteuid() == 0:
+        chosen |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {name: value for name, value in chosen.items() if name not in inherited}
+
+
+class _Session:
+    """The watches, the companions and the command of one proof; leaving it leaves none of them."""
+
+    def __init__(self, place: Place, environment: Mapping[str, str], interval_s: float) -> None:
+        self.place, self.environment = place, environment
+        self.hearing = Hearing()
+        self.watchers: list[Watcher] = []
+        self.commands: list[WatchedCommand] = []
+        self.node = find_program("wireproof-node")
+        self.engine: Path = find_engine("nompi")
+        self.interval_s = interval_s
+
+    def __enter__(self) -> _Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for command in self.commands:
+            command.close()
+        for watcher in self.watchers:
+            watcher.close()
+        self.hearing.close()
+
+    def watch(self) -> None:
+        """Start a watch on every host; ``CouldNotMeasure`` when none of them can be read."""
+        argv = watch_argv(self.engine, self.interval_s)
+        for host in self.place.hosts or ("",):
+            watcher = Watcher(host or socket.gethostname(), reach(self.place, host, argv), self.environment)
+            self.watchers.append(watcher)
+            self.hearing.add_watch(watcher)
+        self._wait_for_marks(1, START_S, "did not answer within 30 s")
+        lost = [one.follower for one in self.watchers if one.follower.error]
+        for follower in lost:
+            say(f"{follower.host} is not watched: {_advised(follower.error, self.engine)}")
+        if len(lost) == len(self.watchers):
+            raise CouldNotMeasure(f"no host can be watched: {lost[0].host}: {_advised(lost[0].error, self.engine)}")
+
+    def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
+        def all_there() -> bool:
+            return all(one.follower.error or len(one.follower.marks) >= count for one in self.watchers)
+
+        if not self.hearing.listen(seconds, all_there):
+            for one in self.watchers:
+                if len(one.follower.marks) < count and not one.follower.error:
+                    one.follower.error = late
+
+    def mark(self, number: int) -> None:
+        """A full reading of every host, now."""
+        for one in self.watchers:
+            one.ask()
+        self._wait_for_marks(number, READING_S, "gave no reading within 10 s")
+
+    def wait(self, seconds: float) -> None:
+        self.hearing.listen(seconds, lambda: False)
+
+    def look_at_the_background(self) -> None:
+        """A quiet second, then the reading that the command is counted from."""
+        self.wait(IDLE_S)
+        self.mark(2)
+        for one in self.watchers:
+            one.follower.forget_peaks()
+
+    def traffic(self, seconds: float) -> Traffic:
+        """The reading after the command, and what the three of them say."""
+        self.wait(SETTLE_VIRTUAL_S if self.virtual else SETTLE_S)
+        self.mark(3)
+        hosts = [host_traffic(one.follower.watched()) for one in self.watchers]
+        return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
+
+    def start(
+        self, argv: Sequence[str], environment: Mapping[str, str], sinks: tuple[int | None, int | None]
+    ) -> WatchedCommand:
+        self.commands.append(WatchedCommand(argv, environment, self.node, sinks, self.hearing))
+        return self.commands[-1]
+
+    @property
+    def virtual(self) -> bool:
+        """No NIC here has counters that lag behind."""
+        nics = [nic for one in self.watchers if one.follower.about for nic in one.follower.about.nics]
+        return all(nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in nics)
+
+
+def _advised(error: str, engine: Path) -> str:
+    if "engine is not there" in error:
+        return f"{error}: copy {engine} to the same path there; it needs nothing else."
+    return error
+
+
+def _start_companions(session: _Session, companions: Sequence[Companion]) -> list[WatchedCommand]:
+    started = []
+    for one in companions:
+        argv = reach(session.place, one.host, one.argv)
+        started.append(session.start(argv, session.environment, (None, _stderr())))
+    session.wait(COMPANION_S if started else 0.0)
+    for command, one in zip(started, companions, strict=True):
+        if command.gone:
+            raise CouldNotMeasure(f"{one.argv[0]} on {one.host} ended at once, with status {command.end()}.")
+    return started
+
+
+def _stderr() -> int | None:
+    return _descriptor(sys.stderr)
+
+
+def _descriptor(stream: object) -> int | None:
+    try:
+        return int(stream.fileno())  # type: ignore[attr-defined]
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _run(
+    session: _Session, argv: Sequence[str], environment: Mapping[str, str], sinks: tuple[int | None, int | None]
+) -> tuple[WatchedCommand, int, float]:
+    """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not the proof."""
+    begun = time.monotonic()
+    command = session.start(argv, environment, sinks)
+    try:
+        while not session.hearing.listen(3600.0, command.ended):
+            continue
+        return command, command.end(), time.monotonic() - begun
+    except KeyboardInterrupt:
+        command.end()
+        session.hearing.listen(1.0, command.ended)
+        return command, INTERRUPTED, time.monotonic() - begun
+
+
+def run_proved(
+    argv: Sequence[str],
+    place: Place,
+    *,
+    environment: Mapping[str, str] | None = None,
+    companions: Sequence[Companion] = (),
+    echo: bool = True,
+    interval_s: float = 0.1,
+    output_to_stderr: bool = False,
+    name: str = "",
+) -> Proved:
+    """Run ``argv`` in the place (in a lab: inside its first node) between two readings of every host, and judge.
+
+    ``environment`` is added to ours. ``echo``: its output is passed on to ours as it comes, standard output to
+    standard error with ``output_to_stderr``. ``name`` is how its output is called in the series' ``source``.
+    Raises ``CouldNotMeasure`` when no host can be watched: then the command was not started.
+    """
+    if not argv:
+        raise BadInput("no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`.")
+    inherited = {**os.environ, **(environment or {})}
+    ours = {**inherited, **launcher_environment(place, inherited)}
+    sys.stdout.flush()
+    out = _stderr() if output_to_stderr else _descriptor(sys.stdout)
+    with _Session(place, ours, interval_s) as session:
+        session.watch()
+        servers = _start_companions(session, companions)
+        session.look_at_the_background()
+        first = place.start_on[0] if place.lab is not None and place.start_on else ""
+        words = reach(place, first, argv) if first else list(argv)
+        command, status, seconds = _run(session, words, ours, (out, _stderr()) if echo else (None, None))
+        traffic = session.traffic(seconds)
+        for server in servers:
+            server.end()
+        output = bytes(command.output)
+    series = printed_series(output, name or Path(argv[0]).name)
+    judgement = judge_traffic(traffic, series, place.claim())
+    return Proved(
+        exit_status=status, output=output, seconds=seconds, traffic=traffic, judgement=judgement, series=series
+    )
+
+
+def printed_series(output: bytes, name: str) -> list[Series]:
+    """The numbers in the output that an adapter knows; none when there are none."""
+    from wireproof.adapters import read
+
+    try:
+        return read(output, name)
+    except BadInput:
+        return []

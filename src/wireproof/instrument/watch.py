@@ -1,0 +1,190 @@
+"""One host's port counters while something else runs there: the engine's ``watch`` at the end of a pipe.
+
+The engine ends when its standard input does, so whatever ends us (or the ssh between) ends it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.traffic import Mark, Reading, Watched, WatchStart
+
+__all__ = ["Follower", "Watcher", "watch_argv"]
+
+LONGEST_LINE = 8 << 20
+"""A full reading of a NIC with thousands of statistics has some hundred kilobytes."""
+TALK_BYTES = 4096
+END_SECONDS = 3.0
+CHUNK = 1 << 16
+_BYTES = ("_bytes", "Octets", "/port_xmit_data", "/port_rcv_data")
+
+
+def watch_argv(engine: Path, interval_s: float) -> list[str]:
+    """The engine's command line; intervals are whole milliseconds."""
+    return [str(engine), "watch", "--interval-ms", str(max(1, round(interval_s * 1000)))]
+
+
+class Follower:
+    """Takes the lines of one watch: current values, the marks that were asked for, and peak rates. No processes."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.about: WatchStart | None = None
+        self.marks: list[Mark] = []
+        self.error = ""
+        self.peaks: dict[str, float] = {}
+        self._values: dict[str, int] = {}
+        self._base: tuple[int, dict[str, int]] = (0, {})
+        self._rest = b""
+        self._decoder = msgspec.json.Decoder(WatchStart | Reading)
+
+    def feed(self, data: bytes) -> None:
+        """Whole lines are taken, the rest is kept; what is not a watch's line makes ``error``."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
+            self._rest, self.error = b"", "the watch sent a line without an end"
+        for line in lines:
+            if self.error:
+                return
+            # A login shell may greet before the program starts.
+            if line.strip() and (line.startswith(b"{") or self.about is not None):
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            frame = self._decoder.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            self.error = f"the watch sent something else than a reading ({error})"
+            return
+        if isinstance(frame, WatchStart):
+            self.about = frame
+        elif self.about is None:
+            self.error = "the watch did not say whose counters it reads"
+        else:
+            self._read(frame)
+
+    def _read(self, frame: Reading) -> None:
+        self._values.update(frame.counters)
+        for name in frame.lost:
+            self._values.pop(name, None)
+        self._peak(frame.t_ns)
+        if frame.asked or not self.marks:
+            self.marks.append(Mark(t_ns=frame.t_ns, counters=dict(self._values)))
+
+    def _peak(self, t_ns: int) -> None:
+        """Rates over at least half an interval: two readings close to each other would divide noise by noise."""
+        then, before = self._base
+        interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
+        if before and t_ns - then < interval_ns / 2:
+            return
+        now = {name: value for name, value in self._values.items() if name.endswith(_BYTES)}
+        for name, value in now.items() if before else ():
+            rise = value - before.get(name, value)
+            if rise > 0:
+                self.peaks[name] = max(self.peaks.get(name, 0.0), rise * 1e9 / (t_ns - then))
+        self._base = (t_ns, now)
+
+    def forget_peaks(self) -> None:
+        """What was before the command is not the command's."""
+        self.peaks = {}
+
+    def watched(self) -> Watched:
+        """The result: marks 0, 1 and 2 are start, before and after."""
+        error = self.error
+        if not error and len(self.marks) < 3:
+            error = "the readings before and after the command are not complete"
+        start, before, after = (*self.marks[:3], None, None, None)[:3]
+        return Watched(
+            host=self.host, about=self.about, start=start, before=before, after=after, peaks=self.peaks, error=error
+        )
+
+
+class Watcher:
+    """The process behind one ``Follower``. ``close`` leaves nothing of it."""
+
+    def __init__(self, host: str, argv: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.follower = Follower(host)
+        self.program = argv[-1]
+        self._talk = b""
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
+        out, talk = self._process.stdout, self._process.stderr
+        self.descriptors = (out.fileno() if out else -1, talk.fileno() if talk else -1)
+        for descriptor in self.descriptors:
+            os.set_blocking(descriptor, False)
+
+    def hear(self, descriptor: int) -> bool:
+        """Take what is there; False when this stream has ended."""
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            data = b""
+        if descriptor == self.descriptors[0]:
+            self.follower.feed(data)
+            if not data:
+                self._lost()
+        else:
+            self._talk = (self._talk + data)[-TALK_BYTES:]
+        return bool(data)
+
+    def _lost(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._hear_the_last_words()
+        status = self._process.poll()
+        if not self.follower.error:
+            self.follower.error = _reason(status, self._talk)
+
+    def _hear_the_last_words(self) -> None:
+        with contextlib.suppress(OSError):
+            self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
+
+    def ask(self) -> None:
+        """Ask for a full reading; a watch that has gone says so when it is heard."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(b"read\n")
+
+    def close(self) -> None:
+        """End it: by its standard input, then by signals."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        until = time.monotonic() + END_SECONDS
+        for number in (0, signal.SIGTERM, signal.SIGKILL):
+            self._process.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(max(0.5, until - time.monotonic()))
+                break
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _reason(status: int | None, talk: bytes) -> str:
+    """One sentence about a watch that ended too early."""
+    said = " ".join(talk.decode("utf-8", "replace").split())[-300:]
+    if status in (126, 127):
+        return f"the engine is not there ({said or f'exit status {status}'})"
+    return f"the watch ended with status {status}" + (f": {said}" if said else "")

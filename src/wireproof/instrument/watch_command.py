@@ -1,0 +1,174 @@
+"""A command whose output is passed on as it comes and kept (bounded), between the readings of its hosts' watches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from wireproof.instrument.process import guard_argv
+from wireproof.instrument.watch import Watcher
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["MOST_OUTPUT", "Hearing", "WatchedCommand"]
+
+MOST_OUTPUT = 32 << 20
+"""Kept of the command's output, to be read for its numbers; everything is passed on."""
+CHUNK = 1 << 16
+END_SECONDS = 12.0
+"""The guard gives 2 s to SIGTERM and 5 s to SIGKILL."""
+
+Heard = Callable[[int], bool]
+
+
+class Hearing:
+    """All pipes in one loop: nobody waits for a pipe that nobody reads."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+
+    def add(self, descriptor: int, heard: Heard) -> None:
+        """``heard(descriptor)`` is called when there is something to read; False means: no more."""
+        self._selector.register(descriptor, selectors.EVENT_READ, heard)
+
+    def add_watch(self, watcher: Watcher) -> None:
+        for descriptor in watcher.descriptors:
+            self.add(descriptor, watcher.hear)
+
+    def listen(self, seconds: float, until: Callable[[], bool]) -> bool:
+        """Hear everybody until ``until()`` holds (True) or the time is over (False)."""
+        end = time.monotonic() + seconds
+        while not until():
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self._once(min(left, 0.25))
+        return True
+
+    def _once(self, seconds: float) -> None:
+        if not self._selector.get_map():
+            time.sleep(min(seconds, 0.05))
+            return
+        for key, _ in self._selector.select(seconds):
+            if not key.data(key.fd):
+                self._selector.unregister(key.fd)
+
+    def close(self) -> None:
+        self._selector.close()
+
+
+@contextlib.contextmanager
+def _stdin() -> Iterator[int]:
+    """Our own standard input, unless that is a terminal: a command in a session of its own cannot read one."""
+    try:
+        usable = not os.isatty(sys.stdin.fileno())
+    except (OSError, ValueError, AttributeError):
+        usable = False
+    if usable:
+        yield sys.stdin.fileno()
+        return
+    null = os.open(os.devnull, os.O_RDONLY)
+    try:
+        yield null
+    finally:
+        os.close(null)
+
+
+class WatchedCommand:
+    """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to; None: to nobody.
+
+    Raises ``CouldNotMeasure`` when the guard cannot be started; a command that cannot be is its exit status 126 or 127.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        node: Path,
+        sinks: tuple[int | None, int | None],
+        hearing: Hearing,
+    ) -> None:
+        self.output = bytearray()
+        self.dropped = 0
+        self._open = 2
+        reading, self._control = os.pipe()
+        try:
+            with _stdin() as stdin:
+                self._process = subprocess.Popen(
+                    guard_argv(node, reading, tuple(argv)),
+                    env=dict(environment),
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    pass_fds=(reading,),
+                    bufsize=0,
+                )
+        except OSError as error:
+            os.close(self._control)
+            raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
+        finally:
+            os.close(reading)
+        for stream, sink, kept in ((self._process.stdout, sinks[0], True), (self._process.stderr, sinks[1], False)):
+            if stream is not None:
+                hearing.add(stream.fileno(), self._passer(sink, kept))
+
+    def _passer(self, sink: int | None, kept: bool) -> Heard:
+        state = {"sink": sink}
+
+        def heard(descriptor: int) -> bool:
+            data = os.read(descriptor, CHUNK)
+            if not data:
+                self._open -= 1
+                return False
+            if state["sink"] is not None and not _pass_on(state["sink"], data):
+                state["sink"] = None
+            if kept:
+                room = MOST_OUTPUT - len(self.output)
+                self.output += data[: max(0, room)]
+                self.dropped += max(0, len(data) - max(0, room))
+            return True
+
+        return heard
+
+    def ended(self) -> bool:
+        """Its process has gone and its output was heard to the end (daemons may hold the pipe: the guard ends them)."""
+        return self._process.poll() is not None and self._open == 0
+
+    @property
+    def gone(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> int:
+        """End the tree, if it has not ended by itself; returns its exit status, 128 + signal for a signal."""
+        if self._control >= 0:
+            os.close(self._control)
+            self._control = -1
+        try:
+            status = self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        return 128 - status if status < 0 else status
+
+    def close(self) -> None:
+        self.end()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _pass_on(sink: int, data: bytes) -> bool:
+    """False when nobody reads any more (``| head``): the command still runs to its end."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(sink, view) :]
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,144 @@
+"""What crossed the ports of every host while some command ran, and whether it explains what the command printed.
+
+Bytes are payload and headers, as the ports count them. ``None`` means unknown, never zero.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.record import Nic
+from wireproof.model.series import Reason
+
+__all__ = [
+    "HostTraffic",
+    "Mark",
+    "PortTraffic",
+    "Printed",
+    "Reading",
+    "Traffic",
+    "TrafficVerdict",
+    "WatchStart",
+    "Watched",
+    "Way",
+]
+
+
+class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="watch"):
+    """First line of the engine's ``watch``: whose counters these are."""
+
+    schema: int
+    hostname: str
+    interval_ms: int
+    engine: str = ""
+    boot_id: str = ""
+    netns: int = 0
+    foreign_sysfs: bool = False
+    nics: list[Nic] = msgspec.field(default_factory=list)
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="reading"):
+    """Counters that changed since the reading before; ``asked`` counts the full readings that were asked for."""
+
+    t_ns: int
+    counters: dict[str, int]
+    asked: int = 0
+    source: str = ""
+    lost: list[str] = msgspec.field(default_factory=list)
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """All counters of one host at one moment of its own clock, in the driver's units."""
+
+    t_ns: int
+    counters: dict[str, int]
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """One host between the readings: ``start`` to ``before`` nothing of ours ran, ``before`` to ``after`` the command.
+
+    ``peaks``: highest rate of each counter between two readings, counts per second. ``error``: why it was not watched.
+    """
+
+    host: str
+    about: WatchStart | None = None
+    start: Mark | None = None
+    before: Mark | None = None
+    after: Mark | None = None
+    peaks: dict[str, float] = msgspec.field(default_factory=dict)
+    error: str = ""
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """One direction of one port. ``bytes`` has the ``background`` subtracted, which is as uncertain as it is large."""
+
+    bytes: float | None
+    background: float = 0.0
+    peak_bytes_per_s: float | None = None
+    counters: list[str] = msgspec.field(default_factory=list)
+    trouble: str = ""
+
+
+class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
+    """``stacked``: a bond, bridge or VLAN, whose bytes another port counts too."""
+
+    nic: str
+    kind: str
+    driver: str
+    tx: Way
+    rx: Way
+    rdma: str = ""
+    stacked: bool = False
+    speed_bits_per_s: float | None = None
+
+
+class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
+    """One host. The troubles are counters that rose: name to how much."""
+
+    host: str
+    seconds: float = 0.0
+    ports: list[PortTraffic] = msgspec.field(default_factory=list)
+    tcp_segments: int | None = None
+    retransmits: dict[str, int] = msgspec.field(default_factory=dict)
+    drops: dict[str, int] = msgspec.field(default_factory=dict)
+    pauses: dict[str, int] = msgspec.field(default_factory=dict)
+    error: str = ""
+
+
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+    """``seconds``: of the command. ``idle_s``: how long the background was looked at before it."""
+
+    hosts: list[HostTraffic]
+    seconds: float
+    idle_s: float
+    interval_s: float
+
+
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command's own numbers claim to have moved.
+
+    ``least_bytes``: in the busier direction, from one host, at least. ``counted``: from printed iterations, not only
+    one message per row. ``rate_bytes_per_s``: best printed goodput in one direction; ``lasted_s``: how long the row
+    that has it must have taken, None when unknown. ``arithmetic``: where the numbers come from.
+    """
+
+    least_bytes: float
+    counted: bool
+    rate_bytes_per_s: float | None = None
+    lasted_s: float | None = None
+    arithmetic: list[str] = msgspec.field(default_factory=list)
+
+
+class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the busier direction."""
+
+    proof: Proof
+    verdict: Verdict
+    reasons: list[Reason]
+    port: str = ""
+    crossed_bytes: float | None = None
+    peak_bytes_per_s: float | None = None
+    attainable_bytes_per_s: float | None = None
+    printed: Printed | None = None
+    derivation: list[str] = msgspec.field(default_factory=list)

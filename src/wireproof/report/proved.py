@@ -1,0 +1,95 @@
+"""A watched command as text for a terminal and as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from wireproof.model.series import Series
+from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.report import quantity
+from wireproof.report.names import clean, natural
+
+__all__ = ["SCHEMA", "document", "lines"]
+
+SCHEMA = 1
+SHOWN_BYTES = 10_000
+"""Ports that carried less in both directions are left out, unless they are all that there is to show."""
+MOST_HOSTS = 40
+_WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
+
+
+def document(
+    command: Sequence[str],
+    exit_status: int,
+    traffic: Traffic,
+    judgement: TrafficVerdict,
+    series: Sequence[Series],
+    said: Sequence[str] = (),
+) -> bytes:
+    """One JSON object; docs/prove.md names its fields."""
+    whole = {
+        "schema": SCHEMA,
+        "command": [clean(word) for word in command],
+        "exit_status": exit_status,
+        "seconds": traffic.seconds,
+        "idle_s": traffic.idle_s,
+        "interval_s": traffic.interval_s,
+        **msgspec.to_builtins(judgement),
+        "hosts": msgspec.to_builtins(traffic.hosts),
+        "series": msgspec.to_builtins(list(series)),
+        "notes": list(said),
+    }
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+
+
+def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
+    """The verdict first, then what crossed which port, then the reasons."""
+    found = [f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"]
+    found += _table(traffic, judgement)
+    if judgement.attainable_bytes_per_s and judgement.peak_bytes_per_s is not None:
+        share = judgement.peak_bytes_per_s / judgement.attainable_bytes_per_s
+        found.append(
+            f"  the peak, headers included, is {quantity.percent(share)} of the payload that the claimed link can carry"
+            f" ({quantity.megabytes(judgement.attainable_bytes_per_s)} MB/s)"
+        )
+    printed = judgement.printed
+    if printed and printed.rate_bytes_per_s:
+        found.append(f"  best printed rate in one direction: {quantity.megabytes(printed.rate_bytes_per_s)} MB/s")
+    found += [f"  {one.severity}: {clean(one.message)} [{one.code}]" for one in judgement.reasons]
+    return found
+
+
+def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
+    hosts = sorted((one for one in traffic.hosts if not one.error), key=lambda one: natural(one.host))
+    rows = [row for host in hosts[:MOST_HOSTS] for row in _rows(host)]
+    if len(hosts) > MOST_HOSTS:
+        rows.append([f"... and {len(hosts) - MOST_HOSTS} more hosts (--json has all)"])
+    head = ["host", "port", "out", "peak MB/s", "in", "peak MB/s", "port's speed"]
+    widths = [max(len(row[i]) for row in [head, *rows] if i < len(row) > 1) for i in range(len(head))]
+    return [
+        "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=False)).rstrip()
+        for row in [head, *rows]
+    ]
+
+
+def _rows(host: HostTraffic) -> list[list[str]]:
+    loud = [port for port in host.ports if _bytes(port) >= SHOWN_BYTES]
+    return [_row(host, port) for port in loud or host.ports[:1]]
+
+
+def _bytes(port: PortTraffic) -> float:
+    return max(port.tx.bytes or 0.0, port.rx.bytes or 0.0)
+
+
+def _row(host: HostTraffic, port: PortTraffic) -> list[str]:
+    speed = f"{port.speed_bits_per_s / 1e9:g} Gb/s" if port.speed_bits_per_s else "unknown"
+    return [clean(host.host, 64), clean(port.nic, 32), *_way(port.tx), *_way(port.rx), speed]
+
+
+def _way(way: Way) -> list[str]:
+    if way.bytes is None:
+        return [f"unknown ({way.trouble})", "-"]
+    unsure = f" ±{quantity.volume(way.background)}" if way.background > 0.01 * way.bytes + 1000 else ""
+    return [quantity.volume(way.bytes) + unsure, quantity.megabytes(way.peak_bytes_per_s)]

@@ -1,0 +1,285 @@
+"""Does what crossed the ports explain what the program printed? Pure; the same readings give the same answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from wireproof.analysis.traffic_printed import printed
+from wireproof.model.claim import Claim, Criteria
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.series import Reason, Series
+from wireproof.model.traffic import HostTraffic, PortTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.physics.limits import limits
+from wireproof.verdict.traffic_reasons import amount, reason, troubles
+
+__all__ = ["judge_traffic"]
+
+START_UP_BYTES = 256 << 10
+"""What launchers and libraries say to each other beside any measurement; smaller claims prove nothing."""
+ABSENT = 0.05
+MOST_OF_IT = 0.90
+RATE_SEEN = 0.70
+"""A peak over a whole interval is below the true one by what of the interval was idle."""
+FAR_BELOW = 0.10
+VISIBLE_INTERVALS = 2.5
+
+_VERDICT: dict[Proof, Verdict] = {
+    "on-wire": "pass", "off-wire": "fail", "wrong-path": "fail", "mixed": "fail", "unproven": "inconclusive",
+}  # fmt: skip
+Kind = Literal["claimed", "other", "loopback"]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Carried:
+    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was subtracted."""
+
+    bytes: float
+    unsure: float
+    peak: float
+    trouble: str
+    names: tuple[str, ...]
+
+    def at_least(self, wanted: float) -> bool:
+        return self.bytes - self.unsure >= wanted
+
+    def below(self, wanted: float) -> bool:
+        return self.bytes + self.unsure < wanted
+
+
+class _Ports:
+    """The ports of every watched host, sorted into claimed, other and loopback."""
+
+    def __init__(self, traffic: Traffic, claim: Claim) -> None:
+        self.hosts = [host for host in traffic.hosts if not host.error]
+        self._nics = {one.host: one.nic for one in claim.hosts}
+        anywhere = {one.nic for one in claim.hosts if one.nic}
+        self._common = anywhere.pop() if len(anywhere) == 1 else ""
+        self.named = bool(self._common or any(self._nics.values()))
+
+    def claimed_name(self, host: HostTraffic) -> str:
+        return self._nics.get(host.host) or self._common
+
+    def missing(self) -> tuple[HostTraffic, str] | None:
+        """A host that has no port of the claimed name."""
+        for host in self.hosts:
+            name = self.claimed_name(host)
+            if name and not any(_is_called(port, name) for port in host.ports):
+                return host, name
+        return None
+
+    def of(self, host: HostTraffic, kind: Kind) -> list[PortTraffic]:
+        name = self.claimed_name(host)
+        found = []
+        for port in host.ports:
+            if port.kind == "loopback":
+                mine: Kind = "loopback"
+            elif name:
+                mine = "claimed" if _is_called(port, name) else "other"
+            else:
+                mine = "claimed"
+            # What a bond or bridge carries its members carry too; only a claimed one is looked at itself.
+            if mine == kind and not (port.stacked and not (name and mine == "claimed")):
+                found.append(port)
+        stacked = any(port.stacked and name and _is_called(port, name) for port in host.ports)
+        return [] if kind == "other" and stacked else found
+
+    def carried(self, kind: Kind) -> _Carried:
+        """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks for both."""
+        ends = [self._end(host, kind) for host in self.hosts]
+        sent = max((end[0] for end in ends), key=lambda one: one.bytes, default=_NOTHING)
+        received = max((end[1] for end in ends), key=lambda one: one.bytes, default=_NOTHING)
+        pick = min if len(self.hosts) > 1 and kind != "loopback" else max
+        chosen = pick(sent, received, key=lambda one: one.bytes)
+        trouble = next((way.trouble for end in ends for way in end if way.trouble), "")
+        peak = max((way.peak for end in ends for way in end), default=0.0)
+        names = tuple(dict.fromkeys(name for end in ends for way in end for name in way.names))
+        return _Carried(chosen.bytes, chosen.unsure, peak, trouble, names)
+
+    def _end(self, host: HostTraffic, kind: Kind) -> tuple[_Carried, _Carried]:
+        ports = self.of(host, kind)
+        return _sum(ports, "tx"), _sum(ports, "rx")
+
+
+_NOTHING = _Carried(0.0, 0.0, 0.0, "", ())
+
+
+def _is_called(port: PortTraffic, name: str) -> bool:
+    return name in (port.nic, port.rdma, port.rdma.partition(":")[0] or port.nic)
+
+
+def _sum(ports: list[PortTraffic], way: Literal["tx", "rx"]) -> _Carried:
+    ways = [(port, port.tx if way == "tx" else port.rx) for port in ports]
+    return _Carried(
+        sum(one.bytes or 0.0 for _, one in ways),
+        sum(one.background for _, one in ways),
+        sum(one.peak_bytes_per_s or 0.0 for _, one in ways),
+        next((one.trouble for port, one in ways if one.trouble and _matters(port)), ""),
+        tuple(port.nic for port, one in ways if one.bytes),
+    )
+
+
+def _matters(port: PortTraffic) -> bool:
+    return port.kind != "loopback"
+
+
+def judge_traffic(
+    traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
+) -> TrafficVerdict:
+    """Proof and verdict of one watched command. Without a readable counter or an expected byte it is ``unproven``."""
+    judged = _Judged(traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), claim)
+    proof, reasons = judged.proof(criteria or Criteria())
+    attainable, derivation = _limit(claim)
+    reasons += judged.beside(attainable)
+    reasons += troubles(traffic)
+    return TrafficVerdict(
+        proof=proof,
+        verdict=_VERDICT[proof],
+        reasons=reasons,
+        port=", ".join(judged.claimed.names),
+        crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
+        peak_bytes_per_s=judged.claimed.peak if judged.ports.hosts else None,
+        attainable_bytes_per_s=attainable,
+        printed=judged.printed,
+        derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
+    )
+
+
+def _limit(claim: Claim) -> tuple[float | None, list[str]]:
+    if claim.link is None:
+        return None, []
+    found = limits(claim.link, "stream", "stream", 4 << 20)
+    return found.attainable_bytes_per_s, found.derivation[:-1]  # the last line is about latency
+
+
+class _Judged:
+    """The evidence, sorted, with each question a method."""
+
+    def __init__(self, traffic: Traffic, claims: Printed | None, claim: Claim) -> None:
+        self.traffic, self.printed, self.claim = traffic, claims, claim
+        self.ports = _Ports(traffic, claim)
+        self.claimed = self.ports.carried("claimed")
+        self.other = self.ports.carried("other")
+        self.loopback = self.ports.carried("loopback")
+
+    def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        if not self.ports.hosts:
+            return "unproven", [reason("traffic-unreadable", "no host's counters were read before and after.")]
+        if lost := self.ports.missing():
+            text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
+            return "unproven", [reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})]
+        wanted = self.printed.least_bytes if self.printed else 0.0
+        if self.printed is None:
+            return "unproven", [self._without_number()]
+        if wanted < 2 * START_UP_BYTES:
+            text = (
+                f"the printed rows account for {amount(wanted)} at least; below {amount(2 * START_UP_BYTES)} that"
+                " cannot be told from the start of the programs."
+            )
+            return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
+        if self.claimed.at_least(criteria.on_wire_min * wanted):
+            return self._rate(wanted)
+        return self._shortage(wanted, criteria)
+
+    def _without_number(self) -> Reason:
+        carried = f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
+        if self.loopback.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.loopback.bytes:
+            carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
+        text = f"{carried}, but the command printed no number that is known here: there is nothing to hold it against."
+        return reason(
+            "traffic-no-number", text, {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
+        )
+
+    def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        """Less crossed the claimed port than the printed rows need."""
+        seen: dict[str, float] = {
+            "least_bytes": wanted,
+            "crossed_bytes": self.claimed.bytes,
+            "other_bytes": self.other.bytes,
+            "loopback_bytes": self.loopback.bytes,
+        }
+        need = f"the printed rows need {amount(wanted)} in one direction"
+        got = f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}"
+        if not self.claimed.below(criteria.on_wire_min * wanted):
+            text = f"{need}, {got}, and {amount(self.claimed.unsure)} of background before the command leave it open."
+            return "unproven", [reason("traffic-background", text, seen)]
+        absent = self.claimed.below(ABSENT * wanted + START_UP_BYTES)
+        if self.other.at_least(MOST_OF_IT * wanted) and absent:
+            text = f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+        if self.claimed.trouble:
+            text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
+            return "unproven", [reason("traffic-unreadable", text, seen)]
+        if not absent or self.other.at_least(ABSENT * wanted + START_UP_BYTES):
+            text = f"{need}, {got}{self._elsewhere()}: the rest went by memory or loopback."
+            return "mixed", [reason("traffic-mixed", text, seen)]
+        if self.loopback.at_least(MOST_OF_IT * wanted):
+            text = f"{need}, {got}: {amount(self.loopback.bytes)} went over loopback, within one host."
+            return "off-wire", [reason("traffic-loopback", text, seen)]
+        text = f"{need}, {got}: the messages went through memory, not over a wire."
+        return "off-wire", [reason("traffic-off-wire", text, seen)]
+
+    def _rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one out too."""
+        claims = self.printed
+        text = f"the printed rows need {amount(wanted)} in one direction, {amount(self.claimed.bytes)} crossed"
+        fine = reason("traffic-on-wire", f"{text} {self._claimed_ports()}.", _bytes(wanted, self.claimed.bytes), "note")
+        if claims is None or claims.rate_bytes_per_s is None or self._rate_seen(claims.rate_bytes_per_s):
+            return "on-wire", [fine]
+        rate, peak = claims.rate_bytes_per_s, self.claimed.peak
+        seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": peak, "interval_s": self.traffic.interval_s}
+        said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
+        window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
+        if claims.counted:
+            short = reason("traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning")
+            return "on-wire", [fine, short]
+        if peak < FAR_BELOW * rate and self.claimed.bytes < FAR_BELOW * rate:
+            return "off-wire", [reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)]
+        return "unproven", [
+            reason("traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen)
+        ]
+
+    def _rate_seen(self, rate: float) -> bool:
+        return self.claimed.peak >= RATE_SEEN * rate
+
+    def _claimed_ports(self) -> str:
+        names = {self.ports.claimed_name(host) for host in self.ports.hosts} - {""}
+        return ", ".join(sorted(names)) if names else (", ".join(self.claimed.names) or "any port")
+
+    def _elsewhere(self) -> str:
+        return f", {amount(self.other.bytes)} crossed {', '.join(self.other.names)}" if self.other.names else ""
+
+    def beside(self, attainable: float | None) -> list[Reason]:
+        """What does not decide: hosts that were not seen, a peak that the link cannot have."""
+        found = []
+        for host in self.traffic.hosts:
+            if host.error:
+                text = f"{host.host} was not watched: {host.error}."
+                found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
+        if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
+            text = f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
+            found.append(reason("traffic-one-end", text, severity="note"))
+        line = self.claim.link.rate_bits_per_s if self.claim.link else None
+        if line and self.claimed.peak > 1.05 * line / 8:
+            text = (
+                f"{', '.join(self.claimed.names)} carried {amount(self.claimed.peak)}/s at its peak, above the"
+                f" {amount(line / 8)}/s of the claimed link."
+            )
+            found.append(
+                reason(
+                    "traffic-above-link",
+                    text,
+                    {"peak_bytes_per_s": self.claimed.peak, "attainable_bytes_per_s": attainable},
+                    "warning",
+                )
+            )
+        return found
+
+
+def _bytes(wanted: float, crossed: float) -> dict[str, float]:
+    return {"least_bytes": wanted, "crossed_bytes": crossed}
+
+
+def _port_names(host: HostTraffic) -> str:
+    return ", ".join(port.nic for port in host.ports[:20])

@@ -1,0 +1,108 @@
+"""Logs as they are met in life: cut, quoted, indented, labelled, with noise between the rows; and how to compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from wireproof.adapters import read
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series, SeriesPoint
+
+LOGS = sorted(
+    path
+    for path in (Path(__file__).parents[1] / "golden" / "logs").iterdir()
+    if path.suffix in (".txt", ".out", ".json", ".log")
+)
+STEP = 97
+
+NOISE = (
+    "WARNING: There was an error initializing an OpenFabrics device.",
+    "警告: ノード間の接続が遅い (节点 一)",
+    "slurmstepd: Überlauf auf Gerät eth0 — вероятно, кабель",
+    "",
+)
+
+
+def series_of(data: bytes) -> list[Series]:
+    """What a log holds; nothing when it is refused in one sentence."""
+    try:
+        return read(data, "log")
+    except BadInput:
+        return []
+
+
+def plain(point: SeriesPoint) -> SeriesPoint:
+    return msgspec.structs.replace(point, line=0)
+
+
+def by_line(points: list[SeriesPoint]) -> list[SeriesPoint]:
+    return [plain(point) for point in sorted(points, key=lambda point: point.line)]
+
+
+def shape(found: list[Series]) -> list[tuple[object, ...]]:
+    """What must not change with the decoration: all but line numbers and sentences."""
+    return [
+        (one.tool, one.benchmark, one.metric, one.traffic, one.complete, [plain(point) for point in one.points])
+        for one in found
+    ]
+
+
+def cuts(data: bytes) -> Iterator[bytes]:
+    """The log up to each line's end, and up to each 97th byte."""
+    at = data.find(b"\n")
+    while at >= 0:
+        yield data[: at + 1]
+        at = data.find(b"\n", at + 1)
+    for end in range(STEP, len(data), STEP):
+        yield data[:end]
+
+
+def broken(whole: list[Series], part: list[Series]) -> str:
+    """Why ``part``, read from a cut log, is not a beginning of ``whole``; "" when it is one."""
+    for index, one in enumerate(part):
+        if not one.points:
+            if one.complete:
+                return f"series {index} has no point and calls itself complete"
+            continue
+        if index >= len(whole) or whole[index].tool != one.tool:
+            return f"series {index} ({one.tool} {one.benchmark}) is not in the whole log"
+        right = by_line(whole[index].points)
+        got = by_line(one.points)
+        if got != right[: len(got)]:
+            wrong = next((a for a, b in zip(got, [*right, None], strict=False) if a != b), None)
+            return f"series {index} ({one.tool} {one.benchmark}) has another record: {wrong}"
+    return ""
+
+
+def _each(data: bytes, change: Callable[[str], str]) -> bytes:
+    lines = data.decode("utf-8", "replace").splitlines()
+    return ("\n".join(change(line) for line in lines) + "\n").encode()
+
+
+DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
+    "carriage returns": lambda data: data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+    "indented by blanks": lambda data: _each(data, lambda line: "      " + line),
+    "indented by a tab": lambda data: _each(data, lambda line: "\t" + line),
+    "trailing blanks": lambda data: _each(data, lambda line: line + "   "),
+    "table bars": lambda data: _each(data, lambda line: "| " + re.sub(r"[ \t]{2,}", " | ", line) + " |"),
+    "quoted": lambda data: _each(data, lambda line: "> " + line),
+    "srun labels": lambda data: _each(data, lambda line: "0: " + line),
+    "coloured": lambda data: _each(data, lambda line: f"\x1b[32m{line}\x1b[0m"),
+    "byte order mark": lambda data: b"\xef\xbb\xbf" + data,
+    "utf-16": lambda data: data.decode("utf-8", "replace").encode("utf-16"),
+}
+
+
+def with_noise(data: bytes) -> bytes:
+    """Lines that are none of the program's between its rows."""
+    rows = {point.line for one in series_of(data) for point in one.points}
+    lines: list[str] = []
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        lines.append(line)
+        if number in rows:
+            lines.append(NOISE[number % len(NOISE)])
+    return ("\n".join(lines) + "\n").encode()

@@ -1,0 +1,47 @@
+"""Every golden log, cut and decorated: the right records or fewer, never another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.property.logs_as_met import DECORATIONS, LOGS, broken, cuts, series_of, shape, with_noise
+
+IDS = [path.name for path in LOGS]
+DOCUMENTS = (".json",)
+
+
+@pytest.mark.parametrize("log", LOGS, ids=IDS)
+def test_cut_anywhere(log: Path) -> None:
+    data = log.read_bytes()
+    whole = series_of(data)
+    for part in cuts(data):
+        why = broken(whole, series_of(part))
+        assert not why, f"{log.name} cut after {len(part)} bytes (...{part[-60:]!r}): {why}"
+
+
+@pytest.mark.parametrize("decoration", DECORATIONS)
+@pytest.mark.parametrize("log", LOGS, ids=IDS)
+def test_decoration_changes_nothing(log: Path, decoration: str) -> None:
+    data = log.read_bytes()
+    data += b"" if data.endswith(b"\n") else b"\n"
+    assert shape(series_of(DECORATIONS[decoration](data))) == shape(series_of(data))
+
+
+@pytest.mark.parametrize("log", [path for path in LOGS if path.suffix not in DOCUMENTS], ids=lambda path: path.name)
+def test_noise_between_rows(log: Path) -> None:
+    data = log.read_bytes()
+    data += b"" if data.endswith(b"\n") else b"\n"
+    assert shape(series_of(with_noise(data))) == shape(series_of(data))
+
+
+@pytest.mark.parametrize("index", range(len(LOGS)), ids=IDS)
+def test_two_logs_in_one_file(index: int) -> None:
+    first = LOGS[index].read_bytes() + b"\n"
+    tools = {one.tool for one in series_of(first)}
+    others = [LOGS[(index + step) % len(LOGS)] for step in range(1, len(LOGS), 7)]
+    for other in others:
+        second = other.read_bytes() + b"\n"
+        alone = series_of(second)
+        if tools.isdisjoint(one.tool for one in alone) and alone and tools:
+            assert shape(series_of(first + second)) == shape(series_of(first)) + shape(alone), other.name

@@ -164,7 +164,7 @@ GOOD: list[tuple[Kind, str]] = [
         "sysctl",  # Intel Ethernet and Omni-Path guides
         (
             "net.core.rmem_max=16777216\nnet.core.wmem_max=16777216\nnet.core.rmem_default=16777216\n"
-            "net.core.wmem_default=16777216\nnet.core.optmem_max=16777216\nnet.ipv4.tcp_mem=16777216 16777216 16777216\n"
+            "net.core.wmem_default=16777216\nnet.core.optmem_max=1677721\nnet.ipv4.tcp_mem=16777216 16777216 16777216\n"
             "net.ipv4.tcp_rmem=4096 87380 16777216\nnet.ipv4.tcp_wmem=4096 65536 16777216\n"
             "net.core.netdev_max_backlog=250000\nnet.ipv4.neigh.default.gc_thresh1 = 2048\n"
             "net.ipv6.conf.default.disable_ipv6=1\nnet.ipv4.conf.all.arp_ignore=1\n-net.ipv4.conf.lo.rp_filter = 2\n"

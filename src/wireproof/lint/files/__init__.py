@@ -5,11 +5,23 @@ documents.
 
 from __future__ import annotations
 
-from wireproof.lint.files import limits, modprobe, sysctl
+from wireproof.lint.files import (
+    drop_in,
+    hosts,
+    ifcfg,
+    irqbalance,
+    kernel,
+    keyfile,
+    limits,
+    modprobe,
+    mounts,
+    repository,
+    sysctl,
+)
 from wireproof.lint.rule import Check, Rule
 
 __all__ = ["CHECKS", "RULES"]
 
-PARTS = (modprobe, sysctl, limits)
+PARTS = (modprobe, sysctl, limits, ifcfg, keyfile, irqbalance, kernel, repository, mounts, hosts, drop_in)
 RULES: tuple[Rule, ...] = tuple(rule for part in PARTS for rule in part.RULES)
 CHECKS: tuple[Check, ...] = tuple(part.check for part in PARTS)

@@ -82,11 +82,19 @@ def kind_of_path(path: str) -> Kind | None:
 
 def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
     """What ``recipe`` holds of ``kind``."""
+    if recipe.kind == kind and kind in QUOTED and extracted(recipe):
+        return  # the document itself is looked at as a script: there each line's neighbours are known
     if recipe.kind == kind:
         lines = enumerate(recipe.lines, start=1)
         yield Piece(kind, recipe.name, tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines))
     elif recipe.kind in MIXED:
         yield from (piece for piece in embedded(recipe) if piece.kind == kind)
+
+
+def extracted(recipe: Recipe) -> bool:
+    """Whether the lines were picked out of a longer text, the others left blank."""
+    content = sum(1 for line in recipe.lines if line.strip())
+    return kind_of_path(recipe.name) is None and len(recipe.lines) > 4 * content + 3
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,118 @@
+"""Rules of network interfaces: ifcfg files and NetworkManager keyfiles."""
+
+from __future__ import annotations
+
+from wireproof.lint.rule import Kind, Rule
+
+__all__ = ["RULES"]
+
+BOTH: tuple[Kind, ...] = ("ifcfg", "keyfile", "script", "unknown")
+IFCFG: tuple[Kind, ...] = ("ifcfg", "script", "unknown")
+KEYFILE: tuple[Kind, ...] = ("keyfile", "script", "unknown")
+IPOIB = "Linux Documentation/infiniband/ipoib; Configuring InfiniBand and RDMA networks (RHEL)"
+NM = "nm-settings-keyfile(5)"
+
+RULES = (
+    Rule(
+        "interface-mtu-mode",
+        "the MTU does not fit the IPoIB mode",
+        "65520 needs connected mode; a datagram holds the fabric's MTU less 4 bytes (2044, 4092; 10236 on Omni-Path), "
+        "and the driver cuts what is more",
+        "CONNECTED_MODE=yes with MTU=65520, or no connected mode with MTU=2044, 4092 or 10236",
+        IPOIB,
+        BOTH,
+    ),
+    Rule(
+        "interface-mtu-ethernet",
+        "no Ethernet adapter or switch carries an MTU of this size",
+        "the driver refuses it (most end between 9000 and 9978), and the interface stays at 1500 or stays down",
+        "MTU=9000, on the hosts and with room for headers on the switches",
+        "ethtool/ip link maxmtu of ice (9702), i40e (9702), mlx5 (9978), bnxt_en (9500)",
+        BOTH,
+    ),
+    Rule(
+        "interface-address",
+        "this is no address or no mask",
+        "the interface does not come up",
+        "IPADDR=10.10.40.21, NETMASK=255.255.255.0 or PREFIX=24",
+        "sysconfig.txt of initscripts; nm-settings-keyfile(5)",
+        BOTH,
+    ),
+    Rule(
+        "interface-mask-twice",
+        "PREFIX and NETMASK say different things",
+        "one of them wins (PREFIX), the other deceives the reader",
+        "only PREFIX=24 or only NETMASK=255.255.255.0",
+        "sysconfig.txt of initscripts",
+        IFCFG,
+    ),
+    Rule(
+        "interface-mask-merges",
+        "the mask puts networks that are numbered apart into one",
+        "two interfaces in one network: the kernel sends by either of them, so that fabric traffic leaves by the "
+        "management link and a ping proves nothing",
+        "255.255.255.0 for 10.10.40.0 and for 10.10.100.0",
+        "Linux arp_filter and rp_filter in Documentation/networking/ip-sysctl; RFC 1812 5.2.4.3",
+        BOTH,
+    ),
+    Rule(
+        "ifcfg-name",
+        "no such variable is read from ifcfg files",
+        "it is ignored, and the setting never takes effect",
+        "ONBOOT, BOOTPROTO, IPADDR, PREFIX, NETMASK, MTU, CONNECTED_MODE …",
+        "sysconfig.txt of initscripts",
+        IFCFG,
+        safe=True,
+    ),
+    Rule(
+        "ifcfg-spaces",
+        "there are spaces around '='",
+        "ifcfg files are read by the shell: a space ends the name, and the line is an error",
+        "NAME=value",
+        "sysconfig.txt of initscripts",
+        IFCFG,
+        safe=True,
+    ),
+    Rule(
+        "ifcfg-value",
+        "the variable takes no such value",
+        "the interface comes up otherwise than meant, or not at all",
+        "BOOTPROTO=none, static or dhcp; ONBOOT, NM_CONTROLLED, CONNECTED_MODE yes or no",
+        "sysconfig.txt of initscripts",
+        IFCFG,
+    ),
+    Rule(
+        "ifcfg-device",
+        "DEVICE names another interface than the file's name",
+        "a copied file that still configures the first interface",
+        "DEVICE=ib0 in ifcfg-ib0",
+        "sysconfig.txt of initscripts",
+        ("ifcfg",),
+        severity="warning",
+    ),
+    Rule(
+        "keyfile-value",
+        "the property takes no such value",
+        "NetworkManager refuses the connection or takes a default",
+        "method=manual, auto, link-local, shared, disabled or ignore; transport-mode=datagram or connected",
+        NM,
+        KEYFILE,
+    ),
+    Rule(
+        "keyfile-no-address",
+        "method=manual without an address",
+        "NetworkManager refuses the connection",
+        "address1=10.10.40.21/24",
+        NM,
+        ("keyfile",),
+    ),
+    Rule(
+        "keyfile-no-prefix",
+        "an address has no prefix length",
+        "NetworkManager assumes a length, /24 today, and other tools read it as one host",
+        "address1=10.10.40.21/24",
+        NM,
+        KEYFILE,
+        severity="warning",
+    ),
+)

@@ -1,0 +1,119 @@
+"""The arguments of the irqbalance daemon."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.pieces import Line, Piece, at, pieces
+from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+
+__all__ = ["RULES", "check"]
+
+KINDS: tuple[Kind, ...] = ("irqbalance", "script", "unknown")
+MAN = "irqbalance(1)"
+
+RULES = (
+    Rule(
+        "irqbalance-option",
+        "irqbalance has no such option",
+        "the daemon does not start, or ignores the wish: interrupts stay where they are",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+        MAN,
+        KINDS,
+        safe=True,
+    ),
+    Rule(
+        "irqbalance-policy",
+        "hintpolicy takes exact, subset or ignore",
+        "another word is refused, and the driver's hints are not obeyed",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+        MAN,
+        KINDS,
+    ),
+    Rule(
+        "irqbalance-commented",
+        "the wish is commented out and no other line says it",
+        "irqbalance runs with its default policy and moves the adapter's interrupts",
+        "IRQBALANCE_ARGS=--hintpolicy=exact without # before it",
+        MAN,
+        ("irqbalance",),
+        severity="warning",
+    ),
+    Rule(
+        "irqbalance-name",
+        "the daemon reads no such variable",
+        "the line is ignored",
+        "IRQBALANCE_ARGS=…",
+        "irqbalance(1), irqbalance.service",
+        KINDS,
+        safe=True,
+    ),
+)
+VARIABLES = (
+    *("IRQBALANCE_ARGS", "IRQBALANCE_ONESHOT", "IRQBALANCE_BANNED_CPUS", "IRQBALANCE_BANNED_CPULIST"),
+    *("IRQBALANCE_BANNED_INTERRUPTS", "IRQBALANCE_DEBUG", "ONESHOT", "OPTIONS", "ENABLED"),
+)
+OPTIONS = (
+    *("hintpolicy", "powerthresh", "policyscript", "banirq", "banmod", "banscript", "deepestcache", "interval"),
+    *("oneshot", "debug", "pid", "journal", "foreground", "migrateval", "verbose", "usage", "numa", "thermal"),
+)
+POLICIES = ("exact", "subset", "ignore")
+ASSIGNMENT = re.compile(r"(\s*)([A-Za-z_]+)(\s*=\s*)(.*?)\s*$")
+OPTION = re.compile(r"(?<![\w–—-])([-–—]{1,2})([A-Za-z][A-Za-z_-]+)(?:(?:=|\s+)([\w-]+))?")
+
+
+def check(recipe: Recipe) -> Iterator[Broken]:
+    """All that is wrong in irqbalance's settings."""
+    for piece in pieces(recipe, "irqbalance"):
+        for line in piece.lines:
+            found = ASSIGNMENT.match(line.text)
+            if found and not line.text.lstrip().startswith("#"):
+                yield from assignment(line, found)
+        yield from commented(piece)
+
+
+def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
+    """One active line."""
+    name = found.group(2)
+    if name not in VARIABLES:
+        meant = nearest(name.upper(), VARIABLES, 0.75) or (name.upper() if name.upper() in VARIABLES else None)
+        if meant:
+            fixed = line.text.replace(name, meant, 1)
+            yield at("irqbalance-name", line, found.start(2), name, fixed)
+        return
+    if name not in ("IRQBALANCE_ARGS", "OPTIONS"):
+        return
+    for option in OPTION.finditer(line.text, found.start(4)):
+        yield from argument(line, option)
+
+
+def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
+    """One long option; short ones (-h) have one letter and are not matched."""
+    dashes, name, value = option.groups()
+    bare = name.replace("-", "").replace("_", "").lower()
+    meant = name if name in OPTIONS else bare if bare in OPTIONS else nearest(bare, OPTIONS, 0.8)
+    if meant is None:
+        return
+    if meant != name or dashes != "--":
+        fixed = line.text[: option.start()] + "--" + meant + line.text[option.end(2) :]
+        yield at("irqbalance-option", line, option.start(), dashes + name, fixed)
+    if meant == "hintpolicy" and value not in POLICIES:
+        likely = nearest(value.lower(), POLICIES, 0.6) if value else None
+        position = option.start(3) if value else option.start()
+        fix = line.text[:position] + likely + line.text[option.end(3) :] if likely else None
+        if "script" not in (value or "") and "$" not in line.text:
+            yield at("irqbalance-policy", line, position, value or "no word follows", fix)
+
+
+def commented(piece: Piece) -> Iterator[Broken]:
+    """``#IRQBALANCE_ARGS=--hintpolicy=exact`` and nothing active. The packaged file's empty comment is left."""
+    active = any("hintpolicy" in line.text and not line.text.lstrip().startswith("#") for line in piece.lines)
+    if active or piece.quoted:
+        return
+    for line in piece.lines:
+        found = re.match(r"\s*#+\s*(IRQBALANCE_ARGS\s*=.*hintpolicy.*)$", line.text)
+        if found:
+            yield at("irqbalance-commented", line, 0, line.text.strip(), found.group(1))
+            return

@@ -1,0 +1,152 @@
+"""fstab and exports: shared folders that programs are started from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.files.nearest import listed, nearest
+from wireproof.lint.files.pieces import Line, at, pieces
+from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+
+__all__ = ["RULES", "check"]
+
+KINDS: tuple[Kind, ...] = ("fstab", "script", "unknown")
+
+RULES = (
+    Rule(
+        "fstab-columns",
+        "the line has not the columns device, folder, type, options, dump, pass",
+        "mount takes the wrong word as type or options: the folder is not mounted after the reboot",
+        "10.10.1.10:/opt/intel /opt/intel nfs nfsvers=3,nodev,nosuid 0 0",
+        "fstab(5)",
+        KINDS,
+    ),
+    Rule(
+        "fstab-nfs",
+        "an NFS source is SERVER:/FOLDER, with options that nfs knows",
+        "the mount fails at boot, and with it the programs on all nodes",
+        "10.10.1.10:/opt/intel /opt/intel nfs nfsvers=3,nodev,nosuid 0 0",
+        "nfs(5)",
+        KINDS,
+    ),
+    Rule(
+        "exports-space",
+        "a space stands between the host and its options",
+        "the options then belong to everybody: the named host gets the defaults, the world gets what was meant for it",
+        "/opt/intel 10.10.1.0/24(ro,no_subtree_check)",
+        "exports(5)",
+        KINDS,
+    ),
+    Rule(
+        "exports-option",
+        "exportfs knows no such option",
+        "exportfs refuses the line, and the folder is not exported",
+        "ro, rw, sync, no_subtree_check, no_root_squash, fsid=13",
+        "exports(5)",
+        KINDS,
+    ),
+    Rule(
+        "exports-fsid-twice",
+        "two folders have one fsid",
+        "the server answers for one folder with the other",
+        "a different fsid for each exported folder",
+        "exports(5)",
+        KINDS,
+    ),
+)
+NFS_OPTIONS = listed(
+    """nfsvers vers minorversion nodev nosuid noexec ro rw hard soft intr nointr timeo retrans rsize wsize ac
+    noac acregmin acregmax acdirmin acdirmax actimeo bg fg rdirplus nordirplus retry sec sharecache nosharecache
+    resvport noresvport lookupcache fsc nofsc proto port mountport mountproto mounthost mountvers namlen lock
+    nolock cto nocto acl noacl local_lock clientaddr migration nomigration nconnect rdma tcp udp _netdev auto
+    noauto user nouser users exec dev suid defaults noatime nodiratime relatime atime nofail softreval
+    nosoftreval softerr trunkdiscovery xprtsec max_connect sloppy async sync mand nomand remount posix comment
+    group owner context fscontext bind"""
+)
+EXPORT_OPTIONS = listed(
+    """ro rw sync async secure insecure wdelay no_wdelay hide nohide crossmnt subtree_check no_subtree_check
+    root_squash no_root_squash all_squash no_all_squash anonuid anongid fsid mp mountpoint sec auth_nlm
+    no_auth_nlm secure_locks insecure_locks acl no_acl nordirplus pnfs no_pnfs refer replicas security_label
+    xprtsec reexport"""
+)
+EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
+CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
+
+
+def check(recipe: Recipe) -> Iterator[Broken]:
+    """All that is wrong in the mounts and exports of ``recipe``."""
+    for piece in pieces(recipe, "fstab"):
+        exports = [line for line in piece.lines if EXPORT.match(line.text) and " nfs" not in line.text]
+        for line in piece.lines:
+            text = line.text.strip()
+            if not text or text.startswith("#") or line in exports:
+                continue
+            yield from mount(line)
+        for line in exports:
+            yield from export(line)
+        yield from fsids(exports)
+
+
+def mount(line: Line) -> Iterator[Broken]:
+    """One line of fstab."""
+    columns = line.text.split("#", 1)[0].split()
+    tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
+    if len(columns) < 4 and not (len(columns) == 3 and columns[2] != "nfs"):
+        yield at("fstab-columns", line, 0, f"{len(columns)} columns: {line.text.strip()[:80]}")
+        return
+    if len(columns) > 6 or (len(columns) == 6 and not tail):
+        options = "".join(columns[3 : len(columns) - tail])
+        joined = [*columns[:3], options, *columns[len(columns) - tail :]]
+        fix = " ".join(joined) if "," in options and columns[3].endswith(",") else None
+        yield at("fstab-columns", line, 0, f"{len(columns)} columns: {line.text.strip()[:80]}", fix)
+        return
+    if columns[2] in ("nfs", "nfs4"):
+        yield from nfs(line, columns)
+
+
+def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
+    """The source and the options of an NFS mount."""
+    source = columns[0]
+    if ":" not in source and "$" not in source:
+        host = re.match(r"([\w.-]+)(/\S+)$", source)
+        fix = line.text.replace(source, f"{host[1]}:{host[2]}", 1) if host else None
+        yield at("fstab-nfs", line, line.text.index(source), source, fix)
+    for option in columns[3].split(","):
+        name = option.partition("=")[0]
+        meant = None if name in NFS_OPTIONS or name.startswith("x-") else nearest(name, sorted(NFS_OPTIONS), 0.75)
+        if meant:
+            position = line.text.index(option)
+            fix = line.text[:position] + meant + line.text[position + len(name) :]
+            yield at("fstab-nfs", line, position, f"{name}; nearest is {meant}", fix)
+
+
+def export(line: Line) -> Iterator[Broken]:
+    """One line of exports."""
+    gap = re.search(r"(?<=[\w*\].])(\s+)\((?=[a-z_]+[,)=])", line.text)
+    folder = EXPORT.match(line.text)
+    if gap and folder and gap.start() > folder.end(1):
+        fix = line.text[: gap.start(1)] + line.text[gap.end(1) :]
+        yield at("exports-space", line, gap.start(), line.text.strip()[:80], fix)
+    for client in CLIENT.finditer(line.text):
+        position = client.start(2)
+        for option in client.group(2).split(","):
+            name = option.strip().partition("=")[0]
+            meant = None if name in EXPORT_OPTIONS else nearest(name, sorted(EXPORT_OPTIONS), 0.75)
+            if meant:
+                start = position + option.index(name)
+                fix = line.text[:start] + meant + line.text[start + len(name) :]
+                yield at("exports-option", line, start, f"{name}; nearest is {meant}", fix)
+            position += len(option) + 1
+
+
+def fsids(exports: list[Line]) -> Iterator[Broken]:
+    """One fsid for two folders."""
+    seen: dict[str, str] = {}
+    for line in exports:
+        folder = line.text.split()[0]
+        for found in re.finditer(r"\bfsid=([\w-]{1,64})", line.text):
+            if seen.setdefault(found.group(1), folder) != folder:
+                text = f"fsid={found.group(1)} of {seen[found.group(1)]} and {folder}"
+                yield at("exports-fsid-twice", line, found.start(), text)
+                break

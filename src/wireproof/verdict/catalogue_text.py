@@ -274,6 +274,12 @@ detected: A flat plateau near a whole number of links from a start that a wire h
   large ones at the link's rate.
 next: Pin the transport to one device (UCX_NET_DEVICES, UCX_MAX_RNDV_RAILS=1, btl_tcp_if_include) or claim all rails.
 
+# rate-limited: A rate limiter shapes the link
+means: Short messages pass faster than the claimed rate and long ones keep to it: a token bucket, as clouds, containers
+  and labs use it. Its bucket hides what the link does.
+detected: Only sizes up to 4 MiB break the rate, larger ones keep it, and the start is one that kernel TCP has.
+next: Judge by a long stream (iperf3 for 30 s, 1 MiB messages with a window), or by the lab's own claim.
+
 # protocol-switch-cliff: A cliff where the protocol changes
 means: Beside one size, time per byte gets worse: the library changes from eager to rendezvous too early or too late.
 detected: Goodput falls by more than 8 % from one size to the next and comes back; or two sizes or more from 1 KiB on

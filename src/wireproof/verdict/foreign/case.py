@@ -19,7 +19,7 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 @dataclass(slots=True)
 class Case:
     """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
-    the series was held against a limit of the link and met it."""
+    the series was held against a limit of the link. ``told``: its sizes tell the rate."""
 
     series: Series
     curve: Curve
@@ -31,6 +31,7 @@ class Case:
     mixed: bool = False
     held: bool = False
     too_quick: bool = False
+    told: bool = False
 
     def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
         self.reasons.append(Reason(code=code, severity=severity, message=message, evidence=evidence or {}))

@@ -15,7 +15,7 @@ SMALL = 1024
 _POINTS = 20_000  # more rows than any sweep prints: what is above is not read
 _SAME = 0.02
 _LARGEST = 1 << 50
-_WAITED = ("pingpong", "put", "get", "atomic")
+_WAITED = ("pingpong", "put", "get", "atomic", "exchange")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def curve_of(series: Series) -> Curve:
         if len(same) > 1:
             same.sort(key=lambda row: (row.goodput or 0.0, -(row.wait_ns or 0.0)))
         curve.rows.append(same[len(same) // 2])
-    small = [row for row in curve.rows if row.wait_ns is not None and row.size <= SMALL]
+    # Nothing is sent for a put or get of nothing; an empty message is one.
+    least = 0 if series.traffic == "pingpong" else 1
+    small = [row for row in curve.rows if row.wait_ns is not None and least <= row.size <= SMALL]
     curve.start = min(small, key=lambda row: row.wait_ns or 0.0, default=None)
     curve.best = max(curve.moved, key=lambda row: row.goodput or 0.0, default=None)
     return curve

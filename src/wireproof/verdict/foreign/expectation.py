@@ -84,6 +84,8 @@ def _share(case: Case) -> float:
 
 def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
     series, protocol = case.series, bounds.link.protocol
+    if any(reason.code == "too-few-iterations" for reason in case.reasons):
+        return "inconclusive", "; of too few iterations"
     if series.protocol == "udp":
         return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
     if protocol == "efa" and series.pairs == 1 and reached >= _ONE_FLOW:

@@ -10,8 +10,8 @@ from wireproof.physics.framing import over_fabric
 from wireproof.physics.table import Table
 from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
 from wireproof.verdict.foreign.case import Case, rate, time
-from wireproof.verdict.foreign.curve import curve_of
-from wireproof.verdict.foreign.expectation import fill_bytes, judge_expectation, judge_start
+from wireproof.verdict.foreign.curve import SMALL, curve_of
+from wireproof.verdict.foreign.expectation import judge_expectation, judge_start
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
 from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
@@ -99,9 +99,9 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
-    told = judge_expectation(case, bounds, attainable)
+    case.told = judge_expectation(case, bounds, attainable)
     judge_start(case, bounds)
-    _held_by(case, bounds, attainable, told)
+    _held_by(case, bounds, attainable, case.told)
     return attainable, [*lines, floor]
 
 
@@ -134,10 +134,10 @@ def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -
 def _held_collective(case: Case, bounds: Bounds) -> None:
     """A collective has no ceiling of one link; small ones take at most two messages of a tree of its ranks."""
     series = case.series
-    times = [row.point.time_max_ns or row.point.time_ns for row in case.curve.rows if row.size <= 1024]
+    times = [row.point.time_max_ns or row.point.time_ns for row in case.curve.rows if row.size <= SMALL]
     least = min((t for t in times if t), default=None)
     case.held = False
-    if series.traffic == "collective" and series.processes and least is not None:
+    if series.traffic == "collective" and series.metric != "overlap" and series.processes and least is not None:
         rounds = min(_ROUNDS, max(1, (series.processes - 1).bit_length()))
         if bounds.hard <= least <= 2 * rounds * bounds.typical:
             case.held = True
@@ -180,7 +180,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         case.add("log-without-counters", "note", _NO_COUNTERS)
     moved = best.goodput if best is not None else None
     efficiency = None
-    if moved is not None and attainable and proof == "unproven" and _told(case, attainable):
+    if moved is not None and attainable and proof == "unproven" and case.told:
         efficiency = moved / attainable
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
@@ -193,14 +193,6 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
 
 _FILLS = 65_536
 _NO_COUNTERS = "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
-
-
-def _told(case: Case, attainable: float) -> bool:
-    """True when the best row is of a size that tells the rate; the efficiency of 8-byte messages says nothing."""
-    best = case.curve.best
-    if best is None or best.goodput is None or case.chain:
-        return False
-    return best.size * case.in_flight >= min(_FILLS, fill_bytes(case)) or best.goodput >= 0.5 * attainable
 
 
 def _name(case: Case, explained: list[str]) -> None:

@@ -13,6 +13,8 @@ __all__ = ["judge_physics"]
 _TRANSFER_FROM = 2048  # below this the start hides the transfer
 _WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come near the ceiling
 _MOST_RAILS = 8.2
+_BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
+_AFTER = 0.5
 _SYNCHRONIZING = ("barrier", "allreduce", "alltoall", "allgather", "reduce_scatter", "reduce-scatter")
 _MEBI = 1.048576
 _LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
@@ -28,6 +30,8 @@ def judge_physics(case: Case) -> None:
         return
     _floor(case, bounds)
     _collective(case, bounds)
+    if _burst(case, bounds):
+        return
     _transfer(case, bounds)
     _ceiling(case, bounds)
     _message_rate(case, bounds)
@@ -88,7 +92,9 @@ def _collective(case: Case, bounds: Bounds) -> None:
     times = [
         (max(t, p.time_max_ns or 0.0), p.message_bytes) for p in series.points for t in [p.time_ns or p.hrt_ns] if t
     ]
-    small = [pair for pair in times if pair[1] <= 1024]
+    # A collective of nothing sends nothing, but for the barrier.
+    least_size = 0 if "barrier" in series.benchmark.lower() else 1
+    small = [pair for pair in times if least_size <= pair[1] <= 1024]
     if not small:
         return
     least, at = min(small)
@@ -97,6 +103,35 @@ def _collective(case: Case, bounds: Bounds) -> None:
         one = f"one message over {case.kind} takes {time(bounds.floor)}"
         text = f"{series.benchmark} took {time(least)} at {size(at)}; {one}"
         case.add("below-floor", "fail", text, {"time_ns": least, "floor_ns": bounds.floor, "size": at})
+
+
+def _burst(case: Case, bounds: Bounds) -> bool:
+    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate, larger ones keep it.
+
+    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited wire.
+    """
+    start, most = case.curve.start, bounds.most
+    if bounds.link.protocol != "tcp" or most is None or start is None or (start.wait_ns or 0.0) < bounds.hard:
+        return False
+    rows = [row for row in case.curve.waited if row.goodput is not None and row.size >= _TRANSFER_FROM]
+    broken = [
+        row for row in rows
+        if (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
+        or (row.goodput or 0.0) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
+    ]  # fmt: skip
+    if not broken or broken[-1].size > _BUCKET:
+        return False
+    after = [row for row in rows if row.size > broken[-1].size]
+    if not after or not all(_AFTER * most <= (row.goodput or 0.0) for row in after):
+        return False
+    quickest = rate(max(row.goodput or 0.0 for row in broken))
+    text = (
+        f"messages up to {size(broken[-1].size)} pass at up to {quickest}, larger "
+        f"ones keep to the {rate(most)} of {case.kind}: a rate limiter (cloud, container, lab) lets a bucket of bytes "
+        "through at once"
+    )
+    case.add("rate-limited", "inconclusive", text, {"size": broken[-1].size, "attainable_bytes_per_s": most})
+    return True
 
 
 def _transfer(case: Case, bounds: Bounds) -> None:
@@ -186,7 +221,7 @@ def _striped(case: Case, ratio: float) -> bool:
         return False
     rails = -int(-ratio // 1)
     moved = [row.goodput or 0.0 for row in case.curve.moved][-3:]
-    flat = len(moved) == 3 and min(moved) >= 0.9 * max(moved)
+    flat = len(moved) == 3 and min(moved) >= 0.9 * (case.curve.best.goodput or 0.0)
     return flat and ratio / rails >= 0.85
 
 

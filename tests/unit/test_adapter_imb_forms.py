@@ -1,0 +1,293 @@
+"""The IMB adapter on the forms in which tables are met: old versions, pasted pieces, hostile text, cut logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import read
+from wireproof.adapters.imb import parse
+from wireproof.adapters.page import Page, page_of
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+
+LOGS = Path(__file__).parent.parent / "golden" / "logs"
+SIZES = [0, *(1 << power for power in range(23))]
+
+
+def rows(
+    megabyte: float, *, start_us: float = 1.5, gbytes: float = 3.0, messages: int = 1
+) -> list[tuple[str, str, str, str]]:
+    """PingPong rows of a link with the given start-up time and rate; MB as the version counts it."""
+    found = []
+    for size in SIZES:
+        microseconds = round(start_us + size / (gbytes * 1e3), 2)
+        rate = messages * size / microseconds * 1e6 / megabyte
+        found.append((str(size), "1000", f"{microseconds:.2f}", f"{rate:.2f}"))
+    return found
+
+
+def table(body: Sequence[Sequence[str]], columns: str = "#bytes #repetitions t[usec] Mbytes/sec") -> str:
+    lines = [columns.split(), *body]
+    return "".join("".join(f"{word:>13}" for word in line) + "\n" for line in lines)
+
+
+def run(title: str, body: str, benchmark: str = "PingPong", processes: int = 2) -> str:
+    rule = "#---------------------------------------------------\n"
+    return (
+        f"{rule}#    {title}\n{rule}# Date                  : Wed Jan 29 00:18:01 2014\n\n"
+        "# Minimum message length in bytes:   0\n# Maximum message length in bytes:   4194304\n#\n"
+        "# MPI_Datatype                   :   MPI_BYTE \n#\n#\n\n# List of Benchmarks to run:\n\n"
+        f"# {benchmark}\n\n{rule}# Benchmarking {benchmark} \n# #processes = {processes} \n{rule}{body}"
+        "\n\n# All processes entering MPI_Finalize\n\n"
+    )
+
+
+def only(text: str | bytes) -> Series:
+    (series,) = read(text.encode() if isinstance(text, str) else text, "x")
+    return series
+
+
+OLD = table(rows(2.0**20))
+NEW = table(rows(1e6))
+
+
+@pytest.mark.parametrize(
+    ("title", "version", "megabyte"),
+    [
+        ("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part    ", "3.2", 2.0**20),
+        ("Intel (R) MPI Benchmark Suite V3.2.3, MPI-1 part    ", "3.2.3", 2.0**20),
+        ("Intel (R) MPI Benchmarks 4.1 Update 1, MPI-1 part    ", "4.1 Update 1", 2.0**20),
+        ("Intel (R) MPI Benchmarks 2017, MPI-1 part    ", "2017", 2.0**20),
+        ("Intel (R) MPI Benchmarks 2018, MPI-1 part    ", "2018", 1e6),
+        ("Intel(R) MPI Benchmarks 2019 Update 6, MPI-1 part", "2019 Update 6", 1e6),
+        ("Intel® MPI Benchmarks 2021.3, MPI-1 part (GPU)", "2021.3", 1e6),
+    ],
+)
+def test_megabytes_by_version(title: str, version: str, megabyte: float) -> None:
+    series = only(run(title, table(rows(megabyte))))
+    assert series.version == version
+    assert series.unit_doubt == ""
+    assert series.unit.endswith("2^20 bytes" if megabyte != 1e6 else "10^6 bytes")
+    assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
+    assert len(series.points) == len(SIZES)
+    assert series.complete
+
+
+def test_the_rows_overrule_a_version_that_cannot_be() -> None:
+    series = only(run("Intel(R) MPI Benchmarks 2021.3, MPI-1 part", OLD))
+    assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
+    assert "2^20" in series.unit_doubt
+
+
+@pytest.mark.parametrize(("body", "word"), [(OLD, "2^20"), (NEW, "10^6")])
+def test_a_piece_without_a_title_is_decided_by_its_rows(body: str, word: str) -> None:
+    series = only("# Benchmarking PingPong\n# #processes = 2\n" + body)
+    assert word in series.unit
+    assert series.version == series.unit_doubt == ""
+    assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
+
+
+def test_too_few_rows_to_tell_leave_the_bandwidth_out() -> None:
+    series = only("# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n 1 1000 1.77 0.54\n")
+    assert series.unit_doubt
+    assert series.points[0].goodput_bytes_per_s is None
+    assert series.points[0].hrt_ns == pytest.approx(1770)
+
+
+def test_edited_numbers_stay_and_are_doubted() -> None:
+    twice = [(size, count, time, f"{float(rate) * 1.4:.2f}") for size, count, time, rate in rows(1e6)]
+    series = only("# Benchmarking PingPong\n" + table(twice))
+    assert series.points[-1].goodput_bytes_per_s == pytest.approx(1.4 * 3e9, rel=0.01)
+    assert series.unit_doubt
+
+
+def test_defects() -> None:
+    body = [[*row, "0.00"] for row in rows(1e6)]
+    body[3][4] = "1.00"
+    columns = "#bytes #repetitions t[usec] Mbytes/sec defects"
+    series = only(run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", table(body, columns)))
+    assert [point.valid for point in series.points[:5]] == [True, True, True, False, True]
+
+
+@pytest.mark.parametrize(("mode", "metric"), [("AGGREGATE", "bandwidth"), ("NON-AGGREGATE", "latency")])
+def test_one_sided_with_a_fence(mode: str, metric: str) -> None:
+    body = f"#\n#    MODE: {mode} \n#\n" + OLD
+    series = only(run("Intel (R) MPI Benchmark Suite V3.2, MPI-2 part    ", body, "Unidir_Put"))
+    assert (series.metric, series.traffic, series.points[-1].hrt_ns) == (metric, "put", None)
+    assert "fence" in series.formula
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NEW.replace("\n", "\r\n"),
+        "".join(f"    {line}\n" for line in NEW.splitlines()),
+        "".join("| " + " | ".join(line.split()) + " |\n" for line in NEW.splitlines()),
+        "".join(f"\x1b[32m{line}\x1b[0m\n" for line in NEW.splitlines()),
+        NEW.replace("\n", "\n\n"),
+        NEW.replace("         1024", "slurmstepd: error: wütender Knoten, 警告\n         1024"),
+        "<pre>" + NEW + "</pre>\n",
+    ],
+)
+def test_decoration_does_not_matter(text: str) -> None:
+    series = only("# Benchmarking PingPong\n# #processes = 2\n" + text)
+    assert [point.message_bytes for point in series.points] == SIZES
+    assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
+
+
+def test_labels_of_the_launcher() -> None:
+    text = "# Benchmarking PingPong\n# #processes = 2\n" + NEW
+    series = only("".join(f"0: {line}\n" for line in text.splitlines()))
+    assert len(series.points) == len(SIZES)
+
+
+def test_rows_out_of_order_are_sorted_and_twins_stay() -> None:
+    lines = NEW.splitlines()
+    body = [lines[0], *lines[:0:-1], lines[5]]
+    series = only("# Benchmarking PingPong\n" + "\n".join(body) + "\n")
+    assert [point.message_bytes for point in series.points] == sorted([*SIZES, 8])
+
+
+def test_marks_lost_in_a_web_page() -> None:
+    text = "Benchmarking Sendrecv\n#processes = 4\n#-----\n"
+    text += "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n"
+    series = only(text + "".join(f"{a} {b} {c} {c} {c} {float(d) * 2:.2f}\n" for a, b, c, d in rows(1e6)))
+    assert (series.benchmark, series.processes, series.directions) == ("Sendrecv", 4, 2)
+
+
+def test_column_names_on_two_lines() -> None:
+    body = [(*row, str(round(1e6 / float(row[2])))) for row in rows(1e6)]
+    text = "# Benchmarking PingPong\n# #processes = 2\n      t[usec] Mbytes/sec Msg/sec\n   #bytes #repetitions\n"
+    series = only(text + "".join(" ".join(row) + "\n" for row in body))
+    assert (series.benchmark, len(series.points)) == ("PingPong", len(SIZES))
+    assert series.points[-1].messages_per_s is not None
+
+
+@pytest.mark.parametrize(("messages", "benchmark"), [(1, "PingPong"), (2, "Sendrecv"), (4, "Exchange")])
+def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchmark: str) -> None:
+    body = [(a, b, c, c, c, d) for a, b, c, d in rows(1e6, messages=messages)]
+    series = only(table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"))
+    assert series.benchmark == benchmark
+    assert any("does not name" in note for note in series.notes)
+    hinted = only(
+        "My Sendrecv results:\n" + table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec")
+    )
+    assert hinted.benchmark == "Sendrecv"
+
+
+def test_two_runs_and_another_tool_in_one_log() -> None:
+    osu = (LOGS / "osu74-latency-tcp10g.out").read_text()
+    first = run("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", OLD)
+    second = run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW, "PingPing")
+    found = read(("Job starts\n" + first + osu + second).encode(), "slurm-1.out")
+    assert [(series.tool, series.version) for series in found] == [("imb", "3.2"), ("osu", "7.4"), ("imb", "2021.11")]
+    assert found[2].benchmark == "PingPing"
+
+
+def test_a_run_that_stops_early_is_incomplete() -> None:
+    text = run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW)
+    cut = text[: text.index("      1048576")]
+    series = only(cut)
+    assert not series.complete
+    assert "524288" in series.incomplete
+    assert "4194304" in series.incomplete
+    killed = only(cut + "srun: error: n2: task 1: Killed\n")
+    assert not killed.complete
+
+
+@pytest.mark.parametrize("word", ["nan", "-1.00", "1e300", "inf", "-inf", "0x10", "1_0", "१२"])
+def test_a_row_with_what_is_no_number_is_left_out_and_said(word: str) -> None:
+    body = rows(1e6)
+    body[4] = (body[4][0], "1000", word, body[4][3])
+    series = only("# Benchmarking PingPong\n" + table(body))
+    assert len(series.points) == len(SIZES) - 1
+    assert not series.complete
+    assert any("left out" in note for note in series.notes) or "torn" in series.incomplete
+
+
+def test_torn_rows_make_it_incomplete() -> None:
+    lines = NEW.splitlines()
+    lines[7] = lines[7][:30]
+    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    assert "torn" in series.incomplete
+    assert len(series.points) == len(SIZES) - 1
+
+
+def test_a_heading_without_a_table() -> None:
+    series = only("# Benchmarking PingPongMT\n# NO SUCCESSFUL EXECUTIONS\n#-----\n\nbye\n")
+    assert (series.points, series.complete) == ([], False)
+
+
+def test_prose_about_the_suite_is_no_result() -> None:
+    text = "We use the Intel(R) MPI Benchmarks 2021, see # Benchmarking PingPong below.\nBenchmarking is hard.\n"
+    with pytest.raises(BadInput, match="no result"):
+        read(text.encode(), "x")
+
+
+def _facts(series: Series) -> set[str]:
+    about = (series.benchmark, series.metric, series.traffic, series.directions, series.pairs, series.first_line)
+    return {f"{about} {point}" for point in series.points}
+
+
+CUT = ["imb2021-mpi1-allreduce-multi-npmin-tcp10g.out", "imb2021-p2p-pingpong-tcp1g.out", "imb2021-mt-shm.out",
+       "imb2021-mpi1-multi1-shm.out", "imb2021-nbc-pure-shm.out", "imb2021-mpi1-timeout-row-tcp1g.out"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*CUT, "old", "piece"])
+def test_a_cut_log_has_no_other_record(name: str) -> None:
+    made = {
+        "old": run("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", OLD),
+        "piece": "# Benchmarking PingPong\n" + OLD,
+    }
+    data = made[name].encode() if name in made else (LOGS / name).read_bytes()
+    true = set().union(*(_facts(series) for series in read(data, "x")))
+    lines = {index + 1 for index, byte in enumerate(data) if byte == ord("\n")}
+    for end in sorted(lines | set(range(1, len(data), 97))):
+        try:
+            found = read(data[:end], "x")
+        except BadInput:
+            continue
+        for series in found:
+            if name != "piece" or series.points[6:]:  # the first rows of a piece cannot tell 2^20 from 10^6
+                assert _facts(series) <= true, end
+
+
+def test_every_last_byte_of_a_table() -> None:
+    data = (LOGS / "imb2021-p2p-pingpong-tcp1g.out").read_bytes()
+    true = _facts(read(data, "x")[0])
+    start = data.index(b"      4194304")
+    for end in range(start - 70, start + 70):
+        assert _facts(read(data[:end], "x")[0]) <= true, end
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# Benchmarking PingPong",
+        "# Intel(R) MPI Benchmarks 2021.11, MPI-1 part",
+        "#bytes #repetitions",
+        "#bytes #repetitions t[usec] Mbytes/sec",
+        "# Group " + "9 " * 500,
+        "1 " * 2000,
+        "9" * 4000,
+        "# #processes = " + "9" * 300,
+    ],
+)
+def test_hostile_repetition_is_answered(line: str) -> None:
+    page = page_of((line + "\n").encode() * 3000, "x")
+    index = 0
+    while index < len(page.lines):
+        parsed = parse(page, index)
+        assert parsed.after > index
+        assert all(not series.points for series in parsed.series)
+        index = parsed.after
+
+
+def test_any_start_line_is_safe() -> None:
+    page = page_of((LOGS / "imb2021-mpi1-multi1-shm.out").read_bytes(), "x")
+    for index in range(len(page.lines)):
+        assert parse(page, index).after > index
+    assert parse(Page("x", ["# Benchmarking PingP"], True), 0).series == []

@@ -134,7 +134,7 @@ class _Look:
         return Way(
             bytes=sum(part.bytes for part in known if part.bytes is not None),
             background=sum(part.background for part in known),
-            peak_bytes_per_s=sum(peaks) if peaks else (0.0 if self._peaks else None),
+            peak_bytes_per_s=sum(peaks),
             counters=[name for part in known for name in part.counters],
             # A part that cannot be read, or that moved in a unit that nobody knows, is missing in the sum.
             trouble=next((part.trouble for part in parts if part.trouble), ""),
@@ -165,7 +165,7 @@ class _Look:
         return Way(
             bytes=max(0.0, rose * source.unit - quiet),
             background=quiet,
-            peak_bytes_per_s=sum(peaks) * source.unit if any(peaks) else None,
+            peak_bytes_per_s=sum(peaks) * source.unit,
             counters=list(source.names),
         )
 

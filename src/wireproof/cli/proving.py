@@ -88,7 +88,8 @@ def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str
         "PRTE_MCA_plm_ssh_agent": place.agent,
     }
     if place.lab is not None:
-        # Open MPI would bind rank 0 of every node to core 0: the nodes share this machine's cores.
+        # Open MPI and Intel MPI would bind rank 0 of every node to core 0: the nodes share this machine's cores.
+        chosen |= {"I_MPI_PIN": "0"}
         chosen |= {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
         chosen |= place.lab.agent_environment()
     if os.geteuid() == 0:

@@ -76,7 +76,7 @@ def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
 
 def _rows(host: HostTraffic) -> list[list[str]]:
     loud = [port for port in host.ports if _bytes(port) >= SHOWN_BYTES]
-    return [_row(host, port) for port in loud or host.ports[:1]]
+    return [_row(host, port) for port in loud or sorted(host.ports, key=_bytes)[-1:]]
 
 
 def _bytes(port: PortTraffic) -> float:

@@ -1,0 +1,129 @@
+"""``wireproof prove -- COMMAND``: any program between two readings of the ports of every host that it touches."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.cli.options import settings_of
+
+if TYPE_CHECKING:
+    from wireproof.cli.place import Place
+    from wireproof.cli.proving import Proved
+    from wireproof.model.claim import LinkClaim
+    from wireproof.settings.resolve import Settings
+
+__all__ = ["command", "proving_place"]
+
+LONGEST_INTERVAL_S = 60.0
+
+
+def _link(options: dict[str, Any]) -> LinkClaim | None:
+    if not options["link"]:
+        return None
+    from wireproof.physics.claims import claim_from_text
+
+    return claim_from_text(options["link"], mtu=options["mtu"], pcie=options["pcie"])
+
+
+def _read_text(path: str) -> str:
+    with Path(path).open(encoding="utf-8", errors="replace") as file:
+        return file.read(1 << 20)
+
+
+def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
+    from wireproof.cli.prove_hosts import hosts_of_allocation, hosts_of_command
+
+    if settings.hosts.value:
+        return settings.hosts.value, ""
+    if named := hosts_of_command(argv, _read_text):
+        return named, f"watching {', '.join(named[:8])}, as the command names them; --hosts says otherwise"
+    if allocated := hosts_of_allocation(os.environ):
+        return allocated, f"watching the {len(allocated)} nodes of the Slurm job; --hosts says otherwise"
+    return (), ""
+
+
+def proving_place(settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None) -> Place:
+    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place too."""
+    from wireproof.cli.place import Place, _agent, _lab_of, lab_place
+
+    hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
+    found = _lab_of(hosts, lab) if hosts or lab else None
+    said = (how,) if how else ()
+    if found is not None:
+        place = lab_place(found, hosts or found.nodes, nic=settings.nic.value, link=link)
+        return dataclasses.replace(place, said=(*said, *place.said))
+    count = max(len(hosts), 1)
+    nics = (settings.nic.value,) * count if settings.nic.value else ()
+    return Place(
+        hosts=hosts,
+        start_on=hosts,
+        nics=nics,
+        link=link,
+        agent=_agent(settings),
+        wire=bool(hosts),
+        ranks=count,
+        said=said,
+    )
+
+
+def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) -> None:
+    from wireproof.report.proved import document, lines
+
+    status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
+    if as_json:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(document(argv, status, traffic, judgement, proved.series, place.said))
+        sys.stdout.buffer.flush()
+        return
+    for line in lines(status, traffic, judgement):
+        click.echo(f"wireproof: {line}", err=True)
+
+
+def _strict_status(proved: Proved) -> int:
+    """The command's status when it failed, else that of the proof: 0 on-wire, 1 another path, 3 unproven."""
+    from wireproof.cli.outcome import status_of
+
+    return proved.exit_status or status_of(proved.judgement.verdict)
+
+
+@click.command("prove", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--hosts", metavar="N1,N2|N[1-4]", help="hosts to watch; default: the command's, the job's, this one.")
+@click.option("--lab", metavar="NAME", help="the virtual cluster; the command runs inside its first node.")
+@click.option("--nic", metavar="NAME", help="the NIC that the traffic is claimed to use.")
+@click.option("--link", metavar="KIND[:GBPS]", help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it.")
+@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link.")
+@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
+@click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached: ssh, or a program called like it.")
+@click.option("--interval", metavar="TIME", default="100ms", show_default=True, help="how often ports are read.")
+@click.option("--strict", is_flag=True, help="exit 1 or 3 when the path is not proven, if the command ended with 0.")
+@click.option("--json", "json", is_flag=True, help="one JSON object on stdout; the command's output goes to stderr.")
+@click.argument("argv", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(argv: tuple[str, ...], **options: Any) -> int:
+    """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
+
+    Its output is passed on untouched and its exit status is kept; what the ports saw is told on stderr. In a lab a
+    plain 'mpirun -hosts n1,n2' reaches the nodes.
+    """
+    from wireproof.cli.delivery import say
+    from wireproof.cli.proving import run_proved
+    from wireproof.model.errors import BadInput
+    from wireproof.settings.durations import parse_duration
+
+    interval = parse_duration(options["interval"])
+    if not 0.001 <= interval <= LONGEST_INTERVAL_S:
+        raise BadInput(f"--interval {options['interval'][:40]!r} is out of range: give 1ms to 60s.")
+    known = {name: options[name] for name in ("hosts", "nic", "launcher")}
+    settings = settings_of({**known, "link": ""})
+    place = proving_place(settings, argv, options["lab"], _link(options))
+    for line in place.said:
+        say(line)
+    proved = run_proved(argv, place, interval_s=interval, output_to_stderr=options["json"])
+    _tell(proved, argv, place, options["json"])
+    return _strict_status(proved) if options["strict"] else proved.exit_status

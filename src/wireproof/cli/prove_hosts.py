@@ -1,0 +1,77 @@
+"""Which hosts a command touches: said by the user, by a Slurm allocation, or by the command's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import parse_hosts
+
+__all__ = ["hosts_of_allocation", "hosts_of_command"]
+
+_LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
+_FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
+_LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi",
+              "orterun", "prterun", "prun", "srun", "ibrun", "aprun")  # fmt: skip
+_WRAPPERS = ("env", "time", "nice", "numactl", "taskset", "timeout", "stdbuf", "sudo")
+MOST_WORDS = 4000
+LONGEST_FILE = 1 << 20
+
+
+def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The nodes of the Slurm job that we run in; none when we run in none."""
+    text = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
+    return parse_hosts(text) if text else ()
+
+
+def _is_launcher(argv: Sequence[str]) -> bool:
+    for word in argv[:8]:
+        name = Path(word).name
+        if name in _LAUNCHERS:
+            return True
+        if name not in _WRAPPERS and not word.startswith("-") and "=" not in word:
+            return False
+    return False
+
+
+def hosts_of_command(argv: Sequence[str], read_text: Callable[[str], str]) -> tuple[str, ...]:
+    """Hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host a:2``, ``-hostfile F``.
+
+    ``read_text`` reads a host file (bounded; OSError when it cannot). Best effort: what is not understood names nobody.
+    """
+    if not _is_launcher(argv):
+        return ()
+    found: dict[str, None] = {}
+    words = list(argv[:MOST_WORDS])
+    for position, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        value = value if equals else (words[position + 1] if position + 1 < len(words) else "")
+        if name in _LISTS:
+            found.update(dict.fromkeys(_listed(value)))
+        elif name in _FILES:
+            found.update(dict.fromkeys(_in_file(value, read_text)))
+    return tuple(found)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """``n1:2,n2`` and ``n[1-2]``; nothing when it is no list of hosts."""
+    names = ",".join(part.split(":")[0] for part in text.split(","))
+    try:
+        return tuple(dict.fromkeys(parse_hosts(names, repeats=True)))
+    except BadInput:
+        return ()
+
+
+def _in_file(path: str, read_text: Callable[[str], str]) -> tuple[str, ...]:
+    """First word of each line: ``n1:2``, ``n1 slots=2``."""
+    try:
+        text = read_text(path)[:LONGEST_FILE]
+    except OSError:
+        return ()
+    found: dict[str, None] = {}
+    for line in text.splitlines()[:MOST_WORDS]:
+        words = line.split("#")[0].split()
+        if words:
+            found.update(dict.fromkeys(_listed(words[0])))
+    return tuple(found)

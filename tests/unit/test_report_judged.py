@@ -66,6 +66,4 @@ def test_one_line_and_totals() -> None:
     line = short_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
     assert line.count("\n") == 1
     assert "below" in line
-    assert (
-        totals({"pass": 2, "fail": 1}, 4, 1) == "3 series in 4 files: 2 pass, 1 fail; 1 of 4 files could not be judged"
-    )
+    assert totals({"pass": 2, "fail": 1}, 4, 1) == "3 series in 4 files: 2 pass, 1 fail; 1 of them could not be judged"

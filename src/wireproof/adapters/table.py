@@ -38,6 +38,7 @@ _BYTES = {
     "b": 1.0, "bytes": 1.0, "kb": 1e3, "mb": 1e6, "mbytes": 1e6, "mib": 2.0**20, "gb": 1e9, "gbytes": 1e9,
     "gib": 2.0**30, "gbit": 1.25e8, "gbits": 1.25e8, "gbps": 1.25e8, "mbit": 1.25e5, "mbits": 1.25e5, "mbps": 1.25e5,
 }  # fmt: skip
+_LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)  # asked of every line of a log without a known result
 _LONGEST_HEADING = 400
 _MOST_COLUMNS = 24
 _AGREE = 0.02
@@ -72,7 +73,7 @@ def _column(word: str) -> _Column:
 
 def _columns(line: str) -> list[_Column]:
     """The columns that a heading names; empty when it is none."""
-    if len(line) > _LONGEST_HEADING or not any(char.isalpha() for char in line):
+    if len(line) > _LONGEST_HEADING or _LIKELY.search(line) is None:
         return []
     # Case tells bits from bytes: Gb/s and Gbit/s are bits, GB/s is bytes.
     text = re.sub(r"\b([GM])b(?=/s|ps)", r"\1bit", line).lower().replace("# ", " ")

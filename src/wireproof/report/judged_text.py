@@ -59,8 +59,7 @@ def _value(judged: JudgedSeries) -> str:
         text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
             text += f": {judged.efficiency:.1%} of attainable {judged.attainable_bytes_per_s / 1e6:.1f} MB/s"
-        if judged.share_of_nominal is not None and judged.proof != "off-wire":
-            text += f", {judged.share_of_nominal:.1%} of nominal"
+            text += "" if judged.share_of_nominal is None else f", {judged.share_of_nominal:.1%} of nominal"
         parts.append(text)
     return "; ".join(parts)
 
@@ -96,5 +95,5 @@ def totals(counts: Mapping[str, int], files: int, errors: int) -> str:
     said = ", ".join(
         f"{counts[verdict]} {verdict}" for verdict in ("pass", "fail", "inconclusive") if counts.get(verdict)
     )
-    without = f"; {errors} of {files} files could not be judged" if errors else ""
-    return f"{sum(counts.values())} series in {files} files: {said or 'none'}{without}"
+    without = f"; {errors} of them could not be judged" if errors else ""
+    return f"{sum(counts.values())} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"

@@ -1,0 +1,185 @@
+"""Rules for the Intel MPI Benchmarks and the OSU Micro-Benchmarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.script.job import jobs
+from wireproof.lint.script.launch import Launch
+from wireproof.lint.script.variables import distance
+from wireproof.lint.shell import Word, commands, corrected
+
+__all__ = ["CHECKS", "RULES"]
+
+_IMB = "Intel MPI Benchmarks user guide; the names that IMB 2021 itself lists"
+_OSU = "OSU Micro-Benchmarks: 'This test requires exactly two processes'"
+
+RULES = (
+    Rule(
+        "benchmark-misspelt",
+        "There is no benchmark program of this name.",
+        "The launcher does not find it and stops.",
+        "IMB-MPI1",
+        _IMB + "; the OSU Micro-Benchmarks' README",
+        safe=True,
+    ),
+    Rule(
+        "imb-unknown-benchmark",
+        "This IMB program has no such benchmark.",
+        "It prints its heading and measures nothing.",
+        "IMB-MPI1 PingPong, IMB-P2P PingPong, IMB-RMA Unidir_put",
+        _IMB,
+    ),
+    Rule(
+        "pingpong-is-not-rma",
+        "IMB PingPong is called an RMA test.",
+        "It is two-sided (MPI_Send, MPI_Recv); one-sided transfers are measured by IMB-RMA and cost something else.",
+        "IMB-RMA Unidir_put",
+        _IMB,
+        severity="warning",
+    ),
+    Rule(
+        "osu-needs-two",
+        "This OSU benchmark runs with exactly two ranks.",
+        "With another number it stops: 'This test requires exactly two processes'.",
+        "mpirun -np 2 osu_latency",
+        _OSU,
+    ),
+    Rule(
+        "osu-needs-even",
+        "This OSU benchmark pairs its ranks: their number should be even.",
+        "With an odd number one rank has no partner.",
+        "mpirun -np 4 osu_mbw_mr",
+        "OSU Micro-Benchmarks README, osu_mbw_mr and osu_multi_lat",
+        severity="warning",
+    ),
+)
+
+_COLLECTIVE = (
+    "Allgather Allgatherv Allreduce Alltoall Alltoallv Barrier Bcast Gather Gatherv Reduce Reduce_scatter "
+    "Scatter Scatterv"
+)
+_SINGLE = """PingPong PingPongSpecificSource PingPongAnySource PingPing PingPingSpecificSource PingPingAnySource
+Sendrecv Exchange Uniband Biband Reduce_local Reduce_scatter_block """
+_ONE_SIDED = """Unidir_put Unidir_get Bidir_put Bidir_get One_put_all One_get_all All_put_all All_get_all Put_local
+Put_all_local Get_local Get_all_local Exchange_put Exchange_get Accumulate Get_accumulate Fetch_and_op
+Compare_and_swap Truly_passive_put"""
+_TEXTS = {
+    "IMB-MPI1": _SINGLE + _COLLECTIVE,
+    "IMB-P2P": "PingPong PingPing Unirandom Birandom Corandom SendRecv_Replace Stencil2D Stencil3D",
+    "IMB-RMA": _ONE_SIDED,
+    "IMB-EXT": "Window Unidir_Get Unidir_Put Bidir_Get Bidir_Put Accumulate",
+    "IMB-MT": "PingPongMT PingPingMT SendRecvMT ExchangeMT UniBandMT BiBandMT BarrierMT BcastMT AllreduceMT ReduceMT",
+    "IMB-NBC": " ".join(f"I{name} I{name}_pure" for name in (_COLLECTIVE + " Reduce_scatter_block").split()),
+}
+_BENCHMARKS: dict[str, frozenset[str]] = {name: frozenset(text.lower().split()) for name, text in _TEXTS.items()}
+_PROGRAMS = frozenset((*_BENCHMARKS, "IMB-IO", "IMB-MPI1-GPU", "IMB-RMA-GPU"))
+_MISSPELT_IMB = re.compile(r"(?<![\w-])(IPB|IBM|BMI|MIB|INB)-(MPI1|P2P|RMA|EXT|NBC|MT|IO)\b")
+_OSU_NAMES = frozenset(
+    f"osu_{name}"
+    for name in (
+        "latency", "bw", "bibw", "latency_mt", "latency_mp", "mbw_mr", "multi_lat", "put_latency", "put_bw", "put_bibw",
+        "get_latency", "get_bw", "acc_latency", "cas_latency", "fop_latency", "get_acc_latency", "allgather",
+        "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "gather", "gatherv",
+        "reduce", "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv", "iallgather", "iallgatherv",
+        "iallreduce", "ialltoall", "ialltoallv", "ialltoallw", "ibarrier", "ibcast", "igather", "igatherv", "ireduce",
+        "ireduce_scatter", "ireduce_scatter_block", "iscatter", "iscatterv", "init", "hello", "latency_persistent",
+        "bw_persistent", "bibw_persistent", "oshm_put", "oshm_get", "oshm_put_mr", "oshm_get_mr", "oshm_atomics",
+        "oshm_barrier", "oshm_broadcast", "oshm_collect", "oshm_fcollect", "oshm_reduce", "upc_memput", "upc_memget",
+        "nccl_bw", "nccl_latency", "partitioned_latency",
+    )
+)  # fmt: skip
+_TWO = re.compile(
+    r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw|bibw)_persistent)\Z"
+)
+_EVEN = ("osu_mbw_mr", "osu_multi_lat")
+_CALLED_RMA = re.compile(
+    r"\bRMA\b[^.\n]{0,40}\bPing-?Pong\b|\bPing-?Pong\b[^.\n]{0,40}\bRMA (?:test|benchmark)", re.IGNORECASE
+)
+
+
+def misspelt(recipe: Recipe) -> Iterator[Broken]:
+    """``IPB-MPI1``, ``osu_latancy``."""
+    if recipe.kind != "script":
+        return
+    for number, line in enumerate(recipe.lines, 1):
+        if line.lstrip().startswith("#") or "-" not in line:
+            continue
+        for match in _MISSPELT_IMB.finditer(line[:4000]):
+            right = f"IMB-{match[2]}"
+            fix = line[: match.start()] + right + line[match.end() :]
+            yield Broken("benchmark-misspelt", number, match.start() + 1, f"{match.group()}, not {right}", fix)
+    for command in commands(recipe):
+        name = command.program
+        if not re.fullmatch(r"osu_[a-z_]{2,40}", name) or name in _OSU_NAMES:
+            continue
+        near = sorted(known for known in _OSU_NAMES if len(known) > 8 and distance(name, known, 2) <= 2)
+        if len(near) == 1:
+            word = command.words[0]
+            fix = corrected(recipe, [(word, word.raw.replace(name, near[0]))], word.line)
+            yield Broken("benchmark-misspelt", word.line, word.column, f"{name}, not {near[0]}", fix)
+
+
+def unknown(recipe: Recipe) -> Iterator[Broken]:
+    """``IMB-RMA PingPong``."""
+    if recipe.kind != "script":
+        return
+    for command in commands(recipe):
+        known = _BENCHMARKS.get(command.program)
+        if known is None:
+            continue
+        for word in command.words[1:]:
+            if word.text.startswith("-") or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", word.text):
+                break
+            broken = _unknown(recipe, command.program, word, known)
+            if broken:
+                yield broken
+
+
+def _unknown(recipe: Recipe, program: str, word: Word, known: frozenset[str]) -> Broken | None:
+    name = word.text.lower()
+    if name in known:
+        return None
+    elsewhere = [other for other, names in _BENCHMARKS.items() if name in names]
+    if elsewhere:
+        return Broken("imb-unknown-benchmark", word.line, word.column, f"{word.text} is in {', '.join(elsewhere)}")
+    near = sorted(each for each in known if distance(name, each, 2) <= 2 and len(each) > 5)
+    if len(near) == 1:
+        return Broken(
+            "imb-unknown-benchmark", word.line, word.column, f"{word.text} for {program}; {near[0]} is meant?"
+        )
+    return None
+
+
+def called_rma(recipe: Recipe) -> Iterator[Broken]:
+    """A sentence, a title or a comment that calls PingPong one-sided."""
+    if recipe.kind != "script":
+        return
+    for number, line in enumerate(recipe.lines, 1):
+        match = _CALLED_RMA.search(line[:4000]) if "RMA" in line else None
+        if match and "IMB-RMA" not in line and " not " not in line:
+            yield Broken("pingpong-is-not-rma", number, match.start() + 1, match.group())
+
+
+def ranks(recipe: Recipe) -> Iterator[Broken]:
+    """The number of ranks of OSU benchmarks."""
+    for job in jobs(recipe) if recipe.kind == "script" else ():
+        for launch in job.launches:
+            count = launch.ranks
+            if count is None or _mixed(launch):
+                continue
+            place = launch.command.words[0]
+            if _TWO.match(launch.benchmark) and count != 2:
+                yield Broken("osu-needs-two", place.line, place.column, f"{launch.benchmark} with {count}")
+            elif launch.benchmark in _EVEN and count % 2:
+                yield Broken("osu-needs-even", place.line, place.column, f"{launch.benchmark} with {count}")
+
+
+def _mixed(launch: Launch) -> bool:
+    """Several programs in one line (``prog1 : -n 1 prog2``): the ranks add up."""
+    return any(word.text == ":" for word in launch.command.words)
+
+
+CHECKS = (misspelt, unknown, called_rma, ranks)

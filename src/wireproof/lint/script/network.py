@@ -1,0 +1,163 @@
+"""Rules for the tools that measure a network without MPI: perftest, iperf3, qperf; and for binding with taskset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, Word, commands, corrected
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "perftest-mtu",
+        "perftest does not take this MTU.",
+        "-m knows 256 to 4096. The 8 KiB of Omni-Path come with -R (rdma_cm) over the server's IPoIB address.",
+        "ib_write_bw -F -R -s 1048576 SERVER-IPOIB-ADDRESS",
+        "perftest man page, -m and -R",
+    ),
+    Rule(
+        "perftest-sides-differ",
+        "Server and client of one perftest have different options.",
+        "Both must agree on -R, -a, -s and -m: they wait for each other or stop with 'Couldn't exchange data'.",
+        "the same options on both sides; the client has the server's address too",
+        "perftest README: both sides need the same parameters",
+        severity="warning",
+    ),
+    Rule(
+        "iperf3-client-option",
+        "This option is for iperf3's client, but stands on the server's line.",
+        "The server stops: 'some option you are trying to set is client only'.",
+        "iperf3 -s -1 -f G -A 4",
+        "iperf3(1), client specific options",
+    ),
+    Rule(
+        "iperf3-server-option",
+        "This option is for iperf3's server, but stands on the client's line.",
+        "The client stops: 'some option you are trying to set is server only'.",
+        "iperf3 -c HOST -t 12 -O 2",
+        "iperf3(1), server specific options",
+    ),
+    Rule(
+        "iperf3-both-sides",
+        "iperf3 is told to be server and client at once.",
+        "It stops: 'cannot be both server and client'.",
+        "iperf3 -s on one node, iperf3 -c HOST on the other",
+        "iperf3(1)",
+    ),
+    Rule(
+        "qperf-option-order",
+        "An option stands behind the last test of qperf.",
+        "qperf goes from left to right and has run the test already: the option has no effect.",
+        "qperf SERVER -m 1M -ca 6 tcp_bw",
+        "qperf(1): qperf SERVERNODE [OPTIONS] TESTS",
+    ),
+    Rule(
+        "taskset-list",
+        "taskset reads this as a mask, but it is a list.",
+        "It stops: 'failed to parse CPU mask'; a list needs -c.",
+        "taskset -c 0-3 PROGRAM",
+        "taskset(1)",
+        safe=True,
+    ),
+)
+
+_PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
+# Options of perftest without a value; all others of one letter take one.
+_FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
+_MTUS = ("256", "512", "1024", "2048", "4096", "9000", "1500")
+_CLIENT_TEXT = """-t -O -P -u -n -R -w -l -Z -M -N -k -T -b -C --time --omit --parallel --udp --bytes --reverse
+--window --len --length --zerocopy --set-mss --no-delay --bidir --bitrate --bandwidth --congestion"""
+_CLIENT_ONLY = frozenset(_CLIENT_TEXT.split())
+_SERVER_ONLY = frozenset(("-1", "--one-off", "-D", "--daemon"))
+_TESTS = re.compile(
+    r"(tcp|udp|sdp|sctp|rds)_(bw|lat)|(rc|uc|ud|xrc)_(bi_bw|bw|lat|rdma_\w+|compare_swap_mr|fetch_add_mr)|ver_\w+|conf|quit\Z"
+)
+
+
+def perftest(recipe: Recipe) -> Iterator[Broken]:
+    """MTUs that perftest does not know; sides that do not match."""
+    if recipe.kind != "script":
+        return
+    servers: dict[str, Command] = {}
+    for command in commands(recipe):
+        if not _PERFTEST.match(command.program):
+            continue
+        mtu = _value(command, "-m") or _value(command, "--mtu")
+        if mtu is not None and mtu.text.isdigit() and mtu.text not in _MTUS:
+            yield Broken("perftest-mtu", mtu.line, mtu.column, f"{command.program} -m {mtu.text}")
+        if not _host(command):
+            servers[command.program] = command
+        elif command.program in servers:
+            server = servers.pop(command.program)
+            differ = [flag for flag in ("-R", "-a", "-b") if (flag in server.texts) != (flag in command.texts)]
+            if differ and command.line - server.line <= 20:
+                seen = f"{', '.join(differ)} on one side only (lines {server.line} and {command.line})"
+                yield Broken("perftest-sides-differ", command.line, command.words[0].column, seen)
+
+
+def _value(command: Command, option: str) -> Word | None:
+    for at, word in enumerate(command.words[:-1]):
+        if word.text == option:
+            return command.words[at + 1]
+    return None
+
+
+def _host(command: Command) -> bool:
+    """A word that is neither option nor value: the server's name."""
+    at = 1
+    while at < len(command.words):
+        text = command.words[at].text
+        if not text.startswith(("-", "–")):
+            return True
+        at += 1 if text.startswith("--") or "-" + text[1:] in _FLAGS else 2
+    return False
+
+
+def iperf(recipe: Recipe) -> Iterator[Broken]:
+    """Options on the wrong side."""
+    for command in commands(recipe) if recipe.kind == "script" else ():
+        if command.program != "iperf3":
+            continue
+        texts = command.texts[1:]
+        server = "-s" in texts or "--server" in texts
+        client = any(text == "-c" or text.startswith("--client") for text in texts)
+        if server and client:
+            yield Broken("iperf3-both-sides", command.line, command.words[0].column, command.text)
+        elif server or client:
+            code = "iperf3-client-option" if server else "iperf3-server-option"
+            wrong = _CLIENT_ONLY if server else _SERVER_ONLY
+            for word in command.words[1:]:
+                if word.text.partition("=")[0] in wrong:
+                    yield Broken(code, word.line, word.column, word.text)
+
+
+def qperf(recipe: Recipe) -> Iterator[Broken]:
+    """Options behind the tests."""
+    for command in commands(recipe) if recipe.kind == "script" else ():
+        tests = (
+            [at for at, text in enumerate(command.texts) if _TESTS.match(text)] if command.program == "qperf" else []
+        )
+        if not tests or any(text in ("-lp", "--listen_port") for text in command.texts[tests[-1] :]):
+            continue
+        late = [word for word in command.words[tests[-1] + 1 :] if re.match(r"[-–]{1,2}[a-z]", word.text)]
+        if late:
+            words = command.words
+            moved = [words[0], *words[1 : tests[0]], *words[tests[-1] + 1 :], *words[tests[0] : tests[-1] + 1]]
+            edits = [(old, new.raw) for old, new in zip(words, moved, strict=True)]
+            fix = corrected(recipe, edits, command.line) if command.line == command.last else None
+            yield Broken("qperf-option-order", late[0].line, late[0].column, command.text, fix)
+
+
+def taskset(recipe: Recipe) -> Iterator[Broken]:
+    """``taskset 0-3 prog``."""
+    for command in commands(recipe) if recipe.kind == "script" else ():
+        words = command.words
+        if command.program == "taskset" and len(words) > 2 and re.fullmatch(r"\d{1,4}([-,]\d{1,4})+", words[1].text):
+            fix = corrected(recipe, [(words[1], f"-c {words[1].raw}")], words[1].line)
+            yield Broken("taskset-list", words[1].line, words[1].column, command.text, fix)
+
+
+CHECKS = (perftest, iperf, qperf, taskset)

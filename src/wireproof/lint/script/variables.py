@@ -1,0 +1,276 @@
+"""Rules for environment variables: names that no library reads, values that it does not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.script.job import Job, Setting, jobs
+from wireproof.lint.script.known import KNOWN
+from wireproof.lint.script.whose import old_intel
+from wireproof.lint.shell import corrected
+
+__all__ = ["CHECKS", "RULES"]
+
+_IMPI = "Intel MPI Library developer reference for Linux, environment variables"
+
+RULES = (
+    Rule(
+        "variable-misspelt",
+        "No library reads an environment variable of this name.",
+        "It is ignored without a word, and the run has the default instead of what was meant.",
+        "I_MPI_PIN_PROCESSOR_LIST=0-23",
+        "the documentation of Intel MPI, libfabric, PSM2, PSM3, UCX, NCCL; ompi_info --all",
+        safe=True,
+    ),
+    Rule(
+        "variable-removed",
+        "This environment variable belongs to a transport that Intel MPI 2019 and later do not have.",
+        "It is ignored: TMI, DAPL, OFA and RDMA fabrics are gone, OFI with its providers is in their place.",
+        "FI_PROVIDER=psm2",
+        _IMPI + "; release notes of 2019",
+    ),
+    Rule(
+        "variable-without-effect",
+        "There is no such variable; nothing is printed or changed.",
+        "The library of this generation does not have it.",
+        "PSM3_PRINT_STATS=1 (PSM3); hfi1stats or opapmaquery (PSM2)",
+        "opa-psm2 and libfabric psm3 sources, list of environment variables",
+    ),
+    Rule(
+        "value-invalid",
+        "The variable does not take this value.",
+        "The library stops, or warns and takes its default.",
+        "a value from its documentation",
+        "the documentation of Intel MPI, libfabric, PSM3, NCCL",
+    ),
+    Rule(
+        "fabric-removed",
+        "Intel MPI 2019 and later have no such fabric: only shm, ofi and shm:ofi.",
+        "The choice is refused or ignored, and the fabric is another than the script says.",
+        "I_MPI_FABRICS=ofi FI_PROVIDER=psm2",
+        _IMPI + ", I_MPI_FABRICS",
+    ),
+    Rule(
+        "fabric-is-provider",
+        "A libfabric provider is named where Intel MPI wants a fabric, or the other way round.",
+        "I_MPI_FABRICS takes shm, ofi or shm:ofi; which hardware ofi uses is said by FI_PROVIDER.",
+        "I_MPI_FABRICS=ofi FI_PROVIDER=psm3",
+        _IMPI + ", I_MPI_FABRICS and FI_PROVIDER",
+    ),
+    Rule(
+        "flow-credits-form",
+        "PSM3_FLOW_CREDITS has the form of another PSM3 version.",
+        "Up to PSM3 3.6 it is one number; 3.7 and later take MIN:MAX:ADJUST, so one number no longer fixes the pace.",
+        "PSM3_FLOW_CREDITS=16:16:0 (PSM3 3.7 and later)",
+        "libfabric prov/psm3, PSM3_FLOW_CREDITS",
+        severity="warning",
+    ),
+    Rule(
+        "rdma-default-claimed",
+        "PSM3_RDMA=0 is called the default.",
+        "That holds up to PSM3 3.6; from 3.7 it is 1 where the rv module is loaded. Read it back (PSM3_IDENTIFY=1).",
+        "PSM3_RDMA=0 set, and PSM3_IDENTIFY=1 to prove it",
+        "libfabric prov/psm3 3.7.0.0, verbs_ep.c",
+        severity="warning",
+    ),
+)
+
+_TOKEN = re.compile(r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)")
+_ALIASES = {
+    "I_MPI_PROCESSOR_LIST": "I_MPI_PIN_PROCESSOR_LIST",
+    "I_MPI_PROVIDER": "FI_PROVIDER",
+    "I_MPI_PPN": "I_MPI_PERHOST",
+    "FI_TCP_INTERFACE": "FI_TCP_IFACE",
+    "FI_SOCKETS_INTERFACE": "FI_SOCKETS_IFACE",
+    "PSM3_MQ_RNDV_HFI_THRESH": "PSM3_MQ_RNDV_NIC_THRESH",
+    "PSM3_MQ_RNDV_HFI_WINDOW": "PSM3_RNDV_NIC_WINDOW",
+    "PSM2_MQ_RNDV_NIC_THRESH": "PSM2_MQ_RNDV_HFI_THRESH",
+    "NCCL_IFNAME": "NCCL_SOCKET_IFNAME",
+    "NCCL_SOCKET_IFACE": "NCCL_SOCKET_IFNAME",
+    "UCX_NET_DEVICE": "UCX_NET_DEVICES",
+    "UCX_NETDEVICES": "UCX_NET_DEVICES",
+}
+_REMOVED = re.compile(
+    r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK|DYNAMIC_CONNECTION_MODE)\Z"
+)
+_NOTHING = frozenset(("PSM2_PRINT_STATS", "PSM2_RDMA"))
+_SWITCH = r"(?i:0|1|on|off|yes|no|enable|disable|true|false)"
+_VALUES: dict[str, str] = {
+    "I_MPI_PIN": _SWITCH,
+    "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": _SWITCH,
+    "I_MPI_DEBUG": r"[+]?\d+(,[+]?\w+)*",
+    "PSM3_RDMA": r"[0-3]",
+    "PSM3_MULTIRAIL": r"-1|[0-4]",
+    "PSM2_MULTIRAIL": r"[0-2]",
+    "PSM3_SDMA": r"[01]",
+    "PSM3_DEVICES": r"(self|shm|nic)(,(self|shm|nic))*",
+    "PSM2_DEVICES": r"(self|shm|hfi)(,(self|shm|hfi))*",
+    "PSM3_HAL": r"(any|verbs|sockets|loopback|mock)(,(any|verbs|sockets|loopback|mock))*",
+    "PSM3_MEMORY": r"min|normal|large",
+    "PSM3_FLOW_CREDITS": r"\d*(:\d*){0,2}",
+    "NCCL_DEBUG": r"(?i:version|warn|info|abort|trace|none)",
+    "NCCL_IB_DISABLE": r"[01]",
+    "FI_LOG_LEVEL": r"(?i:warn|trace|info|debug)",
+}
+_PROVIDERS = (
+    "tcp", "sockets", "verbs", "psm", "psm2", "psm3", "opx", "efa", "cxi", "mlx", "shm", "udp", "ucx", "lnx", "usnic",
+    "gni", "bgq", "netdir", "rstream", "sm2", "rxm", "rxd", "mrail", "net", "lpp",
+)  # fmt: skip
+_GONE = re.compile(r"(tmi|dapl|ofa|rdma|rdssm|ssm|sock)\Z")
+
+
+def names(recipe: Recipe) -> Iterator[Broken]:
+    """Variables that nobody reads."""
+    for job in _scripts(recipe):
+        old = old_intel(job)
+        for number in range(job.part.first, job.part.last + 1):
+            line = recipe.lines[number - 1][:4000]
+            if line.lstrip().startswith("#") or "_" not in line:
+                continue
+            for match in _TOKEN.finditer(line):
+                yield from _name(recipe, number, match.start(), match.group(), old)
+        for setting in job.settings:
+            if setting.name.startswith("FI_") and "\n" not in setting.word.raw:
+                at = recipe.lines[setting.word.line - 1].find(setting.name, setting.word.column - 1)
+                yield from _name(recipe, setting.word.line, at, setting.name, old)
+
+
+def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterator[Broken]:
+    line = recipe.lines[number - 1]
+    if _REMOVED.match(name):
+        if not old:
+            new = line[:at] + "FI_PROVIDER" + line[at + len(name) :] if name == "I_MPI_TMI_PROVIDER" else None
+            yield Broken("variable-removed", number, at + 1, name, new)
+    elif name in _NOTHING:
+        yield Broken("variable-without-effect", number, at + 1, name)
+    else:
+        right = nearest(name)
+        if right and at >= 0:
+            yield Broken(
+                "variable-misspelt", number, at + 1, f"{name}, not {right}", line[:at] + right + line[at + len(name) :]
+            )
+
+
+@lru_cache(maxsize=2000)
+def nearest(name: str) -> str | None:
+    """The variable that was meant by an unknown name that differs from it in one word, by a letter or two."""
+    if name in _ALIASES:
+        return _ALIASES[name]
+    prefix = next((prefix for prefix in KNOWN if name.startswith(prefix)), None)
+    rest = name[len(prefix) :] if prefix else ""
+    if prefix is None or rest in KNOWN[prefix] or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
+        return None
+    parts = rest.split("_")
+    for known in sorted(KNOWN[prefix]):
+        others = known.split("_")
+        if len(others) == len(parts):
+            different = [(a, b) for a, b in zip(parts, others, strict=True) if a != b]
+            if len(different) == 1 and _mistyped(*different[0]):
+                return prefix + known
+        elif known.replace("_", "") == rest.replace("_", "") and len(rest) >= 6:
+            return prefix + known
+    return None
+
+
+def _mistyped(seen: str, known: str) -> bool:
+    if re.sub(r"\d", "", seen) == re.sub(r"\d", "", known):
+        return False  # another number is another thing
+    size = min(len(seen), len(known))
+    return size >= 4 and distance(seen, known, 2) <= (1 if size < 7 else 2)
+
+
+def distance(a: str, b: str, limit: int) -> int:
+    """Letters inserted, left out, replaced or swapped with their neighbour (optimal string alignment), up to limit."""
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    before: list[int] = []
+    last = list(range(len(b) + 1))
+    for i in range(1, len(a) + 1):
+        row = [i]
+        for j in range(1, len(b) + 1):
+            best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]))
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                best = min(best, before[j - 2] + 1)
+            row.append(best)
+        before, last = last, row
+    return last[-1]
+
+
+def values(recipe: Recipe) -> Iterator[Broken]:
+    """Values that the library does not take."""
+    for job in _scripts(recipe):
+        for setting in job.settings:
+            value = setting.value.strip("\"'")
+            if not value or "$" in value or "<" in value or "`" in value or "{" in value:
+                continue
+            if setting.name == "I_MPI_FABRICS":
+                yield from _fabric(recipe, job, setting, value)
+            elif setting.name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
+                yield from _provider(recipe, setting, value)
+            elif setting.name in _VALUES and not re.fullmatch(_VALUES[setting.name], value):
+                yield _at("value-invalid", setting, f"{setting.name}={value}")
+            elif setting.name == "PSM3_FLOW_CREDITS" and value.isdigit():
+                yield _at("flow-credits-form", setting, f"PSM3_FLOW_CREDITS={value}")
+
+
+def _at(code: str, setting: Setting, seen: str, fix: str | None = None) -> Broken:
+    return Broken(code, setting.value_word.line, setting.value_word.column, seen, fix)
+
+
+def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
+    parts = value.split(":")
+    if value in ("shm", "ofi", "shm:ofi"):
+        return
+    seen = f"I_MPI_FABRICS={value}"
+    providers = [part for part in parts if part in _PROVIDERS and part != "shm"]
+    word = setting.value_word
+    if any(_GONE.match(part) for part in parts) and not providers:
+        if not old_intel(job):
+            wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
+            new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
+            yield _at(
+                "fabric-removed", setting, seen, corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
+            )
+    elif providers:
+        new = "shm:ofi" if parts[0] == "shm" else "ofi"
+        if setting.how == "genv" and setting.value_word is not setting.word:
+            fix = corrected(recipe, [(word, f"{new} -genv FI_PROVIDER {providers[0]}")], word.line)
+        else:
+            fix = corrected(recipe, [(word, f"{word.raw.replace(value, new)} FI_PROVIDER={providers[0]}")], word.line)
+        yield _at("fabric-is-provider", setting, seen, fix)
+    else:
+        yield _at("value-invalid", setting, seen)
+
+
+def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
+    if value in ("ofi", "shm:ofi", "tmi", "dapl", "ofa"):
+        yield _at("fabric-is-provider", setting, f"{setting.name}={value}")
+        return
+    for part in re.split(r"[;,]", value.lower().lstrip("^!")):
+        part = part.strip()
+        if part and part not in _PROVIDERS and not part.startswith(("ofi_", "off_")):
+            near = next((known for known in _PROVIDERS if len(part) > 2 and distance(part, known, 1) == 1), None)
+            if near:
+                word = setting.value_word
+                fix = corrected(recipe, [(word, word.raw.replace(part, near))], word.line)
+                yield _at("value-invalid", setting, f"{setting.name}={value}: {near} is meant?", fix)
+
+
+def claims(recipe: Recipe) -> Iterator[Broken]:
+    """``PSM3_RDMA=0 (default)``."""
+    if recipe.kind != "script":
+        return
+    for number, line in enumerate(recipe.lines, 1):
+        at = line.find("PSM3_RDMA=0 (default")
+        if at >= 0:
+            yield Broken("rdma-default-claimed", number, at + 1, "")
+
+
+def _scripts(recipe: Recipe) -> tuple[Job, ...]:
+    return jobs(recipe) if recipe.kind == "script" else ()
+
+
+CHECKS = (names, values, claims)

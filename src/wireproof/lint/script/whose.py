@@ -1,0 +1,94 @@
+"""Whose MPI a launch is, and what its processes see in their environment."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from wireproof.lint.script.job import Job
+from wireproof.lint.script.launch import Launch
+
+__all__ = ["Mpi", "old_intel", "seen", "several_nodes", "whose"]
+
+Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
+
+_PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (
+    (re.compile(r"open-?mpi|ompi|hpcx", re.IGNORECASE), "openmpi"),
+    (re.compile(r"/intel/|intel-?mpi|\bimpi|oneapi|mpivars|setvars|/mpi/[\w.]+/env/vars", re.IGNORECASE), "intel"),
+    (re.compile(r"mvapich", re.IGNORECASE), "mvapich"),
+    (re.compile(r"mpich", re.IGNORECASE), "mpich"),
+)
+_PREFIXES: tuple[tuple[str, Mpi], ...] = (("OMPI_", "openmpi"), ("I_MPI_", "intel"), ("MV2_", "mvapich"))
+_OLD = re.compile(
+    r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)|parallel_studio_xe_201[0-8]"
+    r"|compilers_and_libraries_201[0-8])",
+    re.IGNORECASE,
+)
+
+
+def whose(job: Job, launch: Launch) -> Mpi | None:
+    """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into PATH before it,
+    variables of one MPI; None when there is no sign or when signs contradict.
+    """
+    command = launch.command
+    direct = _by_place(" ".join(word.text for word in (command.words[:1] or ())))
+    if direct:
+        return direct
+    paths = [word.text for word in command.assignments if word.text.startswith("PATH=")]
+    if paths and (found := _by_place(paths[-1])):
+        return found
+    around = _around(job, command.line)
+    if around:
+        return around
+    signs: set[Mpi] = {mpi for name in seen(job, launch) for prefix, mpi in _PREFIXES if name.startswith(prefix)}
+    if "openmpi" in launch.families:
+        signs.add("openmpi")
+    return next(iter(signs)) if len(signs) == 1 else None
+
+
+def _by_place(text: str) -> Mpi | None:
+    return next((mpi for pattern, mpi in _PLACES if pattern.search(text[:2000])), None)
+
+
+def _around(job: Job, line: int) -> Mpi | None:
+    """The last file sourced, module loaded or PATH set before the line."""
+    found: Mpi | None = None
+    for command in job.commands:
+        if command.line > line:
+            break
+        texts = command.texts
+        if command.program in ("source", ".", "module", "ml") and len(texts) > 1:
+            found = _by_place(" ".join(texts[1:])) or found
+        elif command.program == "export" or not texts:
+            for word in (*command.assignments, *command.words[1:]):
+                if word.text.startswith(("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")):
+                    found = _by_place(word.text.partition("=")[2].split(":$PATH")[0]) or found
+    return found
+
+
+def old_intel(job: Job) -> bool:
+    """The script names an Intel MPI before 2019, whose fabrics and options were others."""
+    return bool(_OLD.search(job.text))
+
+
+def seen(job: Job, launch: Launch) -> dict[str, str]:
+    """The variables that the ranks get, as far as the script sets them: name and value."""
+    command = launch.command
+    found: dict[str, str] = {}
+    for setting in job.settings:
+        own = command.line <= setting.word.line <= command.last
+        if (setting.how in ("export", "assignment") and setting.word.line < command.line) or own:
+            found[setting.name] = setting.value
+    return found
+
+
+def several_nodes(job: Job, launch: Launch) -> bool:
+    """The launch is meant for more than one node, by what it or the batch script says."""
+    nodes = job.count("--nodes")
+    if nodes is not None and nodes > 1:
+        return True
+    hosts = launch.value("-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist")
+    if hosts and ("," in hosts.text or "[" in hosts.text):
+        return True
+    ranks, each = launch.ranks, launch.per_node
+    return bool(ranks and each and ranks > each)

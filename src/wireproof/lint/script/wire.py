@@ -1,0 +1,267 @@
+"""Rules for measurements between nodes: is it the wire that will be measured, and which one?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.script.job import Job, jobs
+from wireproof.lint.script.launch import Launch
+from wireproof.lint.script.whose import seen, several_nodes, whose
+from wireproof.lint.shell import Command, Word, corrected
+
+__all__ = ["CHECKS", "RULES"]
+
+_PLACEMENT = "Intel MPI developer guide, job schedulers support; I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"
+
+RULES = (
+    Rule(
+        "ppn-under-slurm",
+        "Under Slurm, Intel MPI takes the placement of the scheduler and ignores -ppn.",
+        "Both ranks may start on one node: shared memory is measured, and the numbers look splendid.",
+        "#SBATCH --ntasks-per-node=1",
+        _PLACEMENT,
+    ),
+    Rule(
+        "ranks-on-one-node",
+        "Nothing says that the ranks go to different nodes.",
+        "Launchers fill the first node before they take the second: shared memory is measured.",
+        "#SBATCH --ntasks-per-node=1, or -ppn 1, -N 1, --map-by ppr:1:node",
+        "https://docs.open-mpi.org/en/v5.0.x/man-openmpi/man1/mpirun.1.html (mapping by slot)",
+    ),
+    Rule(
+        "no-fabric-selection",
+        "Nothing says which fabric Intel MPI is to use.",
+        "It takes what it finds: with several networks nobody knows which one the number belongs to.",
+        "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth1 (or FI_PROVIDER psm2, psm3, mlx)",
+        "Intel MPI developer reference, FI_PROVIDER; libfabric fi_provider(7)",
+        severity="warning",
+    ),
+    Rule(
+        "no-interface",
+        "Nothing says which network interface TCP is to use.",
+        "The library takes the first, or all: management and fast network are mixed in one number.",
+        "--mca btl_tcp_if_include 10.10.40.0/24; FI_TCP_IFACE=eth1; UCX_NET_DEVICES=eth1",
+        "https://docs.open-mpi.org/en/v5.0.x/tuning-apps/networking/tcp.html; libfabric fi_tcp(7)",
+        severity="warning",
+    ),
+    Rule(
+        "pml-not-forced",
+        "BTLs are chosen, but not the PML that uses them.",
+        "Where Open MPI finds UCX or an OFI provider it takes the pml ucx or cm, and the list of BTLs has no effect.",
+        "--mca pml ob1 --mca btl self,tcp",
+        "https://docs.open-mpi.org/en/v5.0.x/mca.html; ompi_info --param pml all",
+        severity="warning",
+    ),
+    Rule(
+        "shared-memory-only",
+        "Only shared memory is allowed, yet the ranks are on several nodes.",
+        "The ranks cannot reach each other; or they are on one node, and no wire is measured.",
+        "I_MPI_FABRICS=ofi; --mca btl self,tcp; UCX_TLS=tcp,self",
+        "Intel MPI developer reference, I_MPI_FABRICS: shm is for one node only",
+    ),
+    Rule(
+        "first-two-ranks",
+        "This benchmark uses ranks 0 and 1 only, and both are on one node.",
+        "The other ranks wait; what is measured is shared memory.",
+        "-n 2 -ppn 1, or IMB's -map 2xN",
+        "Intel MPI Benchmarks user guide, single transfer benchmarks",
+        severity="warning",
+    ),
+    Rule(
+        "variable-not-forwarded",
+        "Open MPI does not carry this variable to the other hosts.",
+        "Without -x only OMPI_* variables travel by ssh: the remote ranks run with other settings.",
+        "mpirun -x UCX_NET_DEVICES …",
+        "https://docs.open-mpi.org/en/v5.0.x/man-openmpi/man1/mpirun.1.html (-x)",
+        severity="warning",
+    ),
+)
+
+_TWO_SIDED = re.compile(
+    r"osu_(latency|bw|bibw|mbw_mr|multi_lat|put|get|acc|cas|fop)\w*|IMB-P2P|IMB-RMA|osu_\w*latency\w*|osu_\w*bw\w*|mpiGraph"
+)
+_PAIRS = re.compile(r"(?i)pingpong|pingping|sendrecv|exchange|uniband|biband|unidir|bidir|birandom|unirandom|corandom")
+_TCP_BTL = re.compile(r"(^|,)tcp(,|$)")
+_CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
+
+
+def _wire_tests(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
+    """Launches of point-to-point benchmarks, and launch lines that a document shows without their program."""
+    if recipe.kind != "script":
+        return
+    for job in jobs(recipe):
+        for launch in job.launches:
+            if _is_wire_test(launch):
+                yield job, launch
+
+
+def _is_wire_test(launch: Launch) -> bool:
+    name = launch.benchmark
+    if name.startswith("IMB-MPI1"):
+        return any(_PAIRS.match(word.text) for word in launch.program[1:])
+    return bool(_TWO_SIDED.match(name))
+
+
+def placement(recipe: Recipe) -> Iterator[Broken]:
+    """-ppn under Slurm; ranks that nothing spreads."""
+    for job, launch in _wire_tests(recipe):
+        command = launch.command
+        nodes, each = job.count("--nodes"), job.count("--ntasks-per-node")
+        spread = each is not None or (job.count("--ntasks") is not None and job.count("--ntasks") == nodes)
+        per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
+        mpi = whose(job, launch)
+        if per_node is not None and mpi == "intel" and job.slurm and not spread and _respects(job, launch):
+            option = launch.options[launch.options.index(per_node) - 1] if per_node in launch.options else per_node
+            new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
+            fix = corrected(recipe, [(option, new)], option.line)
+            yield Broken("ppn-under-slurm", option.line, option.column, f"{option.text} {per_node.text}", fix)
+        elif launch.ranks == 2 and not launch.is_srun and (nodes or 0) > 1 and not spread and not _placed(launch):
+            yield Broken("ranks-on-one-node", command.line, command.words[0].column, f"2 ranks, {nodes} nodes")
+
+
+def _respects(job: Job, launch: Launch) -> bool:
+    value = seen(job, launch).get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on").strip("\"'").lower()
+    return value not in ("0", "off", "no", "disable", "false")
+
+
+def _placed(launch: Launch) -> bool:
+    if launch.per_node is not None:
+        return True
+    return launch.has(
+        *("--map-by", "-map-by", "--host", "-host", "-H", "-hosts", "--hosts", "-hostfile", "--hostfile", "-f"),
+        *("-machinefile", "--machinefile", "-rr", "-bynode", "--bynode", "-ppn", "-perhost", "-N", "--npernode"),
+        *("-npernode", "--rankfile", "-rf", "--map-by=ppr", "-machine", "-pernode", "--pernode", "-grr"),
+    )
+
+
+def selection(recipe: Recipe) -> Iterator[Broken]:
+    """Which fabric, which interface?"""
+    for job, launch in _wire_tests(recipe):
+        if job.hidden or not (several_nodes(job, launch) or launch.ranks == 2):
+            continue
+        values = seen(job, launch)
+        word = launch.command.words[0]
+        provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
+        if _looks_intel(job, launch) and not provider:
+            if not any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values):
+                yield Broken("no-fabric-selection", word.line, word.column, launch.command.text)
+            continue
+        bare = provider.split(";")[0]
+        if bare in ("tcp", "sockets", "net") and not any(name.startswith("FI_") and "IFACE" in name for name in values):
+            yield Broken("no-interface", word.line, word.column, f"FI_PROVIDER={provider}")
+        if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
+            yield Broken("no-interface", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
+
+
+def _looks_intel(job: Job, launch: Launch) -> bool:
+    """Intel MPI by its signs; without any, by its benchmarks behind its launcher's options."""
+    mpi = whose(job, launch)
+    return mpi == "intel" or (mpi is None and launch.benchmark.startswith("IMB-") and launch.families == {"hydra"})
+
+
+def transports(recipe: Recipe) -> Iterator[Broken]:
+    """Open MPI's BTLs: interface and PML; also on a launch line whose program is missing."""
+    for job in jobs(recipe) if recipe.kind == "script" else ():
+        for launch in job.launches:
+            if launch.program and not _is_wire_test(launch):
+                continue
+            values = seen(job, launch)
+            btl = values.get("OMPI_MCA_btl", "").strip("\"'")
+            if not btl or btl.startswith("^") or launch.is_srun or job.hidden:
+                continue
+            setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
+            word = setting.word
+            if _TCP_BTL.search(btl) and not any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values):
+                yield Broken("no-interface", word.line, word.column, f"btl {btl}")
+            if "OMPI_MCA_pml" not in values and setting.how == "mca":
+                yield Broken("pml-not-forced", word.line, word.column, f"btl {btl}", _with_pml(recipe, launch, word))
+
+
+def _with_pml(recipe: Recipe, launch: Launch, word: Word) -> str | None:
+    words = launch.command.words
+    at = words.index(word) if word in words else 0
+    option = words[at - 1] if at else None
+    if option is None:
+        return None
+    return corrected(recipe, [(option, f"{option.raw} pml ob1 {option.raw}")], option.line)
+
+
+def memory(recipe: Recipe) -> Iterator[Broken]:
+    """Shared memory alone between nodes."""
+    for job, launch in _wire_tests(recipe):
+        if not several_nodes(job, launch):
+            continue
+        values = {name: value.strip("\"'") for name, value in seen(job, launch).items()}
+        word = launch.command.words[0]
+        if values.get("I_MPI_FABRICS") == "shm":
+            yield Broken("shared-memory-only", word.line, word.column, "I_MPI_FABRICS=shm")
+        if values.get("FI_PROVIDER") == "shm":
+            yield Broken("shared-memory-only", word.line, word.column, "FI_PROVIDER=shm")
+        btl = set(filter(None, values.get("OMPI_MCA_btl", "").split(",")))
+        if btl and btl <= {"self", "sm", "vader"} and values.get("OMPI_MCA_pml", "ob1") == "ob1":
+            yield Broken("shared-memory-only", word.line, word.column, f"btl {values['OMPI_MCA_btl']}")
+        tls = set(filter(None, values.get("UCX_TLS", "").split(",")))
+        if tls and tls <= {
+            "self",
+            "sm",
+            "shm",
+            "mm",
+            "posix",
+            "sysv",
+            "cma",
+            "knem",
+            "xpmem",
+            "cuda",
+            "cuda_ipc",
+            "cuda_copy",
+        }:
+            yield Broken("shared-memory-only", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
+
+
+def first_two(recipe: Recipe) -> Iterator[Broken]:
+    """PingPong with many ranks per node."""
+    for job, launch in _wire_tests(recipe):
+        each = launch.per_node or job.count("--ntasks-per-node")
+        texts = {word.text.lower() for word in launch.program[1:]}
+        if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
+            continue
+        if {"-map", "-multi"} & texts or any(text.startswith("-map") for text in texts):
+            continue
+        if launch.ranks and each and launch.ranks > each > 1 and several_nodes(job, launch):
+            word = launch.command.words[0]
+            yield Broken("first-two-ranks", word.line, word.column, f"{launch.ranks} ranks, {each} on each node")
+
+
+def forwarded(recipe: Recipe) -> Iterator[Broken]:
+    """Exported variables that ssh does not carry."""
+    for job in jobs(recipe) if recipe.kind == "script" else ():
+        for launch in job.launches:
+            if job.slurm or launch.is_srun or whose(job, launch) != "openmpi" or not _by_ssh(launch):
+                continue
+            passed = {word.text.partition("=")[0] for word in launch.options}
+            for setting in job.settings:
+                inside = setting.word.line < launch.command.line and setting.how in ("export", "assignment")
+                lost = inside and _CARRIED.match(setting.name) and setting.name not in passed
+                if lost and _exported(job, setting.name, launch.command) and not _by_list(job, launch):
+                    yield Broken("variable-not-forwarded", setting.word.line, setting.word.column, setting.name)
+
+
+def _by_ssh(launch: Launch) -> bool:
+    return launch.has("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")
+
+
+def _exported(job: Job, name: str, before: Command) -> bool:
+    return any(
+        command.program == "export" and any(text.partition("=")[0] == name for text in command.texts[1:])
+        for command in job.commands
+        if command.line < before.line
+    )
+
+
+def _by_list(job: Job, launch: Launch) -> bool:
+    return "OMPI_MCA_mca_base_env_list" in seen(job, launch)
+
+
+CHECKS = (placement, selection, transports, memory, first_two, forwarded)

@@ -19,7 +19,8 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 @dataclass(slots=True)
 class Case:
     """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
-    the series was held against a limit of the link. ``told``: its sizes tell the rate."""
+    the series was held against a limit of the link. ``told``: its sizes tell the rate.
+    ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing of the rate."""
 
     series: Series
     curve: Curve
@@ -32,6 +33,7 @@ class Case:
     held: bool = False
     too_quick: bool = False
     told: bool = False
+    bucket: int = 0
 
     def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
         self.reasons.append(Reason(code=code, severity=severity, message=message, evidence=evidence or {}))

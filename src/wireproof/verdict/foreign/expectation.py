@@ -32,7 +32,7 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     """Holds the goodput against ``attainable``; True when the sizes reach far enough to tell."""
     if attainable is None or case.chain or case.series.traffic in ("collective", "atomic", "other"):
         return False
-    telling = [row for row in case.curve.moved if _tells(case, row, attainable)]
+    telling = [row for row in case.curve.moved if row.size > case.bucket and _tells(case, row, attainable)]
     if not telling:
         return False
     share = _share(case)

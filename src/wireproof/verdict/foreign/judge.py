@@ -87,7 +87,7 @@ def _explains(case: Case, bounds: Bounds) -> bool:
 
 def _expect(case: Case) -> tuple[float | None, list[str]]:
     """Attainable goodput with its arithmetic, and the reasons of what is slower than it should be."""
-    bounds, best = case.bounds, case.curve.best
+    bounds = case.bounds
     if bounds is None:
         least = any_nic_ns(case.table)
         case.add("no-limit-known", "inconclusive", _without_link(case, least))
@@ -95,7 +95,8 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     if not bounds.wire:
         case.add("no-wire-claimed", "inconclusive", f"{case.kind} was claimed: nothing is said about a network")
         return None, []
-    attainable, lines = bounds.expected(best.goodput if best is not None else None)
+    kept = [row.goodput or 0.0 for row in case.curve.moved if row.size > case.bucket]
+    attainable, lines = bounds.expected(max(kept, default=None))
     floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
@@ -181,7 +182,8 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
     moved = best.goodput if best is not None else None
     efficiency = None
     if moved is not None and attainable and proof == "unproven" and case.told:
-        efficiency = moved / attainable
+        kept = [row.goodput or 0.0 for row in case.curve.moved if row.size > case.bucket]
+        efficiency = max(kept, default=moved) / attainable
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
         proof=proof, verdict=verdict, efficiency=efficiency, attainable_bytes_per_s=attainable,

@@ -130,6 +130,7 @@ def _burst(case: Case, bounds: Bounds) -> bool:
         f"ones keep to the {rate(most)} of {case.kind}: a rate limiter (cloud, container, lab) lets a bucket of bytes "
         "through at once"
     )
+    case.bucket = broken[-1].size
     case.add("rate-limited", "inconclusive", text, {"size": broken[-1].size, "attainable_bytes_per_s": most})
     return True
 

@@ -12,6 +12,8 @@ __all__ = ["judge_shape"]
 _INVERTED = 1.10  # a smaller message takes this much longer than a larger one
 _CLIFF = 0.08  # goodput falls by this much to the next size, and comes back later
 _CLIFF_FROM = 1024
+_NO_MEMORY_NS = 5000.0  # no shared memory starts this late, but for two ranks on one core
+_NO_MEMORY_RATE = 3e9  # nor is any cache this slow
 _MIXED_FROM = 64 << 10
 
 _KNOBS = {
@@ -51,12 +53,13 @@ def _cache(case: Case) -> None:
         f"({1 - last / best:.0%} less), as copies through a cache do and a wire does not"
     )
     start = case.curve.start
-    slow = start is not None and start.wait_ns is not None and start.wait_ns >= 5000
+    waited = start is not None and start.wait_ns is not None and start.wait_ns >= _NO_MEMORY_NS
+    slow = waited or (start is None and best < _NO_MEMORY_RATE)
     severity: Severity = "fail" if case.off else "warning" if slow else "inconclusive"
     if case.bounds is not None and not case.bounds.wire:
         severity = "note"
     if severity == "warning":
-        text += "; its start is not a cache's, so look at buffers, CPU caches and NUMA placement"
+        text += "; it is too slow for a cache, so look at buffers, CPU caches and NUMA placement"
     evidence: Evidence = {
         "peak_size": peak, "peak_bytes_per_s": best, "end_size": end, "end_bytes_per_s": last
     }  # fmt: skip
@@ -65,13 +68,14 @@ def _cache(case: Case) -> None:
 
 def _two_paths(case: Case, bounds: Bounds) -> None:
     """Small sizes quicker than the link's floor, large ones just what the link carries: two paths in one table."""
-    best = case.curve.best
-    if not case.too_quick or bounds.most is None or best is None or best.goodput is None:
+    large = [row for row in case.curve.waited if row.size >= _MIXED_FROM and row.wait_ns]
+    if not case.too_quick or bounds.most is None or len(large) < 2 or cache_fall(case.curve) is not None:
         return
-    large = [row for row in case.curve.waited if row.size >= _MIXED_FROM]
-    if len(large) < 2 or cache_fall(case.curve) is not None or not 0.8 <= best.goodput / bounds.most <= 1.005:
+    best = max(row.goodput or 0.0 for row in large)
+    if not 0.8 <= best / bounds.most <= 1.005:
         return
-    if any((row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size) for row in large):
+    # The large ones have a start of their own, one that the wire has: else it is one path and a coincidence.
+    if any((row.wait_ns or 0.0) - row.size / best * 1e9 < bounds.hard for row in large if row.goodput != best):
         return
     case.mixed = True
     small = max((row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard), default=0)

@@ -16,6 +16,8 @@ _FEW_LARGE = 3
 _FEW_STREAMED = 20
 _ODD = 0.05  # beyond rounding: tools take the mean of the ranks' times here and the longest there
 _CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
+_SHARP = 0.005
+_ROWS = 3
 _MEBI = 1.048576
 _SHOWN = 5
 
@@ -79,21 +81,23 @@ def _arithmetic(case: Case) -> None:
             text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
             case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
         elif what.startswith("time x goodput"):
-            _factor(case, usual, max(found[2] for found in clear), len(clear))
+            sharp = [product for _, product, hidden in clear if hidden < _SHARP]
+            if len(sharp) >= _ROWS:
+                _factor(case, median(sharp))
 
 
-def _factor(case: Case, usual: float, hidden: float, rows: int) -> None:
+def _factor(case: Case, usual: float) -> None:
     """The constant itself: 1 message in half a round trip, or as many as the series has directions and pairs."""
     series = case.series
     known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
-    if series.processes:
+    if (series.processes or 0) > 2 and series.processes:
         known |= {float(series.processes), series.processes / 2, 2.0 * series.processes}
-    if rows < 3 or any(abs(usual / k - 1) <= 0.02 + hidden for k in known):
+    if any(abs(usual / k - 1) <= 0.03 for k in known):
         return
     if any(abs(usual * f / k - 1) <= 0.01 for k in known for f in (_MEBI, 1 / _MEBI)):
         text = f"time x goodput / size is {usual:.4g}: MB and MiB are mixed up, a factor of 1.0486"
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
-    elif any(abs(usual * f / k - 1) <= 0.02 + hidden for k in known for f in (2.0, 0.5)):
+    elif any(abs(usual * f / k - 1) <= 0.03 for k in known for f in (2.0, 0.5)):
         text = (
             f"time x goodput / size is {usual:.3g}: one of the two is per full round trip or of both directions, "
             f"and the other is not ({series.formula})"
@@ -127,7 +131,7 @@ def tell_formula(case: Case) -> None:
     """Notes on what a number may be compared with, where tools differ."""
     series = case.series
     name = series.benchmark.lower()
-    if series.traffic in ("put", "get", "atomic"):
+    if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":
         text = "one-sided: hold it against other one-sided results only, not against two-sided ping-pongs or streams"
         if series.waits:
             text += "; its time is the whole operation, not half a round trip"

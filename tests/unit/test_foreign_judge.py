@@ -1,0 +1,417 @@
+"""Each reason of a foreign series is reached by the numbers that its entry names, and not by sound ones."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
+from wireproof.physics import claim_from_text, default_table, override
+from wireproof.verdict import CATALOGUE
+from wireproof.verdict.foreign import judge_series
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def imb(name: str) -> Series:
+    """One of the documents' ping-pong tables."""
+    with (GOLDEN / name).open(encoding="utf-8") as file:
+        points = [
+            SeriesPoint(
+                message_bytes=int(row["bytes"]),
+                hrt_ns=float(row["t_usec"]) * 1e3,
+                time_step_ns=10.0,
+                goodput_bytes_per_s=float(row["mbytes_per_s"]) * 1e6,
+                goodput_step=1e4,
+                messages_per_s=float(row["msg_per_s"]),
+                iterations=int(row["repetitions"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+    return Series(
+        tool="imb", benchmark="PingPong", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
+        formula="loop / (2 N)", unit="us; MB = 10^6", processes=2,
+    )  # fmt: skip
+
+
+def pingpong(times_us: dict[int, float], **changes: object) -> Series:
+    points = [SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
+    plain = Series(
+        tool="osu", benchmark="osu_latency", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
+        formula="round trip / 2", unit="us",
+    )  # fmt: skip
+    return msgspec.structs.replace(plain, **changes)
+
+
+def stream(rates_mb: dict[int, float], **changes: object) -> Series:
+    points = [SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4) for s, r in rates_mb.items()]
+    plain = Series(
+        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", window=64, points=points,
+        formula="bytes / time", unit="MB/s",
+    )  # fmt: skip
+    return msgspec.structs.replace(plain, **changes)
+
+
+def wire_times(start_us: float, rate_mb: float, sizes: range = range(23)) -> dict[int, float]:
+    return {1 << n: start_us + (1 << n) / rate_mb for n in sizes}
+
+
+def codes(found: SeriesVerdict, severity: str = "") -> set[str]:
+    return {r.code for r in found.reasons if not severity or r.severity == severity}
+
+
+# --- the documents ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mtu", [None, 1500])
+def test_the_documents_gigabit_tables_pass(mtu: int | None) -> None:
+    link = claim_from_text("1gbe", mtu=mtu)
+    found = judge_series(imb("1gbe_intelmpi_imb_p2p_pingpong.csv"), link)
+    assert (found.proof, found.verdict) == ("unproven", "pass")
+    assert found.efficiency == pytest.approx(0.982, abs=0.001)
+    assert found.attainable_bytes_per_s == pytest.approx(117.7e6, rel=1e-3)
+    outlier = next(r for r in found.reasons if r.code == "non-monotone")
+    assert outlier.severity == "note"
+    assert "128 B takes 88.67 us, 40% more than the larger 256 B (63.22 us)" in outlier.message
+    with (GOLDEN / "1gbe_openmpi_osu_put_bw.csv").open(encoding="utf-8") as file:
+        rates = {int(row["bytes"]): float(row["mbytes_per_s"]) for row in csv.DictReader(file)}
+    found = judge_series(stream(rates, traffic="put", benchmark="osu_put_bw"), link)
+    assert (found.proof, found.verdict) == ("unproven", "pass")
+    assert found.efficiency == pytest.approx(0.994, abs=0.001)
+
+
+@pytest.mark.parametrize("mtu", [None, 1500, 8192, 9000])
+@pytest.mark.parametrize(("name", "link"), [("40gbe", "40gbe"), ("opa100", "opa100")])
+def test_the_documents_other_tables_are_memory(name: str, link: str, mtu: int | None) -> None:
+    found = judge_series(imb(f"{name}_intelmpi_imb_p2p_pingpong.csv"), claim_from_text(link, mtu=mtu))
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+    assert {"below-any-nic", "below-floor", "faster-than-transfer", "cache-shaped"} <= codes(found, "fail")
+    assert found.explained_by == ["shm"]
+    assert found.efficiency is None
+    text = " ".join(r.message for r in found.reasons)
+    assert "both networks" not in text
+    assert "untuned" not in text
+
+
+def test_without_a_link_the_documents_tables_explain_themselves() -> None:
+    assert judge_series(imb("1gbe_intelmpi_imb_p2p_pingpong.csv"), None).explained_by == ["1gbe"]
+    found = judge_series(imb("opa100_intelmpi_imb_p2p_pingpong.csv"), None)
+    assert (found.proof, found.verdict, found.explained_by) == ("off-wire", "fail", ["shm"])
+
+
+# --- one reason at a time -----------------------------------------------------------------------------------
+
+
+def test_the_doubt_zone_of_a_literature_floor() -> None:
+    link = claim_from_text("edr")
+    verdicts = {}
+    for start in (0.3, 0.5, 0.65, 0.8):
+        found = judge_series(pingpong(wire_times(start, 11_800)), link)
+        verdicts[start] = (found.proof, found.verdict)
+    assert verdicts == {
+        0.3: ("off-wire", "fail"), 0.5: ("unproven", "inconclusive"), 0.65: ("unproven", "pass"),
+        0.8: ("unproven", "pass"),
+    }  # fmt: skip
+
+
+def test_a_constant_of_the_user_is_held_firmly() -> None:
+    table = override(default_table(), "[floor]\ninfiniband = 900\n")
+    found = judge_series(pingpong(wire_times(0.8, 11_800)), claim_from_text("edr"), table=table)
+    assert "below-floor" in codes(found, "fail")
+
+
+def test_a_stream_above_its_link_is_not_of_that_link() -> None:
+    rates = {1 << n: min(12_100.0, (1 << n) * 3.0) for n in range(23)}
+    found = judge_series(stream(rates), claim_from_text("10gbe"))
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+    assert "above-ceiling" in codes(found, "fail")
+    assert {"edr", "opa100"} <= set(found.explained_by)
+    assert judge_series(stream(rates), claim_from_text("edr")).verdict == "pass"
+
+
+def test_two_rails_are_mixed_paths_not_memory() -> None:
+    rates = {1 << n: min(24_200.0, (1 << n) * 3.0) for n in range(23)}
+    found = judge_series(stream(rates), claim_from_text("edr"))
+    assert (found.proof, found.verdict) == ("mixed", "fail")
+    assert "mixed-paths" in codes(found, "fail")
+
+
+def test_memory_for_small_and_a_wire_for_large_messages() -> None:
+    times = {1 << n: 0.3 if n < 13 else 2.0 + (1 << n) / 12_000 for n in range(23)}
+    found = judge_series(pingpong(times), claim_from_text("edr"))
+    assert (found.proof, found.verdict) == ("mixed", "fail")
+    assert "mixed-paths" in codes(found, "fail")
+
+
+def test_slow_is_told_with_both_numbers() -> None:
+    found = judge_series(stream({1 << n: min(6000.0, float(1 << n)) for n in range(23)}), claim_from_text("edr"))
+    reason = next(r for r in found.reasons if r.code == "below-expectation")
+    assert (found.proof, found.verdict, reason.severity) == ("unproven", "fail", "fail")
+    assert "6 GB/s is 48.4% of the attainable 12.41 GB/s" in reason.message
+
+
+def test_a_latency_test_passes_on_its_start_alone_and_fails_on_a_slow_one() -> None:
+    link = claim_from_text("edr")
+    small = range(12)
+    assert judge_series(pingpong(wire_times(1.0, 3000, small)), link).verdict == "pass"
+    found = judge_series(pingpong(wire_times(14.0, 3000, small)), link)
+    assert codes(found, "fail") == {"slow-start"}
+    assert "ipoib-edr" in found.explained_by
+
+
+def test_a_pingpong_is_judged_less_its_start() -> None:
+    times = {1 << 20: 40.0 + (1 << 20) / 1130.0, 1: 40.0}
+    found = judge_series(pingpong(times), claim_from_text("10gbe", mtu=1500))
+    assert found.verdict == "pass"
+    assert found.efficiency is not None
+    assert found.efficiency < 0.95
+
+
+def test_a_cliff_names_both_sizes_and_the_knob() -> None:
+    rates = {1 << n: min(11_900.0, (1 << n) * 1.5) for n in range(23)}
+    rates[16384] = 4000.0
+    found = judge_series(stream(rates), claim_from_text("edr"))
+    reason = next(r for r in found.reasons if r.code == "protocol-switch-cliff")
+    assert found.verdict == "pass"
+    assert "8 KiB" in reason.message
+    assert "16 KiB" in reason.message
+    assert "UCX_RNDV_THRESH" in reason.message
+    for link, knob in (("opa100", "PSM2_MQ_RNDV_HFI_THRESH"), ("slingshot:100", "FI_CXI_RDZV_THRESHOLD")):
+        text = " ".join(r.message for r in judge_series(stream(rates), claim_from_text(link)).reasons)
+        assert knob in text
+
+
+def test_smaller_sizes_that_take_longer_are_a_cliff_too() -> None:
+    times = wire_times(1.0, 11_900)
+    times[4096], times[8192] = 9.0, 10.0
+    found = judge_series(pingpong(times), claim_from_text("edr"))
+    reason = next(r for r in found.reasons if r.code == "protocol-switch-cliff")
+    assert "8 KiB takes 10 us" in reason.message
+    assert reason.severity == "warning"
+
+
+def test_rows_that_contradict_themselves() -> None:
+    series = imb("1gbe_intelmpi_imb_p2p_pingpong.csv")
+    torn = [msgspec.structs.replace(p) for p in series.points]
+    torn[20] = msgspec.structs.replace(torn[20], goodput_bytes_per_s=50e6)
+    found = judge_series(msgspec.structs.replace(series, points=torn), claim_from_text("1gbe"))
+    reason = next(r for r in found.reasons if r.code == "row-arithmetic")
+    assert found.verdict == "inconclusive"
+    assert "512 KiB" in reason.message
+    shifted = [msgspec.structs.replace(p, messages_per_s=q.messages_per_s)
+               for p, q in zip(series.points, [*series.points[1:], series.points[-1]], strict=True)]  # fmt: skip
+    found = judge_series(msgspec.structs.replace(series, points=shifted), claim_from_text("1gbe"))
+    assert "row-arithmetic" in codes(found, "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("factor", "code"), [(2.0, "wrong-formula"), (0.5, "wrong-formula"), (1 / 1.048576, "unit-doubt")]
+)
+def test_a_constant_factor_between_columns_is_a_definition(factor: float, code: str) -> None:
+    series = imb("1gbe_intelmpi_imb_p2p_pingpong.csv")
+    points = [
+        msgspec.structs.replace(p, goodput_bytes_per_s=(p.goodput_bytes_per_s or 0.0) * factor) for p in series.points
+    ]
+    found = judge_series(msgspec.structs.replace(series, points=points), claim_from_text("1gbe"))
+    assert code in codes(found)
+    assert "row-arithmetic" not in codes(found)
+    assert found.efficiency == pytest.approx(0.982, abs=0.002)
+
+
+def test_both_directions_in_one_number_are_told_and_halved() -> None:
+    rates = {1 << n: min(23_000.0, (1 << n) * 3.0) for n in range(23)}
+    both = stream(rates, traffic="exchange", benchmark="osu_bibw", metric="bidirectional_bandwidth", directions=2)
+    found = judge_series(both, claim_from_text("edr"))
+    assert found.verdict == "pass"
+    assert found.efficiency == pytest.approx(11.5 / 12.41, abs=0.001)
+    assert any("sum of 2 directions: 11.5 GB/s each" in r.message for r in found.reasons)
+    assert judge_series(msgspec.structs.replace(both, directions=1), claim_from_text("edr")).verdict == "fail"
+
+
+def test_ten_iterations_are_too_few() -> None:
+    series = pingpong(wire_times(12.0, 1150))
+    points = [msgspec.structs.replace(p, iterations=10) for p in series.points]
+    found = judge_series(msgspec.structs.replace(series, points=points), claim_from_text("10gbe"))
+    assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"too-few-iterations"})
+
+
+def test_a_doubtful_unit_counts_only_near_a_limit() -> None:
+    link = claim_from_text("10gbe", mtu=1500)
+    for rate, verdict in ((1160.0, "inconclusive"), (1128.0, "pass"), (1080.0, "inconclusive"), (700.0, "fail")):
+        found = judge_series(stream({1 << 20: rate}, unit_doubt="MB may be 2^20 bytes"), link)
+        assert found.verdict == verdict, rate
+
+
+def test_bits_read_as_bytes_are_suggested() -> None:
+    found = judge_series(stream({1 << n: 96_000.0 for n in range(16, 23)}), claim_from_text("edr"))
+    assert any("bits read as bytes" in r.message for r in found.reasons if r.code == "unit-doubt")
+
+
+def test_a_cut_table_is_never_a_pass_and_still_a_fail() -> None:
+    good = pingpong(wire_times(12.0, 1150), complete=False, incomplete="line 9: the text ends inside a row")
+    found = judge_series(good, claim_from_text("10gbe"))
+    assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"incomplete-table"})
+    bad = pingpong(wire_times(0.2, 9000, range(5)), complete=False)
+    assert judge_series(bad, claim_from_text("10gbe")).verdict == "fail"
+
+
+def test_more_messages_than_the_line_has_room_for() -> None:
+    found = judge_series(stream({8: 8 * 260.0, 16: 16 * 260.0}), claim_from_text("edr"))
+    assert "message-rate-above-link" not in codes(found)
+    found = judge_series(stream({8: 8 * 600.0, 16: 16 * 600.0}), claim_from_text("edr"))
+    assert ("message-rate-above-link" in codes(found, "fail"), found.proof) == (True, "off-wire")
+
+
+def test_small_streams_tell_nothing_of_the_link() -> None:
+    found = judge_series(stream({8: 40.0}, window=1), claim_from_text("edr"))
+    assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"sizes-too-small"})
+
+
+def test_several_pairs_may_have_used_several_links() -> None:
+    rates = {1 << n: min(36_000.0, (1 << n) * 9.0) for n in range(23)}
+    found = judge_series(stream(rates, traffic="rate", pairs=8, benchmark="osu_mbw_mr"), claim_from_text("edr"))
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    assert "above-ceiling" in codes(found, "inconclusive")
+
+
+def test_a_start_that_tcp_cannot_have_is_judged_as_roce_unless_tcp_is_said() -> None:
+    series = pingpong(wire_times(1.5, 11_700))
+    found = judge_series(series, claim_from_text("100gbe"))
+    assert (found.verdict, "judged-as-rdma" in codes(found)) == ("pass", True)
+    found = judge_series(series, claim_from_text("100gbe", path="tcp"), path="tcp")
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+
+
+def test_verbs_over_ethernet_are_rdma_by_themselves() -> None:
+    series = stream({65536: 11_500.0}, tool="perftest", benchmark="ib_write_bw", protocol="rdma", window=128)
+    found = judge_series(series, claim_from_text("ethernet:100"))
+    assert (found.verdict, "judged-as-rdma" in codes(found)) == ("pass", True)
+
+
+def test_a_rate_limiter_is_not_taken_for_memory() -> None:
+    times = {1 << n: 10.0 + (1 << n) / (3000 if n < 16 else 1170) for n in range(23)}
+    found = judge_series(pingpong(times), claim_from_text("10gbe", mtu=1500))
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    assert "rate-limited" in codes(found, "inconclusive")
+
+
+def test_an_unknown_mtu_turns_no_good_table_into_a_failure_and_is_told() -> None:
+    found = judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe"))
+    assert found.verdict == "pass"
+    assert any("1176.9 MB/s at 1500, 1237.6 MB/s at 9000" in line for line in found.derivation)
+    assert judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe", mtu=9000)).verdict == "fail"
+
+
+def test_an_ethernet_without_a_rate_has_only_a_floor() -> None:
+    found = judge_series(pingpong(wire_times(12.0, 900)), claim_from_text("ethernet"))
+    assert (found.verdict, found.attainable_bytes_per_s) == ("pass", None)
+    assert judge_series(pingpong(wire_times(0.4, 9000)), claim_from_text("ethernet")).proof == "off-wire"
+    assert judge_series(stream({1 << 20: 900.0}), claim_from_text("ethernet")).verdict == "inconclusive"
+
+
+# --- collectives, and what is not a link test ---------------------------------------------------------------
+
+
+def collective(times_us: dict[int, float], name: str, **changes: object) -> Series:
+    points = [SeriesPoint(message_bytes=s, time_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
+    plain = Series(
+        tool="osu", benchmark=name, metric="time", traffic="collective", points=points, formula="mean", unit="us"
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def test_a_collective_is_held_against_the_floor_only() -> None:
+    link = claim_from_text("10gbe")
+    fast = collective({4: 0.4, 8: 0.4, 1 << 20: 90.0}, "osu_allreduce")
+    assert judge_series(fast, link).proof == "off-wire"
+    real = collective({4: 22.0, 8: 22.0, 1 << 20: 900.0}, "osu_allreduce")
+    assert judge_series(real, link).verdict == "inconclusive"
+    assert judge_series(msgspec.structs.replace(real, processes=2), link).verdict == "pass"
+    # The root of a broadcast may return at once, and a reduction of nothing does nothing.
+    assert judge_series(collective({4: 0.4}, "osu_bcast"), link).proof == "unproven"
+    assert judge_series(collective({0: 0.05, 4: 22.0}, "osu_allreduce"), link).proof == "unproven"
+
+
+def test_overlap_and_unknown_tests_are_not_judged_by_a_link() -> None:
+    link = claim_from_text("10gbe")
+    for series in (
+        collective({4: 30.0}, "osu_iallreduce", metric="overlap", processes=2),
+        collective({4: 30.0}, "osu_hello", traffic="other"),
+        collective({4: 30.0}, "ring", traffic="ring"),
+    ):
+        assert judge_series(series, link).verdict == "inconclusive"
+
+
+def test_a_put_that_is_complete_locally_says_nothing() -> None:
+    series = pingpong(wire_times(0.2, 9000, range(1, 8)), traffic="put", formula="put and MPI_Win_flush_local")
+    assert judge_series(series, claim_from_text("edr")).proof == "unproven"
+
+
+def test_shared_memory_may_be_claimed() -> None:
+    found = judge_series(imb("opa100_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("shm"))
+    assert (found.verdict, codes(found, "fail")) == ("inconclusive", set())
+    assert "no-wire-claimed" in codes(found)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e-300, 1e300, 5e-324, 1.0]
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+@pytest.mark.parametrize("link", ["edr", "10gbe", None])
+def test_no_number_breaks_the_judgement_or_passes(value: float, link: str | None) -> None:
+    claim = claim_from_text(link) if link else None
+    for name in ("hrt_ns", "time_ns", "goodput_bytes_per_s", "messages_per_s", "time_max_ns"):
+        for traffic in ("pingpong", "stream", "put", "exchange", "rate", "collective", "ring", "other", "atomic"):
+            points = [SeriesPoint(message_bytes=s, **{name: value}) for s in (0, 8, 4096, 1 << 20, -5, 1 << 60)]
+            series = pingpong({}, points=points, traffic=traffic, waits=traffic in ("pingpong", "put"))
+            found = judge_series(series, claim)
+            assert found.verdict != "pass"
+            assert all(r.code in CATALOGUE and r.message for r in found.reasons)
+
+
+def test_nothing_at_all_is_inconclusive() -> None:
+    for link in (None, claim_from_text("edr")):
+        found = judge_series(pingpong({}), link)
+        assert found.verdict == "inconclusive"
+        assert "nothing-measured" in codes(found)
+
+
+def test_a_failed_check_of_contents_fails() -> None:
+    series = pingpong(wire_times(1.0, 11_900))
+    points = [msgspec.structs.replace(p, valid=p.message_bytes != 64) for p in series.points]
+    found = judge_series(msgspec.structs.replace(series, points=points), claim_from_text("edr"))
+    assert codes(found, "fail") == {"payload-corrupt"}
+
+
+def test_many_rows_of_one_size_are_one_point() -> None:
+    points = [
+        SeriesPoint(message_bytes=131072, goodput_bytes_per_s=rate * 1e6) for rate in (1100, 1176, 1177, 1300, 1178)
+    ]
+    series = stream({}, points=points, protocol="tcp", tool="iperf3", window=None)
+    found = judge_series(series, claim_from_text("10gbe", mtu=1500))
+    assert (found.verdict, found.best_bytes_per_s) == ("pass", 1177e6)
+
+
+def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict() -> None:
+    code = "import sys, wireproof.verdict.foreign, wireproof.physics; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    series, link = imb("40gbe_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("40gbe")
+    assert judge_series(series, link) == judge_series(series, link)
+
+
+def test_every_code_of_a_foreign_series_is_in_the_catalogue() -> None:
+    folder = Path(judge_series.__code__.co_filename).parent
+    used = set()
+    for file in folder.glob("*.py"):
+        used |= set(re.findall(r'add\(\s*"([a-z-]+)"', file.read_text(encoding="utf-8")))
+    assert len(used) > 20
+    assert used <= set(CATALOGUE)

@@ -36,6 +36,7 @@ class Asked:
     program: Path | None = None
     extra: tuple[str, ...] = ()
     dry: bool = False
+    read_by_people: bool = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,6 +112,14 @@ def _root_steps(recipe: Recipe, place: Place) -> tuple[str, ...]:
     return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
 
 
+def _for_people(recipe: Recipe, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """iperf3's JSON runs to hundreds of lines; its table in Mb/s has digits enough."""
+    if recipe.tool != "iperf3" or "-J" not in argv:
+        return argv
+    at = argv.index("-J")
+    return (*argv[:at], "-f", "m", *argv[at + 1 :])
+
+
 def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
     if place.hosts and len(place.hosts) != 2:
         raise BadInput(f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts.")
@@ -123,9 +132,12 @@ def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
     name = str(program) if asked.program else recipe.program
     build = adapter(recipe.tool).argv
     client, server = (place.hosts[0], place.hosts[1]) if place.hosts else ("", "")
+    client_argv = build(_tool_request(recipe, asked, name, "client", place))
+    if asked.read_by_people:
+        client_argv = _for_people(recipe, client_argv)
     steps = (
         Step(role="server", host=server, argv=build(_tool_request(recipe, asked, name, "server", place))),
-        Step(role="client", host=client, argv=build(_tool_request(recipe, asked, name, "client", place))),
+        Step(role="client", host=client, argv=client_argv),
     )
     notes = []
     if place.hosts and not asked.address and not place.addresses:

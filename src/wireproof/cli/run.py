@@ -67,6 +67,7 @@ def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
         program=options["program"],
         extra=extra,
         dry=options["dry_run"],
+        read_by_people=not options["as_json"],
     )
 
 

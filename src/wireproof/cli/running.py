@@ -17,7 +17,7 @@ import click
 import msgspec
 
 from wireproof.cli.delivery import say
-from wireproof.cli.outcome import status_of
+from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.cli.proving import Companion, Proved, run_proved
 from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
@@ -27,19 +27,18 @@ from wireproof.model.finding import Verdict
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
     from wireproof.launch.recipe import Recipe
-    from wireproof.model.series import Series
     from wireproof.report.judged import JudgedSeries
 
-__all__ = ["overall", "run_prepared"]
+__all__ = ["informed", "main_argv", "overall", "run_prepared"]
 
 _LARGEST_RESULT = 16 << 20
-_LAST_LINES = 12
+SCHEMA = 1
 
 
 @contextlib.contextmanager
-def _work_folder(recipe: Recipe, prepared_files: bool) -> Iterator[str]:
+def _work_folder(recipe: Recipe) -> Iterator[str]:
     """A private folder in the working directory, which on a cluster is the one that other hosts see too."""
-    if not prepared_files:
+    if not recipe.input_file:
         yield ""
         return
     try:
@@ -103,101 +102,127 @@ def main_argv(step: Step, place: Place) -> list[str]:
     return remote_argv(step.host, argv, place.agent)
 
 
-def _prove(prepared: Prepared, place: Place, *, echo: bool) -> Proved:
+def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
     servers = tuple(Companion(step.host, step.argv) for step in prepared.steps if step.role == "server")
     main = next(step for step in prepared.steps if step.role != "server")
-    return run_proved(main_argv(main, place), place, environment=main.environment, companions=servers, echo=echo)
+    return run_proved(
+        main_argv(main, place),
+        place,
+        environment=main.environment,
+        companions=servers,
+        output_to_stderr=as_json,
+        name=prepared.recipe.program,
+    )
 
 
-def _series(prepared: Prepared, folder: str, proved: Proved) -> list[Series]:
-    """What the tool has printed, or written into its file."""
-    if not prepared.recipe.result_file:
-        return list(proved.series)
+def _read_result(prepared: Prepared, folder: str, place: Place, proved: Proved) -> Proved:
+    """With the numbers of a tool that writes a file, and its path judged by them."""
+    name = prepared.recipe.result_file
+    if not name:
+        return proved
     from wireproof.adapters import read
+    from wireproof.verdict.traffic import judge_traffic
 
     try:
-        with open(Path(folder) / prepared.recipe.result_file, "rb") as file:
-            return read(file.read(_LARGEST_RESULT), prepared.recipe.result_file)
+        with open(Path(folder) / name, "rb") as file:
+            series = read(file.read(_LARGEST_RESULT), name)
     except (OSError, BadInput):
-        return []
+        return proved
+    judgement = judge_traffic(proved.traffic, series, place.claim())
+    return dataclasses.replace(proved, series=series, judgement=judgement)
 
 
-def overall(proof: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
-    """Fail when the path or any number fails; pass only when the path is proven and every number passes."""
-    every = [proof, *verdicts]
-    if "fail" in every:
+def overall(path: Verdict, judged: Sequence[JudgedSeries]) -> Verdict:
+    """Fail when the path or a number fails; pass when the path is proven and every number that has a limit passes.
+
+    A number without a limit of its own (a collective, a ring) is told; alone it is no ground to pass.
+    """
+    if path == "fail" or any(one.verdict == "fail" for one in judged):
         return "fail"
-    return "pass" if verdicts and all(one == "pass" for one in every) else "inconclusive"
+    limited = [one for one in judged if not _has_no_limit(one)]
+    return "pass" if path == "pass" and limited and all(one.verdict == "pass" for one in limited) else "inconclusive"
 
 
-def _last_lines(output: bytes) -> str:
-    from wireproof.report.names import clean
-
-    lines = [line for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
-    return "\n".join(f"  {clean(line)[:200]}" for line in lines[-_LAST_LINES:])
+def _has_no_limit(one: JudgedSeries) -> bool:
+    doubts = {reason.code for reason in one.reasons if reason.severity in ("fail", "inconclusive")}
+    return one.verdict == "inconclusive" and doubts == {"only-a-floor"}
 
 
-def _could_not_run(prepared: Prepared, proved: Proved, echoed: bool) -> int:
-    """Exit status 4: the tool's own words are the best explanation that there is."""
-    if not echoed and (text := _last_lines(proved.output)):
-        click.echo(text, err=True)
-    what = prepared.recipe.program
-    how = f"ended with status {proved.exit_status}" if proved.exit_status else "printed no result that is understood"
-    click.echo(f"wireproof: {what} {how}: its last lines above say why.", err=True)
-    return CouldNotMeasure.exit_status
-
-
-def _judged(series: list[Series], place: Place, path: str) -> list[JudgedSeries]:
+def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
+    """Each series with its verdict; what a log alone cannot prove, the counters have proven or disproven here."""
     from wireproof.report.judged import joined
     from wireproof.verdict.foreign import judge_series
 
-    return [joined(one, judge_series(one, place.link, path=path), place.link) for one in series]
+    judged = [joined(one, judge_series(one, place.link, path=path), place.link) for one in proved.series]
+    proof = proved.judgement.proof
+    if proof == "unproven":
+        return judged
+    return [
+        msgspec.structs.replace(
+            one,
+            proof=proof if one.proof == "unproven" else one.proof,
+            reasons=[reason for reason in one.reasons if reason.code != "log-without-counters"],
+        )
+        for one in judged
+    ]
+
+
+def _could_not_run(prepared: Prepared, proved: Proved) -> int:
+    """The tool's own words are the best explanation that there is."""
+    if proved.exit_status == INTERRUPTED:
+        return INTERRUPTED
+    how = f"ended with status {proved.exit_status}" if proved.exit_status else "printed no result that is understood"
+    raise CouldNotMeasure(f"{prepared.recipe.program} {how}: its last lines, above, say why.")
 
 
 def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
     from wireproof.report.judged_text import long_text
+    from wireproof.report.proved import lines
     from wireproof.report.text import Look
 
     look = Look.of(sys.stdout, os.environ)
     click.echo("")
     for one in judged:
         click.echo(long_text(one, look), nl=False)
-    found = proved.judgement
-    crossed = "" if found.crossed_bytes is None else f", {found.crossed_bytes / 1e6:.1f} MB crossed {found.port}"
-    click.echo(f"path: {found.proof}{crossed}")
-    for reason in found.reasons:
-        click.echo(f"  {reason.severity:<12} {reason.code}: {look.say(reason.message, 600)}")
-    click.echo(f"{verdict.upper()}")
+    click.echo("\n".join(lines(proved.exit_status, proved.traffic, proved.judgement)))
+    click.echo(verdict.upper())
+
+
+def _document(prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> bytes:
+    document = {
+        "schema": SCHEMA,
+        "verdict": verdict,
+        "proof": proved.judgement.proof,
+        "recipe": recipe_document(prepared, title),
+        "seconds": proved.seconds,
+        "path": proved.judgement,
+        "traffic": proved.traffic,
+        "series": judged,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2)
 
 
 def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
-    """Print the steps, run them with the proof, judge. The status is the verdict's, 4 when there was no result."""
+    """Print the steps, run them with the proof, judge. The status is the verdict's.
+
+    Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is understood.
+    """
     as_json = bool(options["as_json"])
     for line in place.said:
         say(line)
-    with _work_folder(recipe, bool(recipe.input_file)) as folder:
+    with _work_folder(recipe) as folder:
         prepared = prepare_run(recipe, informed(recipe, asked, place), place, folder)
         for name, text in prepared.files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         title = title_of(recipe, prepared, options)
         click.echo("\n".join(recipe_lines(prepared, title)), err=True)
-        proved = _prove(prepared, place, echo=not as_json)
-        series = _series(prepared, folder, proved)
-    if proved.exit_status or not series:
-        return _could_not_run(prepared, proved, echoed=not as_json)
-    judged = _judged(series, place, path_of(asked.fabric, recipe))
-    verdict = overall(proved.judgement.verdict, [one.verdict for one in judged])
+        proved = _read_result(prepared, folder, place, _prove(prepared, place, as_json=as_json))
+    if proved.exit_status or not any(one.points for one in proved.series):
+        return _could_not_run(prepared, proved)
+    judged = _judged(proved, place, path_of(asked.fabric, recipe))
+    verdict = overall(proved.judgement.verdict, judged)
     if as_json:
-        document = {
-            "recipe": recipe_document(prepared, title),
-            "verdict": verdict,
-            "proof": proved.judgement.proof,
-            "path": proved.judgement,
-            "traffic": proved.traffic,
-            "series": judged,
-            "seconds": proved.seconds,
-        }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(_document(prepared, title, proved, judged, verdict).decode())
     else:
         _tell(proved, judged, verdict)
     return status_of(verdict)

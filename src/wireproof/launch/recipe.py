@@ -142,7 +142,6 @@ _RECIPES: tuple[Recipe, ...] = (
         seconds=12,
         omit_seconds=2,
         socket_buffer_bytes=2 * _MIB,
-        server_extra=("-1",),
     ),
     _qperf("tcp_bw", "one TCP stream, messages of 1 MiB", sizes=(_MIB,)),
     _qperf("tcp_lat", "half round trip over TCP, blocking"),

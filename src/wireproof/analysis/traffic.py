@@ -7,14 +7,14 @@ sockets and RDMA at once: what does not show in one counter is added from the ot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from wireproof.analysis.counters import SOFT_RDMA, Direction, Source, every_source, is_stacked, trouble_counters
 from wireproof.analysis.witness import counter_delta
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import HostTraffic, Mark, PortTraffic, Watched, Way
 
-__all__ = ["carriers", "host_traffic", "speed_of"]
+__all__ = ["carriers", "host_traffic", "not_watched", "speed_of"]
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 _RDMA_DATA = re.compile(r"ib/([^/]{1,64})/([0-9]{1,3})/(counters/port_xmit_data|hw_counters/tx_bytes)")
@@ -174,3 +174,23 @@ class _Look:
         if first is None or second is None:
             return 0
         return counter_delta(first, second)[0] or 0
+
+
+def not_watched(named: Iterable[str], watched: Iterable[Watched]) -> list[str]:
+    """Hosts that a program's output names and that no watch has as its host, its own name or an address of it."""
+    known = {"localhost", "127.0.0.1", "::1", ""}
+    for one in watched:
+        about = one.about
+        known |= {one.host, *(() if about is None else (about.hostname, *_addresses(about.nics)))}
+    short = {name.split(".")[0] for name in known if not name.replace(".", "").isdigit()}
+    return sorted({name for name in named if name not in known and not _is_alias(name, short)})
+
+
+def _addresses(nics: Iterable[Nic]) -> Iterator[str]:
+    for nic in nics:
+        yield from nic.address
+
+
+def _is_alias(name: str, short: set[str]) -> bool:
+    """``n1.cluster`` and ``n1-ib0`` are n1, as sites name their interfaces."""
+    return any(one and (name == one or name.startswith((f"{one}.", f"{one}-"))) for one in short)

@@ -16,24 +16,28 @@ __all__ = ["printed", "row_bytes", "row_rate"]
 LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12, ICRC 4)."""
 _ALL_SHARED = ("barrier", "reduce_scatter", "wait")
-_PER_WINDOW = ("stream", "exchange", "put", "get", "rate")
+_WINDOWED = ("stream", "exchange", "put", "get", "rate")
+_COUNTS_WINDOWS = ("osu", "imb")
+"""Their iteration is a window of messages; perftest's and fabtests' is one message."""
 
 
 def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
     """Bytes that must leave one host in the busier direction for this row, and whether a printed count says so."""
-    if "bytes" in point.values:
-        return point.values["bytes"], True
-    if "seconds" in point.values and point.goodput_bytes_per_s:
-        return point.values["seconds"] * point.goodput_bytes_per_s / max(series.directions, 1), True
-    each = float(point.message_bytes)
+    if "bytes" in point.values and series.tool.startswith("iperf"):
+        return point.values["bytes"] / max(series.directions, 1), True
     name = series.benchmark.lower()
     if series.traffic == "other" or any(word in name for word in _ALL_SHARED):
         return 0.0, False
-    if series.traffic == "pingpong":
-        each += LEAST_HEADER
-    if series.traffic in _PER_WINDOW:
-        each *= (series.window or 1) * (max(series.pairs, 1) if series.traffic == "rate" else 1)
+    each = float(point.message_bytes) + (LEAST_HEADER if series.traffic == "pingpong" else 0)
+    if series.traffic == "rate":
+        each *= max(series.pairs, 1)
+    if point.iterations is None or series.tool in _COUNTS_WINDOWS:
+        each *= _window(series)
     return each * (point.iterations or 1), point.iterations is not None
+
+
+def _window(series: Series) -> int:
+    return (series.window or 1) if series.traffic in _WINDOWED else 1
 
 
 def row_rate(series: Series, point: SeriesPoint) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from wireproof.cli.options import settings_of
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
-    from wireproof.cli.proving import Proved
+    from wireproof.cli.proving import Companion, Proved
     from wireproof.model.claim import LinkClaim
     from wireproof.settings.resolve import Settings
 
@@ -86,6 +87,25 @@ def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) ->
         click.echo(f"wireproof: {line}", err=True)
 
 
+def _servers(given: tuple[tuple[str, str], ...], place: Place) -> list[Companion]:
+    from wireproof.cli.proving import Companion
+    from wireproof.model.errors import BadInput
+    from wireproof.settings.hosts import parse_hosts
+
+    found = []
+    for host, text in given:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise BadInput(f"--server {host[:60]}: {text[:60]!r} has an open quote.") from error
+        if not words:
+            raise BadInput(f"--server {host[:60]}: no command was given for it.")
+        if place.lab is not None and host not in place.lab.nodes:
+            raise BadInput(f"--server {host[:60]!r}: the lab has the nodes {', '.join(place.lab.nodes)}.")
+        found.append(Companion(parse_hosts(host)[0], tuple(words)))
+    return found
+
+
 def _strict_status(proved: Proved) -> int:
     """The command's status when it failed, else that of the proof: 0 on-wire, 1 another path, 3 unproven."""
     from wireproof.cli.outcome import status_of
@@ -102,6 +122,20 @@ def _strict_status(proved: Proved) -> int:
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
 @click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached: ssh, or a program called like it.")
 @click.option("--interval", metavar="TIME", default="100ms", show_default=True, help="how often ports are read.")
+@click.option(
+    "--results",
+    type=click.Path(dir_okay=False, path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be given again.",
+)
+@click.option(
+    "--server",
+    nargs=2,
+    multiple=True,
+    metavar="HOST 'WORDS'",
+    help="a server that COMMAND talks to: started on HOST before it, ended after it.",
+)
 @click.option("--strict", is_flag=True, help="exit 1 or 3 when the path is not proven, if the command ended with 0.")
 @click.option("--json", "json", is_flag=True, help="one JSON object on stdout; the command's output goes to stderr.")
 @click.argument("argv", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -112,6 +146,7 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.cli.delivery import say
+    from wireproof.cli.prove_results import usual_results
     from wireproof.cli.proving import run_proved
     from wireproof.model.errors import BadInput
     from wireproof.settings.durations import parse_duration
@@ -124,6 +159,14 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     place = proving_place(settings, argv, options["lab"], _link(options))
     for line in place.said:
         say(line)
-    proved = run_proved(argv, place, interval_s=interval, output_to_stderr=options["json"])
+    results = options["results"] or usual_results(argv, Path.cwd())
+    proved = run_proved(
+        argv,
+        place,
+        companions=_servers(options["server"], place),
+        interval_s=interval,
+        output_to_stderr=options["json"],
+        results=results,
+    )
     _tell(proved, argv, place, options["json"])
     return _strict_status(proved) if options["strict"] else proved.exit_status

@@ -12,8 +12,10 @@ __all__ = ["hosts_of_allocation", "hosts_of_command"]
 
 _LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
 _FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
-_LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi",
-              "orterun", "prterun", "prun", "srun", "ibrun", "aprun")  # fmt: skip
+_LAUNCHERS = (
+    *("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi"),
+    *("orterun", "prterun", "prun", "srun", "ibrun", "aprun"),
+)
 _WRAPPERS = ("env", "time", "nice", "numactl", "taskset", "timeout", "stdbuf", "sudo")
 MOST_WORDS = 4000
 LONGEST_FILE = 1 << 20

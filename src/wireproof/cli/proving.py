@@ -11,16 +11,19 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wireproof.analysis.traffic import host_traffic
+import msgspec
+
+from wireproof.analysis.traffic import host_traffic, not_watched
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.cli.place import Place
+from wireproof.cli.prove_results import ResultFile
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Series
-from wireproof.model.traffic import Traffic, TrafficVerdict
+from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.traffic import judge_traffic
 
 __all__ = ["Companion", "Proved", "launcher_environment", "reach", "run_proved"]
@@ -55,7 +58,6 @@ class Proved:
     traffic: Traffic
     judgement: TrafficVerdict
     series: list[Series]
-    said: tuple[str, ...] = ()
 
 
 def _is_here(host: str) -> bool:
@@ -162,8 +164,11 @@ class _Session:
         """The reading after the command, and what the three of them say."""
         self.wait(SETTLE_VIRTUAL_S if self.virtual else SETTLE_S)
         self.mark(3)
-        hosts = [host_traffic(one.follower.watched()) for one in self.watchers]
+        hosts = [host_traffic(one) for one in self.watched()]
         return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
+
+    def watched(self) -> list[Watched]:
+        return [one.follower.watched() for one in self.watchers]
 
     def start(
         self, argv: Sequence[str], environment: Mapping[str, str], sinks: tuple[int | None, int | None]
@@ -233,42 +238,57 @@ def run_proved(
     interval_s: float = 0.1,
     output_to_stderr: bool = False,
     name: str = "",
+    results: Sequence[Path] = (),
 ) -> Proved:
     """Run ``argv`` in the place (in a lab: inside its first node) between two readings of every host, and judge.
 
     ``environment`` is added to ours. ``echo``: its output is passed on to ours as it comes, standard output to
-    standard error with ``output_to_stderr``. ``name`` is how its output is called in the series' ``source``.
-    Raises ``CouldNotMeasure`` when no host can be watched: then the command was not started.
+    standard error with ``output_to_stderr``. ``name`` is how its output is called in the series' ``source``;
+    ``results`` are files that it writes numbers to. Raises ``CouldNotMeasure`` when no host can be watched: then the
+    command was not started.
     """
     if not argv:
         raise BadInput("no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`.")
     inherited = {**os.environ, **(environment or {})}
     ours = {**inherited, **launcher_environment(place, inherited)}
-    sys.stdout.flush()
-    out = _stderr() if output_to_stderr else _descriptor(sys.stdout)
+    files = [ResultFile(path) for path in results]
+    sinks = _sinks(output_to_stderr) if echo else (None, None)
     with _Session(place, ours, interval_s) as session:
         session.watch()
         servers = _start_companions(session, companions)
         session.look_at_the_background()
-        first = place.start_on[0] if place.lab is not None and place.start_on else ""
-        words = reach(place, first, argv) if first else list(argv)
-        command, status, seconds = _run(session, words, ours, (out, _stderr()) if echo else (None, None))
+        command, status, seconds = _run(session, _in_place(argv, place), ours, sinks)
         traffic = session.traffic(seconds)
         for server in servers:
             server.end()
-        output = bytes(command.output)
-    series = printed_series(output, name or Path(argv[0]).name)
+        watched, output = session.watched(), bytes(command.output)
+    series = _numbers(output, name or Path(argv[0]).name, files)
+    unwatched = not_watched((host for one in series for host in one.hosts), watched)
+    traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
     judgement = judge_traffic(traffic, series, place.claim())
     return Proved(
         exit_status=status, output=output, seconds=seconds, traffic=traffic, judgement=judgement, series=series
     )
 
 
-def printed_series(output: bytes, name: str) -> list[Series]:
-    """The numbers in the output that an adapter knows; none when there are none."""
+def _sinks(output_to_stderr: bool) -> tuple[int | None, int | None]:
+    sys.stdout.flush()
+    return _stderr() if output_to_stderr else _descriptor(sys.stdout), _stderr()
+
+
+def _in_place(argv: Sequence[str], place: Place) -> list[str]:
+    """In a lab the command runs inside the first node; else it runs here, and its own launcher goes elsewhere."""
+    return reach(place, place.start_on[0], argv) if place.lab is not None and place.start_on else list(argv)
+
+
+def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Series]:
+    """Every series that an adapter knows, in the output and in the files; none when there are none."""
     from wireproof.adapters import read
 
-    try:
-        return read(output, name)
-    except BadInput:
-        return []
+    found: list[Series] = []
+    for data, source in [(output, name), *((file.written(), file.path.name) for file in files)]:
+        try:
+            found += read(data, source) if data else []
+        except BadInput:
+            continue
+    return found

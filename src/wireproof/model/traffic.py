@@ -107,12 +107,16 @@ class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """``seconds``: of the command. ``idle_s``: how long the background was looked at before it."""
+    """``seconds``: of the command. ``idle_s``: how long the background was looked at before it.
+
+    ``unwatched``: hosts that the command's output names and whose ports nobody read.
+    """
 
     hosts: list[HostTraffic]
     seconds: float
     idle_s: float
     interval_s: float
+    unwatched: list[str] = msgspec.field(default_factory=list)
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):

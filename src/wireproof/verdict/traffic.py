@@ -257,6 +257,10 @@ class _Judged:
             if host.error:
                 text = f"{host.host} was not watched: {host.error}."
                 found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
+        if self.traffic.unwatched:
+            names = ", ".join(self.traffic.unwatched[:8])
+            text = f"the output names {names}, whose ports were not read: give them to --hosts."
+            found.append(reason("traffic-unwatched", text, {"hosts": names}, "warning"))
         if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
             text = f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
             found.append(reason("traffic-one-end", text, severity="note"))

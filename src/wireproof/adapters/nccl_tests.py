@@ -51,7 +51,7 @@ def _columns(line: str) -> list[str]:
         name = "time" if word == "cputime" else "wrong" if word == "wrong" else word
         place += name == "time"
         columns.append(f"{name}{place}" if name in ("time", "algbw", "busbw", "wrong", "error") else name)
-    return columns[columns.index("size") :]
+    return columns
 
 
 def _whole(line: str, before: list[str]) -> bool:
@@ -66,7 +66,8 @@ def _is_row(words: list[str]) -> bool:
 
 
 def _read(page: Page, start: int, run: NcclRun) -> _Table:
-    table, lines, idle = _Table(_columns(page.lines[start])), page.lines, 0
+    heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
+    table, lines, idle = _Table(_columns(heading.group(0) if heading else "")), page.lines, 0
     index, last = start + 1, len(page.lines) - 1
     while index <= last and idle <= _PATIENCE:
         line = lines[index][:_LONGEST_LINE]
@@ -124,13 +125,15 @@ def _ratio(points: list[SeriesPoint]) -> float | None:
     return best.values["bus_bytes_per_s"] / (best.goodput_bytes_per_s or 1.0) if best is not None else None
 
 
-def _state(page: Page, table: _Table, run: NcclRun) -> str:
+def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
     if table.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
     if table.torn:
         return f"line {table.torn}: a row is torn"
     if not table.rows:
         return "no row follows the heading"
+    if not usable:
+        return "no row holds a measured time"
     largest = max(integer(words[0]) or 0 for words, _ in table.rows)
     if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
         return f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no last line follows"
@@ -165,7 +168,7 @@ def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> 
     ratio = _ratio(good)
     program = run.program or guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
     factor = bus_factor(program, run.ranks) if run.ranks else None
-    incomplete = _state(page, table, run)
+    incomplete = _state(page, table, run, bool(good))
     return Series(
         tool="nccl_tests",
         version=run.version,

@@ -12,7 +12,10 @@ __all__ = ["Page", "page_of"]
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TAGS = re.compile(r"</?(?:t[dhr]|table|tbody|thead|pre|code|p|br|div|span)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _BREAKS = re.compile(r"</tr>|<br\s*/?>", re.IGNORECASE)
-_SPACES = {ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"}
+_SPACES: dict[int, str | None] = {
+    ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
+}
+_SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other way to write a terminal's escapes
 # srun -l, mpirun --tag-output, Intel's -l, an e-mail's quote, the time stamps of build servers and container logs
 _LABEL = re.compile(
     r"(?m)^[ ]*(?:\d{1,7}:[ ]|\[\d{1,5}(?:,\d{1,7})?\](?:<std(?:out|err)>:?)?[ ]?|>[ ]|"
@@ -56,7 +59,7 @@ def page_of(data: bytes, source: str) -> Page:
     text = _decoded(data, source)
     cut = not text.endswith(("\n", "\r"))
     if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
+        text = _ESCAPES.sub("", text).replace("\x1b", "")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<t" in text or "</" in text:

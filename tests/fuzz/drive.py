@@ -1,0 +1,131 @@
+"""``python -m tests.fuzz.drive``: damaged logs through one parser or all; no crash, no hang, no hunger for memory.
+
+One child process per parser, held to 200 MB of address space; each input may take 1 s of processor time. Input number
+``n`` of seed ``s`` is always the same, so that a failure is found again by ``--only-input n``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+from tests.fuzz.mutate import damaged, seeds_of
+
+from wireproof.adapters import adapter_names, read
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+
+MEMORY_BYTES = 200 << 20
+SECONDS_EACH = 1.0
+_LONGEST_NAME = 400
+
+
+class TooSlow(Exception):
+    """An input took more than its second."""
+
+
+def _alarm(number: int, frame: FrameType | None) -> None:
+    raise TooSlow(f"more than {SECONDS_EACH} s")
+
+
+def _faults(one: Series) -> str:
+    """What a series may never be, whatever was in the file."""
+    if one.complete and not one.points:
+        return "complete without a point"
+    if len(one.benchmark) > _LONGEST_NAME or any(len(host) > _LONGEST_NAME for host in one.hosts):
+        return "a name without bound"
+    texts = [one.benchmark, one.version, one.incomplete, one.unit_doubt, *one.hosts, *one.notes]
+    if any("\x1b" in text or "\x9b" in text for text in texts):
+        return "a terminal's escape in a text"
+    for point in one.points:
+        numbers = [
+            point.hrt_ns, point.time_ns, point.time_min_ns, point.time_max_ns, point.goodput_bytes_per_s,
+            point.messages_per_s, *point.percentiles.values(), point.time_step_ns, point.goodput_step,
+        ]  # fmt: skip
+        if any(value is not None and not (math.isfinite(value) and value >= 0) for value in numbers):
+            return f"a number that is none: {point}"
+        if not 0 <= point.message_bytes < 1 << 63:
+            return f"a size that is none: {point.message_bytes}"
+    return ""
+
+
+def tried(data: bytes) -> str:
+    """Why an input shows a fault; "" when it was read or refused in one sentence."""
+    try:
+        found = read(data, "fuzz")
+        msgspec.json.encode(found)
+    except BadInput as refused:
+        return "" if "\n" not in str(refused) else f"the refusal has several lines: {refused}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return next((why for why in map(_faults, found) if why), "")
+
+
+def run(tool: str, count: int, seed: int, keep: Path | None) -> int:
+    """Faults among ``count`` inputs of one parser, each told on stderr."""
+    seeds = seeds_of(tool)
+    if not seeds:
+        print(f"{tool}: no golden log to start from", file=sys.stderr)
+        return 0
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    signal.signal(signal.SIGPROF, _alarm)
+    begun, faults = time.monotonic(), 0
+    for index in range(count):
+        data = damaged(random.Random(f"{seed}:{tool}:{index}"), seeds)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_EACH)
+        why = tried(data)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if why:
+            faults += 1
+            print(f"{tool}: input {index} of seed {seed}: {why[:300]}", file=sys.stderr)
+            if keep is not None:
+                (keep / f"{tool}-{seed}-{index}.txt").write_bytes(data)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    spent = time.monotonic() - begun
+    print(f"{tool}: {count} inputs, {faults} faults, {spent:.1f} s, peak {peak:.0f} MB", flush=True)
+    return faults
+
+
+def _in_child(tool: str, count: int, seed: int, keep: Path | None) -> bool:
+    """True when the child ended well and found nothing."""
+    child = os.fork()
+    if child == 0:
+        status = 2
+        try:
+            status = int(run(tool, count, seed, keep) > 0)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def main(words: list[str]) -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--parser", action="append", choices=adapter_names(), help="this parser only; default: all")
+    options.add_argument("--count", type=int, default=10_000, help="inputs per parser")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--keep", type=Path, help="folder for the inputs that show a fault")
+    options.add_argument("--only-input", type=int, help="print this input of the seed and what it does")
+    chosen = options.parse_args(words)
+    tools = chosen.parser or list(adapter_names())
+    if chosen.only_input is not None:
+        data = damaged(random.Random(f"{chosen.seed}:{tools[0]}:{chosen.only_input}"), seeds_of(tools[0]))
+        sys.stdout.buffer.write(data)
+        print(f"\n{tried(data) or 'no fault'}", file=sys.stderr)
+        return 0
+    results = [_in_child(tool, chosen.count, chosen.seed, chosen.keep) for tool in tools]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

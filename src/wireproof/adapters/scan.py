@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 
+import msgspec
+
 from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.page import Page, page_of
 from wireproof.adapters.table import tables
@@ -65,6 +67,13 @@ def _heads(page: Page) -> Iterator[tuple[int, int]]:
                 yield index, tool
 
 
+def _honest(one: Series) -> Series:
+    """A table without a point is not complete, whatever its reader thinks."""
+    if one.points or not one.complete:
+        return one
+    return msgspec.structs.replace(one, complete=False, incomplete=one.incomplete or "no row could be read")
+
+
 def read(data: bytes, source: str) -> list[Series]:
     """Every series in a log, in the order printed. Raises BadInput when it is empty, binary, or holds none.
 
@@ -80,7 +89,7 @@ def read(data: bytes, source: str) -> list[Series]:
             continue
         parsed = _adapters()[tool].parse(page, index)
         after = max(parsed.after, index + 1)
-        found += parsed.series
+        found += [_honest(one) for one in parsed.series]
     if not found:
         found = tables(page)
     if not found:

@@ -21,6 +21,9 @@ __all__ = ["MODULES", "adapter", "adapter_names", "read", "starts_result"]
 MODULES: tuple[str, ...] = (
     "osu",
     "perftest",
+    "iperf3",
+    "qperf",
+    "sockperf",
     "imb",
     "hpcc",
     "fi_pingpong",

@@ -176,6 +176,17 @@ def test_the_figures_after_a_table_are_not_rows() -> None:
     assert series[0].complete
 
 
+def test_where_the_ranks_are_is_kept_when_the_library_says_it() -> None:
+    series = log("imb_mpi1_pingpong_SHM_same_node.txt")[0]
+    assert series.hosts == ["n1"]
+    assert "Intel MPI says: all 2 ranks are on n1" in series.notes
+    assert "Intel MPI says: libfabric provider tcp" in series.notes
+    text = (LOGS / "imb_mpi1_pingpong_SHM_same_node.txt").read_text()
+    apart = text.replace("22153    n1", "22153    n2")
+    assert read(apart.encode(), "x")[0].hosts == ["n1", "n2"]
+    assert log("imb2021-mpi1-multi0-shm.out")[0].hosts == []
+
+
 @pytest.mark.parametrize(
     ("request_", "words"),
     [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.imb_heading import SIGNS, Run, is_own, is_table, run_of
+from wireproof.adapters.imb_startup import startup
 from wireproof.adapters.imb_table import read_table
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
@@ -34,7 +35,9 @@ def parse(page: Page, start: int) -> Parsed:
             continue
         title = run_of(line)
         if title is not None:
+            before = startup(page, index)
             run, idle = title, 0
+            run.hosts, run.notes = before.hosts, before.notes
         elif "MPI_Finalize" in line:
             return Parsed(found, index + 1)
         elif not is_own(line) and starts_result(line):

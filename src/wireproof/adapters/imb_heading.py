@@ -17,7 +17,7 @@ _NAMES = (
 # Each begins with a literal, so that a line without it costs next to nothing; what is meant is looked at below.
 SIGNS = (
     r"MPI Benchmark",
-    r"# {0,4}Benchmarking [A-Z]",
+    r"# {0,4}Benchmarking {1,4}[A-Z]",
     rf"Benchmarking {_NAMES}",
     r"#bytes\s{1,20}#repetitions",
 )
@@ -25,19 +25,21 @@ SIGNS = (
 _SIGN = re.compile("|".join(SIGNS))
 _TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
 _TABLE = re.compile(
-    rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking [A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"
+    rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"
     r"^\s{0,40}(?:Group\s{1,20})?#bytes\s{1,20}#repetitions"
 )
 _VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
 _MAXIMUM = re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b")
 _WINDOW = re.compile(r"window_size (?:= )?(\d{1,7})\b")
-_NAME = re.compile(r"Benchmarking ([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)")
+_NAME = re.compile(r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)")
 _PROCESSES = re.compile(r"#processes = (\d{1,8})\b")
 _THREADS = re.compile(r"threads: (\d{1,6})\)")
 _GROUPS = re.compile(r"\( ?(\d{1,8}) groups of (\d{1,8}) processes")
 _WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
 _MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
-_HINT = re.compile(rf"\b{_NAMES}\w{{0,20}}")
+_HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{_NAMES}\w{{0,20}}")
+_PLAIN = {"pingpong": "PingPong", "pingping": "PingPing", "sendrecv": "Sendrecv", "uniband": "Uniband",
+          "biband": "Biband"}  # fmt: skip
 
 _COLUMNS = {
     "group": "group", "bytes": "bytes", "repetitions": "repetitions", "t[usec]": "t", "t_min[usec]": "t_min",
@@ -58,6 +60,8 @@ class Run:
     part: str = ""
     largest_bytes: int | None = None
     window: int | None = None
+    hosts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def learn(self, line: str) -> None:
         """Takes what one line of the head says."""
@@ -133,7 +137,8 @@ def _hint(page: Page, start: int) -> str:
     for index in range(start - 1, max(-1, start - 5), -1):
         found = _HINT.search(page.lines[index][:200])
         if found is not None:
-            return found.group(0)
+            name = found.group(0)
+            return _PLAIN.get(name.lower().replace("-", "").replace("_", ""), name)
     return ""
 
 

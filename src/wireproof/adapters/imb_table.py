@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from msgspec import structs
 
 from wireproof.adapters.adapter import Parsed
+from wireproof.adapters.imb_cells import rows_of_cells
 from wireproof.adapters.imb_heading import Heading, Run, ends_table, is_table, read_heading
 from wireproof.adapters.imb_tests import ImbTest, described
 from wireproof.adapters.imb_units import MEGA, Megabyte, megabyte, ratio
@@ -24,19 +25,24 @@ _FAILURES = {
     "out-of-mem": "it would have needed more memory than allowed (option -mem)",
     "int-overflow": "size x processes does not fit the program's integers",
 }
+_CELLS = "the cells of a row stand on lines of their own; their order is the one in which size / t is the bandwidth"
 _OWN = ("t_min", "t_max", "t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 
 @dataclass(slots=True)
 class _Table:
-    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as they were printed."""
+    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as they were printed.
+
+    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can tell.
+    """
 
     columns: list[str]
     values: list[list[float]] = field(default_factory=list)
     words: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     odd: list[int] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
 
     def column(self, name: str) -> int | None:
         return self.columns.index(name) if name in self.columns else None
@@ -82,19 +88,19 @@ def _clock(table: _Table, test: ImbTest) -> int | None:
     return next((place for name in names if (place := table.column(name)) is not None), None)
 
 
-def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float]:
-    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB = 10^6."""
+def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
+    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB = 10^6; None: unclear."""
     size, goodput = table.column("bytes"), table.column("goodput")
     time, rate = _clock(table, test), table.column("rate")
     if size is None or goodput is None:
-        return []
+        return [None] * len(table.values)
     found: list[float | None] = []
     for row in table.values:
-        if rate is not None and row[rate] > 0:
+        if rate is not None:
             found.append(ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None)
-        elif time is not None:
-            found.append(ratio(row[size], row[time], row[goodput], test.messages * pairs))
-    return [one for one in found if one is not None]
+        else:
+            found.append(None if time is None else ratio(row[size], row[time], row[goodput], test.messages * pairs))
+    return found
 
 
 def _step(word: str) -> float:
@@ -104,15 +110,25 @@ def _step(word: str) -> float:
     return 1.0 if word.isdigit() else step_of(word)
 
 
-def _points(table: _Table, test: ImbTest, unit: Megabyte, only: int | None) -> list[SeriesPoint]:
+def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
+    """What MB is in the table. Fills ``table.megabytes``."""
+    ratios = _ratios(table, test, pairs)
+    if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
+        version = max(version, (2019, 0))
+    unit = megabyte(version, ratios)
+    some = unit.bytes or 0.0
+    table.megabytes = [some if unit.told or one is not None else 0.0 for one in ratios]
+    return unit
+
+
+def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order printed."""
-    mega = unit.bytes or 0.0
     size, count, goodput, rate, group = map(table.column, ("bytes", "repetitions", "goodput", "rate", "group"))
     clock = _clock(table, test)
     extras = [(name, place) for name in _OWN if (place := table.column(name)) is not None and place != clock]
     shortest, longest, defects = table.column("t_min"), table.column("t_max"), table.column("defects")
     points = []
-    for row, words, line in zip(table.values, table.words, table.lines, strict=True):
+    for row, words, line, mega in zip(table.values, table.words, table.lines, table.megabytes, strict=True):
         if only is not None and group is not None and row[group] != only:
             continue
         time = None if clock is None else row[clock] * 1e3
@@ -190,8 +206,9 @@ def _guess(table: _Table) -> str:
         return ""
     if table.column("t_max") is None:
         return "PingPong" if table.column("t") is not None else "Uniband"
-    ties = _ratios(table, replace(described("Sendrecv", table.columns), messages=1), 1)
-    middle = sorted(ties)[len(ties) // 2] if ties else 0.0
+    one = replace(described("Sendrecv", table.columns), messages=1)
+    ties = sorted(tie for tie in _ratios(table, one, 1) if tie is not None)
+    middle = ties[len(ties) // 2] if ties else 0.0
     for name, messages in (("Exchange", 4), ("Sendrecv", 2), ("PingPong", 1)):
         if abs(middle / messages - 0.977) < 0.05:
             return name
@@ -241,6 +258,8 @@ def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: I
         window=heading.window or (run.window if test.per_pair and test.window else None) or test.window,
         complete=False,
         incomplete=f"line {heading.first}: no line of column names follows the heading",
+        hosts=run.hosts,
+        notes=run.notes,
         source=page.source,
         first_line=start + 1,
         last_line=heading.first,
@@ -255,24 +274,30 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
         test = described(heading.name, [], heading.mode, run.part, run.version)
         return Parsed([_base(page, start, heading, run, heading.name, test)] if named else [], heading.first)
     rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
+    cells = rows_of_cells(page, heading.first, heading.columns) if rows.torn and not rows.fields else None
+    rows = cells or rows
     table = _table(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = described(name, heading.columns, heading.mode, run.part, run.version)
     pairs = _pairs(heading, test)
     if pairs > 1 and test.traffic in ("stream", "exchange") and test.window:
         test = replace(test, traffic="rate")
-    unit = megabyte(run.version, _ratios(table, test, pairs))
+    unit = _unit(table, test, pairs, run.version)
     incomplete = _incomplete(page, rows, table, run, test, heading.first)
     base = _base(page, start, heading, run, name, test)
     found = [
         structs.replace(
             base,
-            points=_points(table, test, unit, only),
-            unit=_unit(table, unit),
+            points=_points(table, test, only),
+            unit=_said(table, unit),
             complete=not incomplete,
             incomplete=incomplete,
             unit_doubt=unit.doubt if table.column("goodput") is not None else "",
-            notes=_notes(heading, table, heading.hinted and not heading.name, only),
+            notes=[
+                *base.notes,
+                *_notes(heading, table, heading.hinted and not heading.name, only),
+                *([_CELLS] if cells else []),
+            ],
             last_line=(table.lines[-1] if table.lines else heading.first - 1) + 1,
         )
         for only in _groups(table)
@@ -280,7 +305,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     return Parsed(found, rows.after)
 
 
-def _unit(table: _Table, unit: Megabyte) -> str:
+def _said(table: _Table, unit: Megabyte) -> str:
     if table.column("goodput") is None:
         return "us"
     if unit.bytes is None:

@@ -17,10 +17,14 @@ _ROUNDING = 0.006
 
 @dataclass(frozen=True, slots=True)
 class Megabyte:
-    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for nothing)."""
+    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for nothing).
+
+    ``told``: the program's version tells, so that it holds for rows that have too few digits to tell by themselves.
+    """
 
     bytes: float | None
     doubt: str
+    told: bool
 
 
 def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> float | None:
@@ -35,10 +39,12 @@ def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> flo
     return microseconds * mbytes / (messages * size)
 
 
-def _votes(ratios: Iterable[float]) -> tuple[int, int, int]:
+def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
     """How many rows speak for 10^6, for 2^20, for neither."""
     mega = mebi = neither = 0
     for value in ratios:
+        if value is None:
+            continue
         if abs(value - 1.0) < _AGREE:
             mega += 1
         elif abs(value * MEBI / MEGA - 1.0) < _AGREE:
@@ -48,7 +54,7 @@ def _votes(ratios: Iterable[float]) -> tuple[int, int, int]:
     return mega, mebi, neither
 
 
-def megabyte(version: tuple[int, int], ratios: Iterable[float]) -> Megabyte:
+def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megabyte:
     """The bytes of a printed MB, from the program's version ((0, 0): not in the text) and the rows' arithmetic."""
     mega, mebi, neither = _votes(ratios)
     said = (MEBI if version[0] < 2018 else MEGA) if version[0] else None
@@ -57,14 +63,15 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float]) -> Megabyte:
         computed = MEGA if mega > mebi else MEBI
     if computed is None:
         if said is not None:
-            return Megabyte(said, "")
+            return Megabyte(said, "", told=True)
         doubt = "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
-        return Megabyte(MEGA if neither else None, doubt)
+        return Megabyte(MEGA if neither else None, doubt, told=False)
     if said is not None and said != computed:
         number = ".".join(map(str, version))
         return Megabyte(
             computed,
             f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / time of "
             f"{max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
+            told=False,
         )
-    return Megabyte(computed, "")
+    return Megabyte(computed, "", told=said is not None)

@@ -93,7 +93,7 @@ RULES = (
 _SHEBANG = re.compile(r"#!\s*(\S*/)?(env\s+)?(ba|z|k|da)?sh((?:\s+\S+){1,4})\s*$")
 _LETTERS = {"ba": "abefhkmnptuvxBCEHPTilrsDcO", "z": "", "k": "", "da": "abCefhiIlmnsuvVxEc", None: ""}
 _MISSPELT = re.compile(r"#(\s{0,2})([A-Za-z]{4,9}):?\s+(-{1,2}[A-Za-z][\w-]*)")
-_EQUALS = re.compile(r"(#SBATCH\s.*?)(?:(\s-[A-Za-z])\s?=\s?|(--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)")
+_EQUALS = re.compile(r"(#SBATCH(?=\s).*?)(?:(\s-[A-Za-z])\s?=\s?|(\s--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
 _OPTION_NAMES = """
 account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment constraint container

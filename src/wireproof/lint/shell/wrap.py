@@ -96,7 +96,7 @@ def launched(words: tuple[Word, ...]) -> int | None:
     while at < len(words):
         text = words[at].text
         if text in _LAUNCH_TWO:
-            at += 3
+            at += 2 if at + 1 < len(words) and "=" in words[at + 1].text else 3  # hydra also takes -genv NAME=VALUE
         elif text in _LAUNCH_ONE:
             at += 2
         elif text.startswith(("-", "–", "—")) or (words[0].text.endswith("mpirun_rsh") and "=" in text):

@@ -20,7 +20,8 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 class Case:
     """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
     the series was held against a limit of the link. ``told``: its sizes tell the rate.
-    ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing of the rate."""
+    ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing of the rate.
+    ``guessed``: that RDMA carries the bytes was concluded from the numbers."""
 
     series: Series
     curve: Curve
@@ -34,6 +35,7 @@ class Case:
     too_quick: bool = False
     told: bool = False
     bucket: int = 0
+    guessed: bool = False
 
     def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
         self.reasons.append(Reason(code=code, severity=severity, message=message, evidence=evidence or {}))

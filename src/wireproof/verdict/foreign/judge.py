@@ -10,7 +10,7 @@ from wireproof.physics.framing import over_fabric
 from wireproof.physics.table import Table
 from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
 from wireproof.verdict.foreign.case import Case, rate, time
-from wireproof.verdict.foreign.curve import SMALL, curve_of
+from wireproof.verdict.foreign.curve import curve_of
 from wireproof.verdict.foreign.expectation import judge_expectation, judge_start
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
@@ -20,7 +20,6 @@ __all__ = ["judge_series"]
 
 _OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
 _MEBI = 1.048576
-_ROUNDS = 32  # a tree of 2^32 ranks: more are not believed
 _NAMED = 6
 
 
@@ -74,6 +73,7 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
         f"a start of {time(start)} excludes kernel TCP ({time(bounds.floor)} at least) and RoCE explains the whole "
         f"curve: held against {roce.link.kind}; say --path tcp when TCP was meant"
     )
+    case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
     return roce
 
@@ -117,11 +117,14 @@ def _without_link(case: Case, least: float) -> str:
 def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -> None:
     """Says what of the series could not be held against the link, so that nothing passes without evidence."""
     series = case.series
+    if case.guessed and not told and case.held:
+        text = "RDMA was concluded from the start alone, and no size tells the rate; say --path rdma or tcp"
+        case.add("sizes-too-small", "inconclusive", text)
     if series.traffic == "other":
         case.held = False
         case.add("not-a-link-test", "inconclusive", f"{series.benchmark} is not judged by a link's limits")
     elif series.traffic in ("collective", "ring") or case.chain:
-        _held_collective(case, bounds)
+        _held_collective(case)
     elif not told and not case.held and case.curve.rows:
         what = "no rate is claimed" if attainable is None else "the sizes are too small to tell the rate of the link"
         case.add("sizes-too-small", "inconclusive", f"{what}, and the series has no start to hold against a floor")
@@ -132,19 +135,13 @@ def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -
         )
 
 
-def _held_collective(case: Case, bounds: Bounds) -> None:
-    """A collective has no ceiling of one link; small ones take at most two messages of a tree of its ranks."""
-    series = case.series
-    times = [row.point.time_max_ns or row.point.time_ns for row in case.curve.rows if row.size <= SMALL]
-    least = min((t for t in times if t), default=None)
+def _held_collective(case: Case) -> None:
+    """A collective or ring never passes: within one node it can take just as long as over a quick wire."""
     case.held = False
-    if series.traffic == "collective" and series.metric != "overlap" and series.processes and least is not None:
-        rounds = min(_ROUNDS, max(1, (series.processes - 1).bit_length()))
-        if bounds.hard <= least <= 2 * rounds * bounds.typical:
-            case.held = True
-            return
-    what = "ranks of one node may be neighbours in it" if series.traffic != "collective" else "its ranks are not known"
-    text = f"{series.benchmark} is held against the floor only: a link's goodput is no limit of it, and {what}"
+    text = (
+        f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of it, and ranks may be "
+        "neighbours on one node"
+    )
     case.add("only-a-floor", "inconclusive", text)
 
 

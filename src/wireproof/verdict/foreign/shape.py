@@ -26,9 +26,12 @@ _KNOBS = {
     "rocev2": "UCX_RNDV_THRESH (UCX), FI_OFI_RXM_BUFFER_SIZE (libfabric verbs) or PSM3_MQ_RNDV_NIC_THRESH (PSM3)",
 }
 _INTEL = "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
-_OPEN = "btl_tcp_eager_limit (Open MPI, ob1) or UCX_RNDV_THRESH (UCX)"
-_MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH, ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
-_ANY = f"{_OPEN}, {_MPICH}, FI_OFI_RXM_BUFFER_SIZE (Intel MPI over libfabric)"
+_OPEN = "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"
+_MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
+_ANY = (
+    "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
+    "or UCX_RNDV_THRESH (UCX)"
+)
 
 
 def judge_shape(case: Case) -> None:
@@ -50,7 +53,7 @@ def _cache(case: Case) -> None:
     peak, best, end, last = found
     text = (
         f"goodput peaks at {size(peak)} with {rate(best)} and falls to {rate(last)} at {size(end)} "
-        f"({1 - last / best:.0%} less), as copies through a cache do and a wire does not"
+        f"({1 - last / best:.0%} less)"
     )
     start = case.curve.start
     waited = start is not None and start.wait_ns is not None and start.wait_ns >= _NO_MEMORY_NS
@@ -59,7 +62,9 @@ def _cache(case: Case) -> None:
     if case.bounds is not None and not case.bounds.wire:
         severity = "note"
     if severity == "warning":
-        text += "; it is too slow for a cache, so look at buffers, CPU caches and NUMA placement"
+        text += "; it is too slow for copies through a cache, so look at socket buffers and NUMA placement"
+    else:
+        text += ", as copies through a cache do and a wire does not"
     evidence: Evidence = {
         "peak_size": peak, "peak_bytes_per_s": best, "end_size": end, "end_bytes_per_s": last
     }  # fmt: skip

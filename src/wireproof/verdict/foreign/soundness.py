@@ -68,9 +68,14 @@ def _products(case: Case) -> Iterable[tuple[str, list[tuple[int, float, float]]]
 
 def _arithmetic(case: Case) -> None:
     """Rows whose columns do not fit together as those of the other rows do. One constant factor is a definition."""
-    if case.series.traffic in ("collective", "ring", "other"):
+    # IMB-MT makes its columns of different threads' times.
+    if case.series.traffic in ("collective", "ring", "other") or case.series.benchmark.endswith("MT"):
         return
+    # Of more than two ranks the time is their mean and the goodput made of the longest: the factor is none.
+    several = (case.series.processes or 0) > 2 or case.series.pairs > 1
     for what, products in _products(case):
+        if several and what.startswith("time"):
+            continue
         clear = [found for found in products if found[2] < _CLEAR]
         if not clear:
             continue
@@ -90,8 +95,8 @@ def _factor(case: Case, usual: float) -> None:
     """The constant itself: 1 message in half a round trip, or as many as the series has directions and pairs."""
     series = case.series
     known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
-    if (series.processes or 0) > 2 and series.processes:
-        known |= {float(series.processes), series.processes / 2, 2.0 * series.processes}
+    if series.traffic == "exchange":
+        known |= {2.0, 4.0}  # with one neighbour, and with two (IMB Exchange)
     if any(abs(usual / k - 1) <= 0.03 for k in known):
         return
     if any(abs(usual * f / k - 1) <= 0.01 for k in known for f in (_MEBI, 1 / _MEBI)):

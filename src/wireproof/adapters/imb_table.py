@@ -26,7 +26,7 @@ _FAILURES = {
     "int-overflow": "size x processes does not fit the program's integers",
 }
 _CELLS = "the cells of a row stand on lines of their own; their order is the one in which size / t is the bandwidth"
-_OWN = ("t_min", "t_max", "t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
+_OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 
@@ -53,7 +53,7 @@ def _numbers(words: list[str], line: str) -> list[float] | None:
     if not line.isascii() or "_" in line:
         return None
     try:
-        values = [float(word) for word in words]
+        values = list(map(float, words))
     except ValueError:
         return None
     # a sum with a NaN in it is below nothing
@@ -125,7 +125,8 @@ def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order printed."""
     size, count, goodput, rate, group = map(table.column, ("bytes", "repetitions", "goodput", "rate", "group"))
     clock = _clock(table, test)
-    extras = [(name, place) for name in _OWN if (place := table.column(name)) is not None and place != clock]
+    own = [(name, table.column(name)) for name in _OWN]
+    extras = [(_extra(name), place) for name, place in own if place is not None and place != clock]
     shortest, longest, defects = table.column("t_min"), table.column("t_max"), table.column("defects")
     points = []
     for row, words, line, mega in zip(table.values, table.words, table.lines, table.megabytes, strict=True):
@@ -144,7 +145,7 @@ def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]
                 iterations=None if count is None else int(row[count]),
                 time_step_ns=0.0 if clock is None else _step(words[clock]) * 1e3,
                 goodput_step=_step(words[goodput]) * mega if goodput is not None else 0.0,
-                values={_extra(name): row[place] for name, place in extras if name not in ("t_min", "t_max")},
+                values={name: row[place] for name, place in extras} if extras else {},
                 valid=None if defects is None else row[defects] < _ZERO_DEFECTS,
                 line=line + 1,
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wireproof.adapters import adapter
 from wireproof.cli.place import Place
-from wireproof.launch.environment import effective
+from wireproof.launch.environment import effective, psm3_variables
 from wireproof.launch.install import MpiInstall
 from wireproof.launch.program import find_tool, mpi_for, nominal_mpi, pinned, prepare_program, shell_line
 from wireproof.launch.recipe import DRIVER_STEPS, Recipe
@@ -74,7 +74,7 @@ def _tool_request(recipe: Recipe, asked: Asked, program: str, role: Role, place:
     nic = place.nics[0] if place.nics else ""
     return ToolRequest(
         program=program,
-        benchmark=recipe.benchmark,
+        benchmark=asked.fabric or recipe.benchmark if recipe.tool == "fi_pingpong" else recipe.benchmark,
         role=role,
         server=_address(asked, place) if role == "client" else "",
         port=asked.port,
@@ -83,7 +83,7 @@ def _tool_request(recipe: Recipe, asked: Asked, program: str, role: Role, place:
         seconds=asked.seconds or recipe.seconds,
         omit_seconds=recipe.omit_seconds,
         socket_buffer_bytes=recipe.socket_buffer_bytes,
-        cpu=asked.cpu if recipe.shape == "pair" else None,
+        cpu=asked.cpu if recipe.pins_itself else None,
         device=nic if recipe.rdma else "",
         rdma_cm=recipe.rdma_cm,
         extra=recipe.server_extra if server else (*recipe.client_extra, *asked.extra),
@@ -112,17 +112,23 @@ def _root_steps(recipe: Recipe, place: Place) -> tuple[str, ...]:
     return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
 
 
-def _for_people(recipe: Recipe, argv: tuple[str, ...]) -> tuple[str, ...]:
+def _provider(recipe: Recipe, asked: Asked, place: Place) -> dict[str, str]:
+    """PSM3's own variables for a program that libfabric, and no MPI, starts on it."""
+    if recipe.tool != "fi_pingpong" or asked.fabric != "psm3":
+        return {}
+    nic = place.nics[0] if place.nics else ""
+    return {name: value for name, value in psm3_variables(nic).items() if name != "FI_PROVIDER"}
+
+
+def _for_people(recipe: Recipe, asked: Asked, argv: tuple[str, ...]) -> tuple[str, ...]:
     """iperf3's JSON runs to hundreds of lines; its table in Mb/s has digits enough."""
-    if recipe.tool != "iperf3" or "-J" not in argv:
+    if recipe.tool != "iperf3" or "-J" not in argv or not asked.read_by_people:
         return argv
     at = argv.index("-J")
     return (*argv[:at], "-f", "m", *argv[at + 1 :])
 
 
 def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
-    if place.hosts and len(place.hosts) != 2:
-        raise BadInput(f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts.")
     if asked.pairs not in (None, 1):
         raise BadInput(f"{recipe.program} is one pair of processes: --pairs is for programs that an MPI starts.")
     program = find_tool(recipe.program, given=asked.program)
@@ -132,12 +138,16 @@ def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
     name = str(program) if asked.program else recipe.program
     build = adapter(recipe.tool).argv
     client, server = (place.hosts[0], place.hosts[1]) if place.hosts else ("", "")
-    client_argv = build(_tool_request(recipe, asked, name, "client", place))
-    if asked.read_by_people:
-        client_argv = _for_people(recipe, client_argv)
-    steps = (
-        Step(role="server", host=server, argv=build(_tool_request(recipe, asked, name, "server", place))),
-        Step(role="client", host=client, argv=client_argv),
+    around = ("taskset", "-c", str(asked.cpu)) if asked.cpu is not None and not recipe.pins_itself else ()
+    ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
+    steps = tuple(
+        Step(
+            role=role,
+            host=host,
+            argv=(*around, *_for_people(recipe, asked, build(_tool_request(recipe, asked, name, role, place)))),
+            environment=_provider(recipe, asked, place),
+        )
+        for role, host in ends
     )
     notes = []
     if place.hosts and not asked.address and not place.addresses:
@@ -237,6 +247,10 @@ def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") ->
 
     Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is missing.
     """
+    if place.hosts and len(place.hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
+        raise BadInput(f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts.")
+    if recipe.two_ranks and asked.pairs not in (None, 1):
+        raise BadInput(f"{recipe.program} takes two ranks: --pairs is for osu_mbw_mr, IMB, HPCC and collectives.")
     if recipe.shape == "pair":
         return _pair(recipe, asked, place)
     return _ranks(recipe, asked, place, folder)

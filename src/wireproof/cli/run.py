@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +43,35 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
     from wireproof.cli.place import place_of
+    from wireproof.cli.prove_hosts import hosts_of_allocation
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
+    hosts: str | None = options["hosts"]
+    said: tuple[str, ...] = ()
+    if not hosts and options["lab"] is None and len(allocated := hosts_of_allocation(os.environ)) > 1:
+        hosts, said = (
+            ",".join(allocated),
+            (f"the {len(allocated)} nodes of the Slurm job take part; --hosts says otherwise",),
+        )
     # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the settings know.
-    known = {name: options[name] for name in ("hosts", "nic", "launcher")}
-    place = place_of(settings_of({**known, "link": ""}), lab=options["lab"])
-    return dataclasses.replace(place, link=link or place.link)
+    known = {"hosts": hosts, "nic": options["nic"], "launcher": options["launcher"], "link": ""}
+    place = place_of(settings_of(known), lab=options["lab"])
+    place = dataclasses.replace(place, link=link or place.link, said=(*said, *place.said))
+    return place if options["hosts"] else _narrowed(place, recipe)
+
+
+def _narrowed(place: Place, recipe: Recipe) -> Place:
+    """The first two of more hosts that nobody chose, for a program between two."""
+    if len(place.hosts) <= 2 or not (recipe.shape == "pair" or recipe.two_ranks):
+        return place
+    return dataclasses.replace(
+        place,
+        hosts=place.hosts[:2],
+        start_on=place.start_on[:2],
+        nics=place.nics[:2],
+        addresses=place.addresses[:2],
+        said=(*place.said, f"{recipe.program} is between two hosts: {place.hosts[0]} and {place.hosts[1]}"),
+    )
 
 
 def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:

@@ -13,7 +13,16 @@ from wireproof.launch.install import Family
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
 
-__all__ = ["clearings", "effective", "inherited", "intel_nic", "library_path", "mpich_nic", "openmpi_nic"]
+__all__ = [
+    "clearings",
+    "effective",
+    "inherited",
+    "intel_nic",
+    "library_path",
+    "mpich_nic",
+    "openmpi_nic",
+    "psm3_variables",
+]
 
 _ALWAYS = (
     "PMI_", "PMIX_", "PRTE_", "OMPI_COMM_", "OMPI_UNIVERSE", "OMPI_APP", "OMPI_ARGV", "OMPI_COMMAND", "OMPI_FILE_",
@@ -57,7 +66,7 @@ def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
     return {"LD_LIBRARY_PATH": os.pathsep.join(folders)} if folders else {}
 
 
-def _psm3(nic: str) -> dict[str, str]:
+def psm3_variables(nic: str) -> dict[str, str]:
     """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC."""
     if nic and re.fullmatch(r"(0x)?[0-9a-fA-F]+", nic):
         raise BadInput(f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the interface.")
@@ -70,7 +79,7 @@ def _ofi_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     device = nic.split(":", 1)[0]
     match request.fabric:
         case "psm3":
-            return _psm3(device)
+            return psm3_variables(device)
         case "verbs":
             return {"FI_PROVIDER": "verbs", **({"FI_VERBS_IFACE": device} if device else {})}
         case "psm2" | "opx":

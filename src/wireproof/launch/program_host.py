@@ -11,7 +11,10 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 
-__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "remote_argv"]
+from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import check_nic
+
+__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "is_nic", "netdevs_argv", "remote_argv"]
 
 _TIMEOUT_S = 15.0
 _LONGEST = 1 << 16
@@ -20,14 +23,27 @@ _PREFERRED = 4
 """Index into the near cores: the lowest ones serve interrupts and the system (the documents take cores 4 and 6)."""
 
 
+def is_nic(name: str) -> bool:
+    """A name that a host has printed, fit for an argument list."""
+    try:
+        return check_nic(name) == name
+    except BadInput:
+        return False
+
+
 def cpulist_argv(nic: str) -> list[str]:
     """Prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA device with or without its port."""
     device = nic.split(":", 1)[0]
     return ["cat", *(f"/sys/class/{kind}/{device}/device/local_cpulist" for kind in ("net", "infiniband"))]
 
 
+def netdevs_argv(nic: str) -> list[str]:
+    """Prints the netdevs of an RDMA device (``ib0`` of ``hfi1_0``); nothing for a netdev."""
+    return ["ls", f"/sys/class/infiniband/{nic.split(':', 1)[0]}/device/net"]
+
+
 def address_argv(nic: str) -> list[str]:
-    """Prints the NIC's IPv4 addresses, one a line."""
+    """Prints the netdev's IPv4 addresses, one a line."""
     return ["ip", "-o", "-4", "addr", "show", "dev", nic.split(":", 1)[0]]
 
 

@@ -27,8 +27,9 @@ class Recipe:
     """One benchmark of one tool. ``tool`` is the adapter's name, ``program`` what is installed.
 
     ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it comes with.
-    ``one_sided``: needs windows. ``result_file``: where the program writes instead of printing. ``root_steps`` are
-    printed for a person to run. ``why``: one sentence.
+    ``one_sided``: needs windows. ``two_ranks``: refuses more.
+    ``pins_itself``: has an option for the core. ``result_file``: where the program writes instead of printing.
+    ``root_steps`` are printed for a person to run. ``why``: one sentence.
     """
 
     tool: str
@@ -46,6 +47,8 @@ class Recipe:
     pairs: int = 1
     family: Family | None = None
     one_sided: bool = False
+    two_ranks: bool = False
+    pins_itself: bool = False
     rdma: bool = False
     rdma_cm: bool = False
     result_file: str = ""
@@ -98,19 +101,20 @@ def _qperf(benchmark: str, why: str, **other: object) -> Recipe:
         shape="pair",
         why=why,
         install="install the package qperf on both hosts",
+        pins_itself=True,
         **other,  # type: ignore[arg-type]
     )
 
 
 # The first recipe of a tool is its default.
 _RECIPES: tuple[Recipe, ...] = (
-    _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,)),
-    _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,)),
-    _osu("osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,)),
+    _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,), two_ranks=True),
+    _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,), two_ranks=True),
+    _osu("osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,), two_ranks=True),
     _osu("osu_mbw_mr", "message rate of 8 B, 32 pairs, one way", sizes=(8,), pairs=32),
-    _osu("osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True),
-    _osu("osu_get_bw", "one-sided get, all sizes", one_sided=True),
-    _osu("osu_put_latency", "one-sided put, each one flushed", one_sided=True),
+    _osu("osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True, two_ranks=True),
+    _osu("osu_get_bw", "one-sided get, all sizes", one_sided=True, two_ranks=True),
+    _osu("osu_put_latency", "one-sided put, each one flushed", one_sided=True, two_ranks=True),
     _osu("osu_allreduce", "collective over all hosts"),
     _imb("IMB-P2P", "PingPong", "half round trip and its rate, all sizes; two-sided, not RMA"),
     _imb("IMB-P2P", "Unirandom", "one way to random partners"),
@@ -142,6 +146,7 @@ _RECIPES: tuple[Recipe, ...] = (
         seconds=12,
         omit_seconds=2,
         socket_buffer_bytes=2 * _MIB,
+        pins_itself=True,
     ),
     _qperf("tcp_bw", "one TCP stream, messages of 1 MiB", sizes=(_MIB,)),
     _qperf("tcp_lat", "half round trip over TCP, blocking"),
@@ -172,9 +177,11 @@ _RECIPES: tuple[Recipe, ...] = (
     Recipe(
         tool="fi_pingpong",
         program="fi_pingpong",
-        benchmark="rdm",
+        benchmark="tcp",
         shape="pair",
-        why="libfabric's own ping-pong, all sizes",
+        why="libfabric's own ping-pong over the provider that --fabric names (tcp), all sizes",
+        client_extra=("-e", "rdm"),
+        server_extra=("-e", "rdm"),
         install="install libfabric with its programs (package libfabric-bin) on both hosts",
     ),
 )
@@ -194,7 +201,15 @@ def _like(recipe: Recipe, benchmark: str) -> Recipe:
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
     why = "not one of the documents' recipes: the program's own defaults"
     return dataclasses.replace(
-        recipe, benchmark=benchmark, program=program, why=why, sizes=(), pairs=1, iterations=None, one_sided=False
+        recipe,
+        benchmark=benchmark,
+        program=program,
+        why=why,
+        sizes=(),
+        pairs=1,
+        iterations=None,
+        one_sided=False,
+        two_ranks=False,
     )
 
 

@@ -35,6 +35,7 @@ _ERROR = re.compile(
     r"|[Ee]rror\b|Terminated\b|Killed\b"
 )
 _CLOCK = "Conflicting CPU frequency"
+_SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
 _LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
 _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
@@ -78,6 +79,15 @@ def _block(page: Page, start: int) -> _Block:
             block.parameters.setdefault(name, value)
     block.after = last
     return block
+
+
+def _behind_samples(page: Page, heading: int) -> int:
+    """``-U`` and ``-H`` print every sample below the heading, then the heading again: the one whose rows follow."""
+    index = heading + 1
+    while index < len(page.lines) and _SAMPLE.match(page.lines[index]):
+        index += 1
+    again = index > heading + 1 and index < len(page.lines) and HEADING.search(page.lines[index])
+    return index if again else heading
 
 
 def _value(words: list[str], roles: list[str], role: str) -> tuple[float | None, str]:
@@ -189,13 +199,13 @@ def _command(page: Page, start: int) -> tuple[str, str]:
     return "", ""
 
 
-def _notes(page: Page, start: int, block: _Block, unit: str, odd: int) -> list[str]:
+def _notes(page: Page, start: int, block: _Block, unit: str, odd: int, after: int) -> list[str]:
     notes = [f"{name}: {value}" for name, value in block.parameters.items()]
     if unit == "MB/sec":
         notes.append("the heading says MB/sec; the program counts 2^20 bytes")
     if odd:
         notes.append(f"{odd} rows left out: they hold zero or no number that can be")
-    around = page.lines[max(0, start - 10) : block.after]
+    around = page.lines[max(0, start - 10) : after]
     if any(_CLOCK in line for line in around):
         notes.append("the program found conflicting processor frequencies: all its times may be off by their ratio")
     return notes
@@ -211,6 +221,7 @@ def parse(page: Page, start: int) -> Parsed:
     test = test_of(block.title, command, rest, roles)
     rows, closed, troubles = Rows(after=block.after), False, list(block.errors)
     if block.heading is not None:
+        block.heading = _behind_samples(page, block.heading)
         rows = read_rows(page, block.heading + 1, (len(roles),), lambda line: bool(_RULE.match(line)) or _next(line))
         closed = rows.after < len(page.lines) and _RULE.match(page.lines[rows.after]) is not None
         first = block.heading + 1
@@ -235,7 +246,7 @@ def parse(page: Page, start: int) -> Parsed:
         protocol="" if raw else "rdma",
         complete=not incomplete,
         incomplete=incomplete,
-        notes=_notes(page, start, block, unit, odd),
+        notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
         source=page.source,
         first_line=start + 1,
         last_line=rows.lines[-1] + 1 if rows.lines else start + 1,

@@ -1,0 +1,272 @@
+"""The perftest adapter: real logs, the forms of its versions, and logs that are cut."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import read
+from wireproof.adapters.perftest import ADAPTER
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+from wireproof.model.tool import ToolRequest
+
+LOGS = Path(__file__).parent.parent / "golden" / "logs"
+RULE = "-" * 87
+MIB = 1 << 20
+
+
+def log(title: str, heading: str, *rows: str, block: str = "", closed: bool = True) -> bytes:
+    lines = [RULE, f"                    {title}", " Dual-port       : OFF\t\tDevice         : mlx5_3"]
+    lines += [" Number of qps   : 4\t\tTransport type : IB", " Connection type : RC\t\tUsing SRQ      : OFF"]
+    lines += [" TX depth        : 128", " Mtu             : 4096[B]", " Link type       : IB", *block.splitlines()]
+    lines += [" rdma_cm QPs\t : OFF", " Data ex. method : Ethernet", RULE]
+    lines += [" local address: LID 0x05 QPN 0x0098 PSN 0x5a1c", RULE, heading, *rows, *([RULE] if closed else [])]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def one(data: bytes) -> Series:
+    (series,) = read(data, "x")
+    return series
+
+
+BW = " #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]"
+LAT = (
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   "
+    "99% percentile[usec]   99.9% percentile[usec] "
+)
+
+
+def test_real_logs() -> None:
+    bandwidth, latency = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
+    assert (bandwidth.tool, bandwidth.benchmark, bandwidth.metric) == ("perftest", "ib_write_bw", "bandwidth")
+    assert (bandwidth.traffic, bandwidth.protocol, bandwidth.window) == ("put", "rdma", 100)
+    (point,) = bandwidth.points
+    assert point.goodput_bytes_per_s == pytest.approx(29.94 * MIB)
+    assert point.messages_per_s == pytest.approx(479)
+    assert (point.message_bytes, point.iterations, point.line) == (65536, 100, 46)
+    assert (latency.benchmark, latency.metric, latency.waits) == ("ib_write_lat", "half_round_trip", True)
+    assert latency.points[0].hrt_ns == pytest.approx(250140)
+    assert latency.points[0].percentiles["p99"] == pytest.approx(2274520)
+    assert bandwidth.complete
+    assert latency.complete
+
+
+def test_a_terminated_sweep_keeps_its_rows_and_says_so() -> None:
+    sweep, latency = read((LOGS / "softroce_tcg_vm2_client.log").read_bytes(), "x")
+    assert [point.message_bytes for point in sweep.points] == [2**power for power in range(1, 22)]
+    assert not sweep.complete
+    assert "Terminated" in sweep.incomplete
+    assert not latency.complete
+    assert len(latency.points) == 2
+    assert sweep.points[0].goodput_bytes_per_s is None, "0.00 is below the last digit, no measured zero"
+    assert sweep.points[0].messages_per_s == pytest.approx(2123)
+
+
+def test_no_device_is_an_incomplete_series_without_points() -> None:
+    series = one((LOGS / "ib_write_bw_no_rdma.txt").read_bytes())
+    assert not series.complete
+    assert not series.points
+    assert "Unable to find the Infiniband/RoCE device" in series.incomplete
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("MB/sec", MIB), ("MiB/sec", MIB), ("Gb/sec", 125_000_000)], ids=["old", "new", "gbits"]
+)
+def test_units_of_bandwidth(unit: str, factor: int) -> None:
+    row = " 65536      5000             97.10              96.52                0.184097"
+    series = one(log("RDMA_Write BW Test", BW.format(unit), row))
+    assert series.points[0].goodput_bytes_per_s == pytest.approx(96.52 * factor)
+    assert series.points[0].goodput_step == pytest.approx(0.01 * factor)
+    assert series.points[0].values["peak_bytes_per_s"] == pytest.approx(97.10 * factor)
+    assert any("2^20" in note for note in series.notes) == (unit == "MB/sec")
+    assert "Number of qps: 4" in series.notes
+    assert "Mtu: 4096" in series.notes
+
+
+def test_both_directions() -> None:
+    row = " 65536      1000           21953.12            21951.88\t\t   0.351230"
+    series = one(log("Send Bidirectional BW Test", BW.format("MiB/sec"), row))
+    assert (series.benchmark, series.metric) == ("ib_send_bw", "bidirectional_bandwidth")
+    assert (series.traffic, series.directions) == ("exchange", 2)
+
+
+def test_a_read_is_no_half_round_trip() -> None:
+    row = " 2       1000          1.71           4.93         1.76  \t       1.77  \t0.04\t\t1.91 \t\t4.93"
+    series = one(log("RDMA_Read Latency Test", LAT, row))
+    assert (series.benchmark, series.metric, series.traffic) == ("ib_read_lat", "latency", "get")
+    assert series.points[0].hrt_ns is None
+    assert series.points[0].time_ns == pytest.approx(1760)
+    assert series.points[0].values["avg_ns"] == pytest.approx(1770)
+
+
+def test_atomics_name_their_operation() -> None:
+    series = one(log("Atomic FETCH_AND_ADD Latency Test", LAT, " 8  1000  1.7  4.9  1.8  1.8  0.0  1.9  4.9"))
+    assert (series.benchmark, series.traffic) == ("ib_atomic_lat", "atomic")
+    wide = log("Atomic CMP_AND_SWAP BW Test", BW.format("MB/sec"), " 8   1000   18.21   18.20   2.385510")
+    assert one(wide).benchmark == "ib_atomic_bw"
+
+
+def test_latency_over_a_duration_has_only_a_mean() -> None:
+    heading = " #bytes        #iterations       t_avg[usec]    tps average"
+    series = one(log("Send Latency Test", heading, " 2       4512031            1.11        451203.10"))
+    assert series.points[0].hrt_ns == pytest.approx(1110)
+    assert series.points[0].percentiles == {}
+
+
+def test_extra_columns() -> None:
+    heading = BW.format("Gb/sec") + "    CPU_Util[%]"
+    series = one(log("RDMA_Write BW Test", heading, " 4096   5000   0.00   189.20   5.773900   4.2"))
+    assert series.points[0].goodput_bytes_per_s == pytest.approx(189.20 * 125e6)
+    assert "peak_bytes_per_s" not in series.points[0].values, "0.00 means that no peak was looked for"
+    assert series.points[0].values["cpu_util"] == pytest.approx(4.2)
+    qos = " #bytes    #sl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
+    assert (
+        one(log("Send BW Test", qos, " 1024    3    5000    900.10   900.05    0.921651")).points[0].iterations == 5000
+    )
+
+
+def test_port_counters_are_kept() -> None:
+    rows = (" 65536      5000             11500.00             11490.00     0.183840", "\tport_xmit_data=81920000", "")
+    series = one(log("RDMA_Write BW Test", BW.format("MiB/sec"), *rows))
+    assert series.points[0].values["port_xmit_data"] == 81920000
+
+
+def test_only_the_table_was_pasted() -> None:
+    text = "$ ib_send_lat -a node7\n" + LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n"
+    series = one(text.encode())
+    assert (series.benchmark, series.metric, series.complete) == ("ib_send_lat", "half_round_trip", True)
+    bare = one((LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n").encode())
+    assert (bare.benchmark, bare.metric, bare.traffic) == ("perftest", "latency", "other")
+
+
+def test_a_web_page_and_dos_line_ends() -> None:
+    data = log("RDMA_Write BW Test", BW.format("MB/sec"), " 65536   5000   11500.00   11490.00   0.183840")
+    shown = b"".join(b"    | " + line + b" |\r\n" for line in data.splitlines())
+    assert one(shown).points == one(data).points
+
+
+def test_sizes_are_sorted_and_repeated_runs_keep_their_order() -> None:
+    rows = [" 4096 10 1.0 9.0 0.1", " 2 10 1.0 1.0 0.1", " 2 10 1.0 2.0 0.1"]
+    points = one(log("Send BW Test", BW.format("MiB/sec"), *rows)).points
+    assert [(point.message_bytes, point.line) for point in points] == [(2, 16), (2, 17), (4096, 15)]
+
+
+@pytest.mark.parametrize("bad", ["nan", "-12.50", "1e300", "inf"])
+def test_what_cannot_be_measured_is_left_out(bad: str) -> None:
+    rows = (f" 2      1000    9.00    {bad}    4.500000", " 4      1000    9.00    8.90    2.300000")
+    series = one(log("Send BW Test", BW.format("MiB/sec"), *rows))
+    assert [point.message_bytes for point in series.points] == [4]
+    assert not series.complete or any("left out" in note for note in series.notes)
+
+
+def test_samples_before_the_row_are_no_table() -> None:
+    samples = ["#, usec", *(f"{index}, 1.{index}" for index in range(1, 200)), RULE, LAT]
+    series = one(log("Send Latency Test", LAT, *samples, " 2 200 0.90 3.00 0.95 0.97 0.02 1.10 3.00"))
+    assert [point.hrt_ns for point in series.points] == pytest.approx([950])
+    assert series.complete
+
+
+def test_errors_and_doubts_are_told() -> None:
+    row = " 2      1000    9.00    8.00    4.500000"
+    series = one(log("Send BW Test", BW.format("MiB/sec"), row, " Completion with error at client", closed=False))
+    assert not series.complete
+    assert "Completion with error" in series.incomplete
+    clock = "Conflicting CPU frequency values detected: 1200.000000 != 3100.000000\n"
+    series = one(log("Send BW Test", BW.format("MiB/sec"), clock + row))
+    assert len(series.points) == 1
+    assert any("frequencies" in note for note in series.notes)
+    failed = RULE + "\n                    Send BW Test\n Couldn't allocate MR\n failed to create mr\n"
+    assert "allocate MR" in one(failed.encode()).incomplete
+
+
+def document(**results: float) -> str:
+    info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 1, "TX_depth": 128, "Mtu": 4096}
+    return json.dumps({"test_info": info, "results": results}, indent=0)
+
+
+def test_json_documents() -> None:
+    rate = 0.184097
+    gbits = rate * 1e6 * 65536 * 8 / 1e9
+    text = document(MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=round(gbits, 2), MsgRate=rate)
+    mib = document(MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=rate * 1e6 / 16, MsgRate=rate)
+    first, second = read((text + "\n" + mib).encode(), "x")
+    assert (first.unit, second.unit) == ("Gb/sec", "MiB/sec")
+    assert first.points[0].goodput_bytes_per_s == pytest.approx(round(gbits, 2) * 125e6)
+    assert second.points[0].goodput_bytes_per_s == pytest.approx(rate * 1e6 * 65536)
+    assert (first.benchmark, first.window) == ("ib_write_bw", 128)
+
+
+def test_a_json_document_of_unknown_unit_has_no_bandwidth() -> None:
+    series = one(document(MsgSize=65536, n_iterations=5000, BW_average=12.0, MsgRate=0.5).encode())
+    assert series.unit_doubt
+    assert series.points[0].goodput_bytes_per_s is None
+    lat = document(MsgSize=2, n_iterations=1000, t_min=0.9, t_typical=1.0, t_avg=1.1, t_max=3).replace("BW", "Latency")
+    assert one(lat.encode()).points[0].hrt_ns == pytest.approx(1000)
+
+
+def test_a_cut_json_document_has_no_points() -> None:
+    text = document(MsgSize=65536, n_iterations=5000, BW_average=96.5, MsgRate=0.184097)
+    for cut in range(20, len(text) - 1):
+        series = one(text[:cut].encode())
+        assert not series.complete
+        assert not series.points
+
+
+def keys(series: Series) -> list[tuple[object, ...]]:
+    return [(p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s) for p in series.points]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("softroce_*.log")))
+def test_a_cut_log_never_gives_another_record(name: str) -> None:
+    data = (LOGS / name).read_bytes()
+    full = [keys(series) for series in read(data, name)]
+    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
+    for cut in sorted({*ends, *range(97, len(data), 97)}):
+        try:
+            found = read(data[:cut], name)
+        except BadInput:
+            continue
+        for series, known in zip(found, full, strict=False):
+            assert keys(series) == known[: len(series.points)]
+            assert not series.complete or keys(series) == known
+
+
+def test_hostile_text_does_not_break_it() -> None:
+    for text in (
+        " #bytes #iterations\n 1 2",
+        BW.format("]" * 50),
+        LAT + "\n" + "9" * 400,
+        "RDMA_Write BW Test\n" * 300,
+    ):
+        for series in read(text.encode(), "x"):
+            assert not series.complete
+            assert not series.points
+
+
+def test_argv() -> None:
+    ask = ToolRequest(program="ib_write_bw", role="client", server="10.0.0.2", sizes=(1 << 20,), rdma_cm=True, mtu=8192)
+    assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-R", "-s", "1048576", "10.0.0.2")
+    ask = ToolRequest(program="ib_send_lat", role="server", device="mlx5_0", port=18515, mtu=4096, sizes=(2, 4, 8))
+    assert ADAPTER.argv(ask) == ("ib_send_lat", "-F", "-d", "mlx5_0", "-p", "18515", "-m", "4096", "-a")
+    ask = ToolRequest(program="ib_write_bw", role="server", seconds=10, omit_seconds=2, window=64)
+    assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-D", "10", "-f", "2", "-t", "64")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ToolRequest(program="ib_write_bw", role="client"),
+        ToolRequest(program="ib_write_bw", mtu=9000),
+        ToolRequest(program="ib_write_bw", sizes=(3, 5)),
+        ToolRequest(program="ib_write_bw", sizes=(2, 4), seconds=5),
+        ToolRequest(program="ib_write_bw", seconds=5, iterations=7),
+        ToolRequest(program="ib_write_bw", seconds=0.5),
+        ToolRequest(program="ib_write_bw", cpu=3),
+    ],
+)
+def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
+    with pytest.raises(BadInput):
+        ADAPTER.argv(ask)

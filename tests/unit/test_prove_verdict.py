@@ -1,0 +1,233 @@
+"""What the ports saw held against what was printed: each proof in a world where it must be given, and where not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from wireproof.analysis.traffic_printed import printed, row_bytes
+from wireproof.model.claim import Claim, HostClaim, LinkClaim
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.verdict.traffic import judge_traffic
+
+MB = 1_000_000
+LINK = LinkClaim(kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500)
+
+
+def way(moved: float | None, peak: float = 117e6, background: float = 0.0, trouble: str = "") -> Way:
+    return Way(bytes=moved, peak_bytes_per_s=peak if moved else 0.0, background=background, trouble=trouble)
+
+
+def port(nic: str, tx: Way, rx: Way, *, kind: str = "ethernet", stacked: bool = False) -> PortTraffic:
+    return PortTraffic(nic=nic, kind=kind, driver="x", tx=tx, rx=rx, stacked=stacked)
+
+
+def host(name: str, *ports: PortTraffic) -> HostTraffic:
+    return HostTraffic(host=name, seconds=10, ports=list(ports))
+
+
+def traffic(*hosts: HostTraffic) -> Traffic:
+    return Traffic(hosts=list(hosts), seconds=10, idle_s=1, interval_s=0.1)
+
+
+def pair(moved: float, peak: float = 117e6, *, nic: str = "eth0", background: float = 0.0) -> Traffic:
+    """n1 sends, n2 receives."""
+    quiet = way(1000, 0)
+    return traffic(
+        host("n1", port(nic, way(moved, peak, background), quiet)),
+        host("n2", port(nic, quiet, way(moved, peak, background))),
+    )
+
+
+def claim(nic: str = "", link: LinkClaim | None = LINK) -> Claim:
+    return Claim(hosts=[HostClaim(rank=i, host=name, nic=nic) for i, name in enumerate(("n1", "n2"))], link=link)
+
+
+def stream(iterations: int | None = 1000, size: int = MB, rate: float = 117e6) -> Series:
+    point = SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate, iterations=iterations)
+    return Series(
+        tool="imb", benchmark="Unirandom", metric="bandwidth", traffic="stream", points=[point], formula="", unit=""
+    )
+
+
+def codes(verdict: TrafficVerdict) -> list[str]:
+    return [one.code for one in verdict.reasons]
+
+
+def test_the_bytes_crossed() -> None:
+    found = judge_traffic(pair(1020 * MB), [stream()], claim())
+    assert (found.proof, found.verdict) == ("on-wire", "pass")
+    assert codes(found) == ["traffic-on-wire"]
+    assert found.crossed_bytes == 1020 * MB
+    assert found.attainable_bytes_per_s == pytest.approx(117.7e6, rel=0.01)
+
+
+@pytest.mark.parametrize("moved", [0.0, 200_000.0])
+def test_nothing_but_the_start_up_crossed(moved: float) -> None:
+    found = judge_traffic(pair(moved, 1e6), [stream(rate=9e9)], claim())
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+    assert codes(found) == ["traffic-off-wire"]
+
+
+def test_loopback_is_told_apart_from_memory() -> None:
+    ports = (port("eth0", way(0.0), way(0.0)), port("lo", way(1100 * MB), way(1100 * MB), kind="loopback"))
+    found = judge_traffic(traffic(host("n1", *ports)), [stream(rate=5e9)], claim())
+    assert found.proof == "off-wire"
+    assert codes(found) == ["traffic-loopback"]
+
+
+def test_another_port_carried_it() -> None:
+    quiet = way(500.0, 0)
+    both = traffic(
+        host("n1", port("eth0", way(1020 * MB), quiet), port("ib0", quiet, quiet)),
+        host("n2", port("eth0", quiet, way(1020 * MB)), port("ib0", quiet, quiet)),
+    )
+    assert judge_traffic(both, [stream()], claim("ib0")).proof == "wrong-path"
+    assert judge_traffic(both, [stream()], claim("eth0")).proof == "on-wire"
+    assert judge_traffic(both, [stream()], claim()).proof == "on-wire"
+
+
+def test_part_of_it_crossed() -> None:
+    found = judge_traffic(pair(500 * MB), [stream()], claim())
+    assert (found.proof, found.verdict) == ("mixed", "fail")
+
+
+def test_one_end_that_did_not_see_it_is_not_on_wire() -> None:
+    quiet = way(0.0)
+    lie = traffic(
+        host("n1", port("eth0", way(1020 * MB), quiet)),
+        host("n2", port("eth0", quiet, quiet)),
+    )
+    assert judge_traffic(lie, [stream()], claim()).proof == "off-wire"
+
+
+def test_one_watched_end_speaks_for_both_and_says_so() -> None:
+    found = judge_traffic(traffic(host("n1", port("eth0", way(1020 * MB), way(0.0)))), [stream()], claim())
+    assert found.proof == "on-wire"
+    assert "traffic-one-end" in codes(found)
+
+
+def test_without_a_number_nothing_is_proven() -> None:
+    found = judge_traffic(pair(1020 * MB), [], claim())
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    assert codes(found) == ["traffic-no-number"]
+
+
+def test_without_a_reading_nothing_is_proven() -> None:
+    lost = Traffic(hosts=[HostTraffic(host="n1", error="gone")], seconds=1, idle_s=1, interval_s=0.1)
+    found = judge_traffic(lost, [stream()], claim())
+    assert found.proof == "unproven"
+    assert codes(found) == ["traffic-unreadable", "traffic-unwatched"]
+
+
+def test_a_counter_that_cannot_be_read_is_no_evidence_of_absence() -> None:
+    dark = way(0.0, trouble="unreadable")
+    found = judge_traffic(traffic(host("n1", port("eth0", dark, dark))), [stream()], claim())
+    assert found.proof == "unproven"
+    assert codes(found) == ["traffic-unreadable"]
+
+
+def test_a_claimed_port_that_is_not_there() -> None:
+    found = judge_traffic(pair(1020 * MB), [stream()], claim("ib7"))
+    assert found.proof == "unproven"
+    assert "ib7" in found.reasons[0].message
+
+
+def test_too_few_bytes_to_tell() -> None:
+    found = judge_traffic(pair(300_000), [stream(iterations=10, size=8)], claim())
+    assert found.proof == "unproven"
+    assert codes(found) == ["traffic-too-little"]
+
+
+def test_a_background_as_large_as_the_doubt() -> None:
+    found = judge_traffic(pair(900 * MB, background=300 * MB), [stream()], claim())
+    assert found.proof == "unproven"
+    assert codes(found) == ["traffic-background"]
+
+
+def test_a_printed_rate_far_above_every_port_without_iterations() -> None:
+    # Ten windows' worth of bytes crossed, at a thousandth of the printed rate.
+    found = judge_traffic(pair(2 * MB, 10e6), [stream(iterations=None, rate=12e9)], claim())
+    assert found.proof == "off-wire"
+    assert codes(found)[0] == "traffic-rate-above-peak"
+
+
+def test_a_rate_that_was_too_short_to_be_seen_proves_nothing() -> None:
+    found = judge_traffic(pair(800 * MB, 50e6), [stream(iterations=None, rate=117e6)], claim())
+    assert found.proof == "unproven"
+    assert codes(found)[0] == "traffic-rate-unseen"
+
+
+def test_a_rate_that_the_port_bears_out_proves_it_without_iterations() -> None:
+    assert judge_traffic(pair(800 * MB, 110e6), [stream(iterations=None)], claim()).proof == "on-wire"
+
+
+def test_bonds_are_not_counted_beside_their_members() -> None:
+    quiet = way(0.0)
+    full = way(1020 * MB)
+    bonded = traffic(
+        host("n1", port("bond0", full, quiet, stacked=True), port("eth0", full, quiet)),
+        host("n2", port("bond0", quiet, full, stacked=True), port("eth0", quiet, full)),
+    )
+    for nic in ("", "bond0", "eth0"):
+        found = judge_traffic(bonded, [stream()], claim(nic))
+        assert found.proof == "on-wire"
+        assert found.crossed_bytes == 1020 * MB
+
+
+def test_a_peak_above_the_claimed_link_is_said() -> None:
+    found = judge_traffic(pair(1020 * MB, 500e6), [stream()], claim())
+    assert "traffic-above-link" in codes(found)
+
+
+def test_hosts_that_nobody_watched_are_said() -> None:
+    seen = pair(1020 * MB)
+    found = judge_traffic(msgspec.structs.replace(seen, unwatched=["n3"]), [stream()], claim())
+    assert found.proof == "on-wire"
+    assert "n3" in found.reasons[-1].message
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "kind", "window", "claimed"),
+    [
+        ("osu_bw", "stream", 64, 64 * 4096.0),
+        ("osu_latency", "pingpong", None, 4120.0),
+        ("osu_barrier", "ring", None, 0.0),
+    ],
+)
+def test_a_row_without_iterations_claims_one_window(
+    benchmark: str, kind: str, window: int | None, claimed: float
+) -> None:
+    series = Series(
+        tool="osu",
+        benchmark=benchmark,
+        metric="bandwidth",
+        traffic=kind,  # type: ignore[arg-type]
+        window=window,
+        points=[],
+        formula="",
+        unit="",
+    )
+    assert row_bytes(series, SeriesPoint(message_bytes=4096)) == (claimed, False)
+
+
+def test_iterations_of_perftest_are_messages_and_of_osu_windows() -> None:
+    point = SeriesPoint(message_bytes=1000, iterations=10)
+    fields = {"metric": "bandwidth", "traffic": "stream", "window": 8, "points": [], "formula": "", "unit": ""}
+    assert row_bytes(Series(tool="perftest", benchmark="ib_write_bw", **fields), point) == (10_000, True)  # type: ignore[arg-type]
+    assert row_bytes(Series(tool="osu", benchmark="osu_bw", **fields), point) == (80_000, True)  # type: ignore[arg-type]
+
+
+def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
+    points = [
+        SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e9, iterations=1),
+        SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e8, iterations=1000),
+    ]
+    series = Series(tool="x", benchmark="y", metric="bandwidth", traffic="stream", points=points, formula="", unit="")
+    found = printed([series], visible_s=0.25)
+    assert found is not None
+    assert found.rate_bytes_per_s == 1e8
+    assert found.lasted_s == pytest.approx(10)
+    assert found.least_bytes == 1001 * MB
+    assert printed([], visible_s=0.25) is None

@@ -1,0 +1,124 @@
+"""Hosts in a command's words, variables for its launcher, files that it writes, and what is told in the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wireproof.cli.place import Place
+from wireproof.cli.prove_hosts import hosts_of_allocation, hosts_of_command
+from wireproof.cli.prove_results import ResultFile, usual_results
+from wireproof.cli.proving import launcher_environment, reach
+from wireproof.model.errors import BadInput
+from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.report.proved import document, lines
+from wireproof.verdict.traffic_reasons import amount, reason, troubles
+
+
+def no_file(_path: str) -> str:
+    raise FileNotFoundError
+
+
+@pytest.mark.parametrize(
+    ("words", "hosts"),
+    [
+        ("mpirun -hosts n1,n2 -ppn 1 IMB-P2P PingPong", ("n1", "n2")),
+        ("/opt/mpi/bin/mpirun -np 2 --host n1:2,n3:1 osu_bw", ("n1", "n3")),
+        ("env A=1 mpiexec --hosts=n[1-3] ./a.out", ("n1", "n2", "n3")),
+        ("mpirun -H n1,n1 osu_bw", ("n1",)),
+        ("srun -w n[01-02] --ntasks-per-node=1 app", ("n01", "n02")),
+        ("mpiexec -host a -n 1 x : -host b -n 1 x", ("a", "b")),
+        ("iperf3 -c n2 -H n9", ()),
+        ("mpirun -H", ()),
+        ("mpirun -H ;rm,-x osu_bw", ()),
+        ("mpirun -hostfile /nowhere osu_bw", ()),
+        ("mpirun -n 2 osu_bw", ()),
+    ],
+)
+def test_hosts_that_a_launcher_is_told(words: str, hosts: tuple[str, ...]) -> None:
+    assert hosts_of_command(words.split(), no_file) == hosts
+
+
+def test_hosts_in_a_host_file() -> None:
+    text = "# ours\nn1 slots=2\nn2:4\n\n;bad;\nn1\n"
+    assert hosts_of_command(["mpirun", "--hostfile", "f", "x"], lambda _: text) == ("n1", "n2")
+
+
+def test_the_nodes_of_a_job() -> None:
+    assert hosts_of_allocation({"SLURM_JOB_NODELIST": "n[01-02],m7"}) == ("n01", "n02", "m7")
+    assert hosts_of_allocation({}) == ()
+    with pytest.raises(BadInput):
+        hosts_of_allocation({"SLURM_JOB_NODELIST": "n[1-"})
+
+
+def test_how_a_host_is_reached() -> None:
+    plain = Place(hosts=("far", "away"), start_on=("far", "away"))
+    argv = reach(plain, "far", ["/opt/x y/engine", "watch"])
+    assert argv[0] == "ssh"
+    assert "BatchMode=yes" in argv
+    assert argv[-2:] == ["far", "'/opt/x y/engine' watch"]
+    assert reach(plain, "localhost", ["a", "b"]) == ["a", "b"]
+    by_agent = Place(hosts=("far", "away"), start_on=("far", "away"), agent="/a/rsh")
+    assert reach(by_agent, "far", ["a", "b c"]) == ["/a/rsh", "far", "a", "'b c'"]
+
+
+def test_a_launcher_is_led_to_the_agent_unless_the_user_leads_it() -> None:
+    place = Place(hosts=("a", "b"), start_on=("a", "b"), agent="/a/rsh")
+    found = launcher_environment(place, {"HYDRA_LAUNCHER_EXEC": "mine"})
+    assert found["I_MPI_HYDRA_BOOTSTRAP_EXEC"] == "/a/rsh"
+    assert found["OMPI_MCA_plm_rsh_agent"] == "/a/rsh"
+    assert "HYDRA_LAUNCHER_EXEC" not in found
+    assert launcher_environment(Place(hosts=("a", "b"), start_on=("a", "b")), {}) == {}
+
+
+def test_only_what_was_added_to_a_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "hpccoutf.txt"
+    fresh = ResultFile(file)
+    assert fresh.written() == b""
+    file.write_bytes(b"old\n")
+    assert fresh.written() == b"old\n"
+    later = ResultFile(file)
+    assert later.written() == b""
+    with file.open("ab") as more:
+        more.write(b"new\n")
+    assert later.written() == b"new\n"
+    assert ResultFile(tmp_path).written() == b""
+    assert usual_results(["mpirun", "/usr/bin/hpcc"], tmp_path) == [file]
+    assert usual_results(["mpirun", "osu_bw"], tmp_path) == []
+
+
+def _told() -> tuple[Traffic, TrafficVerdict]:
+    way = Way(bytes=1.2e9, background=5e7, peak_bytes_per_s=1.1e8)
+    ports = [PortTraffic(nic="eth\x1b[31m0", kind="ethernet", driver="x", tx=way, rx=Way(bytes=None, trouble="unit"))]
+    traffic = Traffic(
+        hosts=[HostTraffic(host="n1", seconds=3, ports=ports, retransmits={"ip/Tcp/RetransSegs": 9}, tcp_segments=100)],
+        seconds=3,
+        idle_s=1,
+        interval_s=0.1,
+    )
+    reasons = [reason("traffic-on-wire", "all of it\x1b[2J.", severity="note"), *troubles(traffic)]
+    return traffic, TrafficVerdict(proof="on-wire", verdict="pass", reasons=reasons, peak_bytes_per_s=1.1e8)
+
+
+def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
+    traffic, judgement = _told()
+    text = "\n".join(lines(7, traffic, judgement))
+    assert text.startswith("path: on-wire (PASS); the command ended with status 7")
+    assert "1.20 GB" in text
+    assert "unknown (unit)" in text
+    assert "9.00% of 100 segments" in text
+    assert "\x1b" not in text
+
+
+def test_the_document_is_one_json_object() -> None:
+    traffic, judgement = _told()
+    found = json.loads(document(["osu_bw"], 7, traffic, judgement, []))
+    assert (found["proof"], found["verdict"], found["exit_status"]) == ("on-wire", "pass", 7)
+    assert found["hosts"][0]["ports"][0]["tx"]["bytes"] == 1.2e9
+    assert {one["code"] for one in found["reasons"]} == {"traffic-on-wire", "traffic-retransmits"}
+
+
+def test_amounts() -> None:
+    assert [amount(one) for one in (0, 999, 1500, 184e6, 2.5e12)] == ["0 B", "999 B", "1.5 kB", "184 MB", "2.5 TB"]

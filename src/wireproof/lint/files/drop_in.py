@@ -16,8 +16,8 @@ FILES: tuple[Kind, ...] = (
 RULES = (
     Rule(
         "file-typography",
-        "typographic quotes, dashes or spaces stand where ASCII is needed",
-        "programs take them as part of the word: the value is another one, or the line is refused",
+        "Typographic quotes, dashes or spaces stand where ASCII is needed.",
+        "Programs take them as part of the word: the value is another one, or the line is refused.",
         "-, \" and ' and the plain space",
         "the manual page of each file",
         FILES,
@@ -25,8 +25,8 @@ RULES = (
     ),
     Rule(
         "drop-in-name",
-        "files in this folder are read only when their name ends in .conf",
-        "the whole file is ignored without a word",
+        "Files in this folder are read only when their name ends in .conf.",
+        "The whole file is ignored without a word.",
         "/etc/sysctl.d/90-fabric.conf",
         "sysctl.d(5), modprobe.d(5), pam_limits(8)",
         ("modprobe", "sysctl", "limits"),

@@ -17,17 +17,17 @@ MAN = "hosts(5)"
 RULES = (
     Rule(
         "hosts-loopback-name",
-        "a node's own name stands on a loopback address",
-        "programs that look up their own name tell the others 127.0.0.1 or 127.0.1.1: ranks of other nodes connect to "
-        "themselves and wait",
+        "A node's own name stands on a loopback address.",
+        "Programs that look up their own name tell the others 127.0.0.1 or 127.0.1.1: ranks of other nodes connect to "
+        "themselves and wait.",
         "10.10.1.21 c1, and only localhost on 127.0.0.1",
         "hosts(5); Open MPI FAQ (TCP), MPICH FAQ",
         KINDS,
     ),
     Rule(
         "hosts-two-addresses",
-        "one name has two addresses",
-        "the first one is used; which network a job takes then depends on the order of lines",
+        "One name has two addresses.",
+        "The first one is used; which network a job takes then depends on the order of lines.",
         "a name of its own for each network: c1 and c1-ib0",
         MAN,
         KINDS,
@@ -35,8 +35,8 @@ RULES = (
     ),
     Rule(
         "hosts-line",
-        "the line is not ADDRESS NAME …",
-        "the resolver skips it",
+        "The line is not ADDRESS NAME ….",
+        "The resolver skips it.",
         "10.10.100.21 c1-ib0",
         MAN,
         KINDS,

@@ -17,8 +17,8 @@ MAN = "irqbalance(1)"
 RULES = (
     Rule(
         "irqbalance-option",
-        "irqbalance has no such option",
-        "the daemon does not start, or ignores the wish: interrupts stay where they are",
+        "irqbalance has no such option.",
+        "The daemon does not start, or ignores the wish: interrupts stay where they are.",
         "IRQBALANCE_ARGS=--hintpolicy=exact",
         MAN,
         KINDS,
@@ -26,16 +26,16 @@ RULES = (
     ),
     Rule(
         "irqbalance-policy",
-        "hintpolicy takes exact, subset or ignore",
-        "another word is refused, and the driver's hints are not obeyed",
+        "hintpolicy takes exact, subset or ignore.",
+        "Another word is refused, and the driver's hints are not obeyed.",
         "IRQBALANCE_ARGS=--hintpolicy=exact",
         MAN,
         KINDS,
     ),
     Rule(
         "irqbalance-commented",
-        "the wish is commented out and no other line says it",
-        "irqbalance runs with its default policy and moves the adapter's interrupts",
+        "The wish is commented out and no other line says it.",
+        "irqbalance runs with its default policy and moves the adapter's interrupts.",
         "IRQBALANCE_ARGS=--hintpolicy=exact without # before it",
         MAN,
         ("irqbalance",),
@@ -43,8 +43,8 @@ RULES = (
     ),
     Rule(
         "irqbalance-name",
-        "the daemon reads no such variable",
-        "the line is ignored",
+        "The daemon reads no such variable.",
+        "The line is ignored.",
         "IRQBALANCE_ARGS=…",
         "irqbalance(1), irqbalance.service",
         KINDS,

@@ -17,16 +17,16 @@ DNF = "dnf.conf(5), REPO OPTIONS"
 RULES = (
     Rule(
         "repository-address",
-        "this is no address of a repository",
-        "dnf finds no metadata there, and the packages do not come",
+        "This is no address of a repository.",
+        "dnf finds no metadata there, and the packages do not come.",
         "baseurl=https://yum.repos.intel.com/oneapi, without markup; the key's address belongs to gpgkey=",
         DNF,
         KINDS,
     ),
     Rule(
         "repository-option",
-        "repositories have no option of this name",
-        "dnf ignores the line",
+        "Repositories have no option of this name.",
+        "dnf ignores the line.",
         "name, baseurl, enabled, gpgcheck, gpgkey",
         DNF,
         KINDS,
@@ -34,8 +34,8 @@ RULES = (
     ),
     Rule(
         "repository-section",
-        "a repository needs its own [name], baseurl (or mirrorlist, metalink)",
-        "dnf skips the file, or the second section of one name replaces the first",
+        "A repository needs its own [name], baseurl (or mirrorlist, metalink).",
+        "dnf skips the file, or the second section of one name replaces the first.",
         "[oneAPI] and under it name= and baseurl=",
         DNF,
         ("repository",),

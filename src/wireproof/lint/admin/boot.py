@@ -1,0 +1,234 @@
+"""Commands that set the kernel: modprobe, sysctl, grubby, grub2-mkconfig, dracut, and echo into /proc and /sys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.admin import reach
+from wireproof.lint.admin.place import COMMANDS, each, on
+from wireproof.lint.files import kernel as kernel_line
+from wireproof.lint.files import modprobe as modprobe_file
+from wireproof.lint.files import sysctl as sysctl_file
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.pieces import Line
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, Word
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "sysctl-command",
+        "A setting and its value are not one word.",
+        "sysctl takes each word for a setting of its own: only the first number arrives.",
+        "sysctl -w net.ipv4.tcp_rmem='4096 131072 16777216'",
+        "sysctl(8)",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
+        "grub-output",
+        "grub2-mkconfig without -o writes to the terminal.",
+        "The boot menu stays as it was, and the kernel starts without the new parameters.",
+        "grub2-mkconfig -o /boot/grub2/grub.cfg",
+        "GNU GRUB manual, Invoking grub-mkconfig",
+        COMMANDS,
+    ),
+    Rule(
+        "long-option-dash",
+        "A long option needs two dashes.",
+        "With one dash each letter is an option of its own.",
+        "dracut --force, grubby --update-kernel=ALL --args=…, systemctl --now",
+        "the program's manual page",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
+        "ipoib-connected-mode",
+        "Connected mode is set for the IPoIB interface.",
+        "Its 65520 bytes are the IP packet's, not the link's: the fabric's MTU (8192 or 10240) is set in the subnet "
+        "manager; connected mode also switches off Omni-Path's accelerated IP (AIP), and mlx5 on RHEL 8 refuses it.",
+        "echo datagram > /sys/class/net/ib0/mode and the MTU of the IPoIB group less 4: 2044, 4092 or 10236",
+        "Cornelis CN5000 performance tuning, IPoIB; RHEL Configuring InfiniBand and RDMA networks, chapter 6",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "echo-value",
+        "The file takes no such value.",
+        "The write fails with 'Invalid argument', and the setting stays as it was.",
+        "echo performance, echo datagram, echo connected",
+        "Linux Documentation/admin-guide/pm/cpufreq, Documentation/infiniband/ipoib",
+        COMMANDS,
+    ),
+    Rule(
+        "echo-sudo",
+        "sudo is given to echo, and the file is opened without it.",
+        "The shell of the user opens the file before sudo starts: Permission denied.",
+        "echo connected | sudo tee /sys/class/net/ib0/mode",
+        "sudo(8), the example with redirection",
+        COMMANDS,
+    ),
+    Rule(
+        "echo-many",
+        "The output goes to a pattern of several files.",
+        "bash calls it an ambiguous redirect, and nothing is written.",
+        "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+        "bash(1), REDIRECTION",
+        COMMANDS,
+    ),
+)
+LONG: dict[str, tuple[str, ...]] = {
+    "dracut": ("force", "kver", "regenerate-all", "add-drivers", "omit-drivers", "verbose", "no-hostonly"),
+    "grubby": ("args", "update-kernel", "remove-args", "default-kernel", "info", "set-default"),
+    "systemctl": ("now", "user", "no-pager"),
+}
+MODES = ("connected", "datagram")
+GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
+
+
+def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """The module's parameters, as in modprobe.d."""
+    names = [word for word in command.words[1:] if not word.text.startswith(("-", "–", "—"))]
+    if len(names) < 2 or {"-r", "--remove", "-a", "--all"} & set(command.texts):
+        return
+    module = names[0].text.replace("-", "_")
+    for word in names[1:]:
+        line = line_of(recipe, word)
+        found = modprobe_file.WORD.match(line.text, word.column - 1)
+        name, equals, value = word.text.partition("=")
+        if found is None or found.group() != word.raw:
+            continue
+        if equals:
+            yield from modprobe_file.parameter(line, found, module, name)
+            yield from modprobe_file.values(line, found, (module, name), value, modprobe_file.LANES)
+        else:
+            yield from modprobe_file.bare(line, found, module)
+
+
+def line_of(recipe: Recipe, word: Word) -> Line:
+    """The line of a word."""
+    return Line(word.line, recipe.lines[word.line - 1])
+
+
+def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``sysctl -w name=value``: the words, then each setting as in sysctl.d."""
+    words = [word for word in command.words[1:] if not word.text.startswith("-")]
+    if {"-p", "-f", "--load", "--system", "-a"} & set(command.texts) or not words:
+        return
+    first = words[0]
+    rest = [word.text for word in words[1:]]
+    if first.text.endswith("=") and rest:
+        joined = f"{first.text}{' '.join(rest)}"
+    elif rest and rest[0] in ("=", "=="):
+        joined = f"{first.text}={' '.join(rest[1:])}"
+    elif "=" in first.text and rest and all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest):
+        joined = f"{first.text} {' '.join(rest)}"
+    else:
+        joined = ""
+    if joined:
+        quoted = f"'{joined}'" if " " in joined else joined
+        edits = [(first, quoted), *((word, "") for word in words[1:])]
+        yield on("sysctl-command", recipe, command, first, command.text, edits)
+        return
+    for word in words:
+        if "=" in word.text and "$" not in word.text:
+            yield from setting(recipe, word, word.text)
+
+
+def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
+    """One ``name=value`` word judged as a line of sysctl.d; the fix puts it back into its quotes."""
+    line = recipe.lines[word.line - 1]
+    inside = word.raw.find(text)
+    if inside < 0:
+        return
+    begin = word.column - 1 + inside
+    parsed = sysctl_file.setting_of(Line(word.line, text, line[:begin], line[begin + len(text) :]))
+    if parsed is not None:
+        yield from sysctl_file.judge_setting(parsed)
+
+
+def grub(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """grub2-mkconfig needs an output."""
+    given = any(word.text.startswith(("-o", "--output", "–o", "-h", "-V", "--")) for word in command.words[1:])
+    if not given and not command.redirects and len(command.words) == 1:
+        path = "/boot/grub/grub.cfg" if command.program == "grub-mkconfig" else "/boot/grub2/grub.cfg"
+        program = command.words[0]
+        edits = [(program, f"{program.raw} -o {path}")]
+        yield on("grub-output", recipe, command, program, "", edits)
+
+
+def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """Dashes, and the parameters of --args."""
+    yield from dashes(recipe, command)
+    for at, word in enumerate(command.words):
+        value = command.words[at + 1] if word.text == "--args" and at + 1 < len(command.words) else word
+        if word.text == "--args" or word.text.startswith("--args="):
+            line = line_of(recipe, value)
+            begin = value.column - 1 + (value.raw.find("=") + 1 if value is word else 0)
+            end = value.column - 1 + len(value.raw)
+            cut = Line(value.line, line.text[begin:end], line.text[:begin], line.text[end:])
+            yield from kernel_line.judge_parameters(kernel_line.parameters(cut, 0))
+
+
+def dashes(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``dracut -force``."""
+    for word in command.words[1:]:
+        found = re.match(r"[-–—]([a-z][a-z-]{2,30})(=.*)?$", word.text)
+        if found and found.group(1) in LONG[command.program]:
+            yield on("long-option-dash", recipe, command, word, "", [(word, "-" + re.sub(r"^[–—]", "-", word.raw))])
+
+
+def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``echo VALUE > FILE`` below /sys and /proc."""
+    values = [word for word in command.words[1:] if not word.text.startswith("-")]
+    for redirect in command.redirects:
+        path = redirect.target.text
+        if redirect.operator not in (">", ">>") or not path.startswith(("/sys/", "/proc/", "/etc/")):
+            continue
+        if any(word.text == "sudo" for word in command.outer) and command.outer[-1].text == "sudo":
+            yield on("echo-sudo", recipe, command, redirect.target, f"sudo echo … > {path[:100]}")
+        if re.search(r"[*?\[]", redirect.target.raw) and redirect.target.raw[:1] not in ("'", '"'):
+            yield on("echo-many", recipe, command, redirect.target)
+        if len(values) == 1 and "$" not in values[0].text:
+            yield from written(recipe, command, values[0], path)
+
+
+def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
+    """The value against the file."""
+    choices: tuple[str, ...] = ()
+    if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
+        choices = MODES
+        if value.text == "connected":
+            yield on("ipoib-connected-mode", recipe, command, value, path, [(value, "datagram")])
+    elif re.match(r"/sys/class/net/\w{1,15}/mtu$", path):
+        yield from reach.mtu(recipe, command, path.split("/")[4], value)
+    elif path.endswith("/scaling_governor"):
+        choices = GOVERNORS
+    elif path.startswith("/proc/sys/"):
+        name = path.removeprefix("/proc/sys/").replace("/", ".")
+        parsed = sysctl_file.setting_of(Line(value.line, f"{name}={value.text}"))
+        for broken in sysctl_file.judge_setting(parsed) if parsed else ():
+            yield Broken(broken.code, value.line, value.column, broken.seen)
+    if choices and value.text not in choices:
+        lower = value.text.lower()
+        meant = lower if lower in choices else nearest(lower, choices, 0.6)
+        fix = [(value, meant)] if meant else None
+        yield on("echo-value", recipe, command, value, f"{value.text} into {path[:100]}", fix)
+
+
+CHECKS = (
+    each(
+        {
+            "modprobe": modprobe,
+            "sysctl": sysctl,
+            "grub2-mkconfig": grub,
+            "grub-mkconfig": grub,
+            "grubby": grubby,
+            "dracut": dashes,
+            "systemctl": dashes,
+            "echo": echo,
+        }
+    ),
+)

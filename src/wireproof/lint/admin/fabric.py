@@ -1,0 +1,156 @@
+"""The fabric's own tools, and outputs that a recipe shows as proof: opainfo, ibstat, modinfo, qcu64e, mlnx_qos."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.admin.place import COMMANDS, is_commands, on, option_value
+from wireproof.lint.files.pieces import LONGEST_LINE
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, Word, commands
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "port-not-active",
+        "This output shows a port that carries no traffic.",
+        "Speeds named En and Sup are what the port could do; only state Active with Act values proves a link.",
+        "PortState: Active, LinkSpeed Act: 25Gb, LinkWidth Act: 4, LinkWidthDnGrd ActTx: 4 Rx: 4",
+        "opainfo(1), ibstat(8)",
+        COMMANDS,
+    ),
+    Rule(
+        "qcu-reboot",
+        "The port's new mode takes effect only after a reboot, and none follows.",
+        "Until then the adapter keeps its old ports, and the measurement is of those.",
+        "./QCU/Linux_x64/qcu64e /NIC=1 /SET 1x40, then reboot",
+        "Intel QSFP+ Configuration Utility, readme",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "tool-two-folders",
+        "One tool is started from two different relative folders.",
+        "From one working folder only one of the two paths exists.",
+        "./QCU/Linux_x64/qcu64e in both commands",
+        "the text itself",
+        COMMANDS,
+    ),
+    Rule(
+        "listing-old-default",
+        "The listing names a default that the driver has not.",
+        "hdrq_entsize starts as 32 (128 bytes), though modinfo's text calls 16 (64 bytes) the default; max_mtu now "
+        "starts as 10240, not 8192: who compares with the text sees a change that nobody made.",
+        "the value that /sys/module/hfi1/parameters shows without any options line",
+        "hfi1 driver 0.9 and 10.11: modinfo against /sys/module/hfi1/parameters",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "pfc-part-way",
+        "Priority flow control is configured on a part of the switches only.",
+        "A fabric is lossless end to end or not at all: frames are dropped at the hop without it.",
+        "PFC for the same priority on edge and spine switches and on the adapters",
+        "IEEE 802.1Qbb",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "pfc-eight-values",
+        "--pfc takes eight values of 0 or 1, one for each priority.",
+        "mlnx_qos refuses the list.",
+        "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
+        "mlnx_qos(8)",
+        COMMANDS,
+    ),
+)
+OFFLINE = re.compile(
+    r"\s*(?:PhysicalState:\s*(?:Offline|Disabled|Polling|Training)"
+    r"|PortState:\s*(?:Down|Init|Armed)|.{0,60}\bOfflineDisabledReason:)\b"
+)
+PFC = re.compile(r"\bPFC\b[^.;]{0,60}\b(?:TORs?|ToRs?|leaf|edge)\b(?: switch(?:es)?)? only\b")
+PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
+REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
+SOON = 3  # commands behind /SET within which the reboot must come
+
+
+def outputs(recipe: Recipe) -> Iterator[Broken]:
+    """Lines that tools printed."""
+    if not is_commands(recipe):
+        return
+    seen_port = -10
+    for number, long in enumerate(recipe.lines, start=1):
+        text = long[:LONGEST_LINE]
+        offline = OFFLINE.match(text) if "State:" in text or "Reason:" in text else None
+        if offline and number - seen_port > 4:
+            seen_port = number
+            yield Broken("port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120])
+        if "PFC" in text:
+            found = PFC.search(text)
+            if found:
+                yield Broken("pfc-part-way", number, found.start() + 1, found.group()[:120])
+        if "hdrq_entsize" in text or "max_mtu" in text:
+            yield from listing(recipe, number, text)
+
+
+def listing(recipe: Recipe, number: int, text: str) -> Iterator[Broken]:
+    """modinfo's description of two parameters; a document wraps it to the next line."""
+    found = PARAMETER.match(text)
+    if found is None:
+        return
+    after = recipe.lines[number][:LONGEST_LINE] if number < len(recipe.lines) else ""
+    whole = text if "parm:" in after or not after.strip() else f"{text.rstrip()} {after.strip()}"
+    old = {"hdrq_entsize": r"64B \(default\)", "max_mtu": r"default is 8192"}[found.group(1)]
+    if re.search(old, whole):
+        yield Broken("listing-old-default", number, found.start(1) + 1, whole.strip()[:120])
+
+
+def tools(recipe: Recipe) -> Iterator[Broken]:
+    """qcu64e and mlnx_qos."""
+    if not is_commands(recipe):
+        return
+    everything = commands(recipe)
+    folders: dict[str, Word] = {}
+    for at, command in enumerate(everything):
+        if re.match(r"qcu(?:64e|32)?$", command.program):
+            yield from qcu(recipe, everything, at)
+            yield from folder(recipe, command, folders)
+        elif command.program == "mlnx_qos":
+            yield from lanes(recipe, command)
+
+
+def qcu(recipe: Recipe, everything: list[Command], at: int) -> Iterator[Broken]:
+    """A change of mode without a reboot behind it."""
+    command = everything[at]
+    change = next((word for word in command.words if word.text.upper() == "/SET"), None)
+    if change is None:
+        return
+    later = [text for other in everything[at + 1 : at + 1 + SOON] for text in other.texts]
+    if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
+        yield on("qcu-reboot", recipe, command, change, command.text)
+
+
+def folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterator[Broken]:
+    """A second relative folder for one program; the first one named is taken for right."""
+    word = command.words[0]
+    path = word.text
+    if not path.startswith((".", "~")) and "/" not in path:
+        return
+    first = folders.setdefault(command.program, word)
+    if path != first.text and not path.startswith("/") and not first.text.startswith("/"):
+        yield on("tool-two-folders", recipe, command, word, f"{path}, before {first.text}", [(word, first.text)])
+
+
+def lanes(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``--pfc`` with another number of values than eight."""
+    given = option_value(command, "--pfc", "-f")
+    words = [given] if given else [word for word in command.words if word.text.startswith("--pfc=")]
+    for word in words:
+        values = word.text.removeprefix("--pfc=").split(",")
+        if "$" not in word.text and (len(values) != 8 or not set(values) <= {"0", "1"}):
+            yield on("pfc-eight-values", recipe, command, word, f"{len(values)} values: {word.text[:80]}")
+
+
+CHECKS = (outputs, tools)

@@ -1,0 +1,185 @@
+"""Commands that set the processor's clock: cpupower, tuned-adm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.admin.place import COMMANDS, each, on
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, Edit, Word
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "cpupower-option",
+        "cpupower does not know the option in this form.",
+        "It prints its usage and sets nothing: the clock stays as it was, and so does the spread of the results.",
+        "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance",
+        "cpupower(1), cpupower-frequency-set(1)",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
+        "cpupower-governor",
+        "No governor has this name.",
+        "The kernel refuses it; governors are written in lower case.",
+        "performance, powersave, ondemand, conservative, schedutil or userspace",
+        "Linux Documentation/admin-guide/pm/cpufreq",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
+        "cpupower-order",
+        "-c CPUS stands behind the subcommand.",
+        "It belongs to cpupower itself: behind the subcommand it is an unknown option and nothing is set.",
+        "cpupower -c all frequency-set -g performance",
+        "cpupower(1)",
+        COMMANDS,
+    ),
+    Rule(
+        "cpupower-frequency",
+        "The lower limit is above the upper one.",
+        "The kernel refuses the limits.",
+        "--min not above --max",
+        "cpupower-frequency-set(1)",
+        COMMANDS,
+    ),
+    Rule(
+        "tuned-profile",
+        "tuned has no profile of this name, or the word 'profile' is missing.",
+        "tuned-adm refuses, and the old profile stays.",
+        "tuned-adm profile latency-performance",
+        "tuned-adm(8), tuned-profiles(7)",
+        COMMANDS,
+    ),
+)
+GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
+SUBCOMMANDS = (
+    *("frequency-set", "frequency-info", "idle-set", "idle-info", "set", "info", "monitor", "powercap-info", "help"),
+)
+LONG = (
+    "min",
+    "max",
+    "governor",
+    "freq",
+    "related",
+    "cpu",
+    "debug",
+    "hwfreq",
+    "policy",
+    "stats",
+    "perf-bias",
+    "disable",
+)
+PROFILES = (
+    *("balanced", "powersave", "throughput-performance", "latency-performance", "network-latency", "hpc-compute"),
+    *("network-throughput", "virtual-guest", "virtual-host", "accelerator-performance", "cpu-partitioning", "realtime"),
+    *("desktop", "intel-sst", "optimize-serial-console", "oracle", "mssql", "postgresql", "aws", "spindown-disk"),
+    *("balanced-battery", "server-powersave", "laptop-battery-powersave", "enterprise-storage", "sap-hana"),
+)
+VERBS = ("profile", "list", "active", "off", "recommend", "verify", "auto_profile", "profile_info", "profile_mode")
+FREQUENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKmMgGtT]?)(?:[hH][zZ])?$")
+SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit that cpupower assumes
+
+
+def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """One cpupower command. All corrections of its options go into one fix; typographic dashes alone have a rule of
+    their own.
+    """
+    edits: list[Edit] = []
+    for word in command.words[1:]:
+        right = option(word.text)
+        if right != word.text:
+            edits.append((word, right))
+    governor = governor_of(command)
+    if governor is not None:
+        meant = nearest(governor.text.lower(), GOVERNORS, 0.7) or governor.text.lower()
+        edits.append((governor, meant if meant in GOVERNORS else governor.raw))
+    wrong = [edit for edit in edits if edit[0] is not governor and edit[0].text.startswith("-")]
+    if wrong:
+        seen = " ".join(word.text for word, _ in wrong)
+        yield on("cpupower-option", recipe, command, wrong[0][0], seen, edits)
+    if governor is not None:
+        fix = edits if edits[-1][1] in GOVERNORS else None
+        yield on("cpupower-governor", recipe, command, governor, "", fix)
+    yield from order(recipe, command)
+    yield from limits(recipe, command)
+
+
+def option(text: str) -> str:
+    """An option as cpupower wants it: ``–min`` and ``-min`` are ``--min``, ``–c`` is ``-c``."""
+    found = re.match(r"([-–—−]+)([A-Za-z][\w-]*)(=.*)?$", text)
+    if found is None:
+        return text
+    name = found.group(2)
+    if len(name) == 1:
+        return f"-{name}{found.group(3) or ''}"
+    return f"--{name}{found.group(3) or ''}" if name in LONG or found.group(1)[0] != "-" else text
+
+
+def governor_of(command: Command) -> Word | None:
+    """The governor's word when it is none that exists."""
+    for at, word in enumerate(command.words[:-1]):
+        value = command.words[at + 1]
+        if option(word.text) in ("-g", "--governor"):
+            known = value.text in GOVERNORS or not re.match(r"[A-Za-z]+$", value.text)
+            return None if known else value
+    return None
+
+
+def order(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``frequency-set -c all``, and a subcommand that is misspelt."""
+    texts = command.texts
+    at = next((at for at, text in enumerate(texts) if text in SUBCOMMANDS), None)
+    if at is None:
+        for word in command.words[1:]:
+            meant = nearest(word.text.replace("_", "-"), SUBCOMMANDS, 0.85)
+            if not word.text.startswith("-") and (meant or word.text.replace("_", "-") in SUBCOMMANDS):
+                right = meant or word.text.replace("_", "-")
+                yield on("cpupower-option", recipe, command, word, "", [(word, right)])
+                return
+        return
+    for place in range(at + 1, len(texts) - 1):
+        if option(texts[place]) in ("-c", "--cpu") and texts[at].startswith("frequency"):
+            flag, cpus = command.words[place], command.words[place + 1]
+            edits = [(command.words[at], f"-c {cpus.raw} {texts[at]}"), (flag, ""), (cpus, "")]
+            yield on("cpupower-order", recipe, command, flag, f"{texts[at]} -c {cpus.text}", edits)
+            return
+
+
+def limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """--min above --max."""
+    values: dict[str, Word] = {}
+    for at, word in enumerate(command.words[:-1]):
+        name = {"-d": "--min", "-u": "--max"}.get(option(word.text), option(word.text))
+        values.setdefault(name, command.words[at + 1])
+    low, high = (kilohertz(values[name].text) if name in values else None for name in ("--min", "--max"))
+    if low is not None and high is not None and low > high:
+        word = values["--min"]
+        yield on("cpupower-frequency", recipe, command, word, f"{word.text} > {values['--max'].text}")
+
+
+def kilohertz(text: str) -> float | None:
+    """A frequency in kHz, None when it is none."""
+    found = FREQUENCY.match(text)
+    return float(found.group(1)) * SCALE[found.group(2).lower()] if found else None
+
+
+def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """One tuned-adm command."""
+    if len(command.words) < 2:
+        return
+    first = command.words[1]
+    if first.text in PROFILES:
+        yield on("tuned-profile", recipe, command, first, "", [(first, f"profile {first.raw}")])
+    elif first.text == "profile":
+        for word in command.words[2:]:
+            meant = nearest(word.text, PROFILES, 0.85)
+            if meant and "-" in meant and not meant.startswith(word.text) and not word.text.startswith(meant):
+                yield on("tuned-profile", recipe, command, word, f"{word.text}; nearest is {meant}", [(word, meant)])
+
+
+CHECKS = (each({"cpupower": cpupower, "tuned-adm": tuned}),)

@@ -1,0 +1,163 @@
+"""Commands that test or give addresses: ping, ip, ifconfig, nmcli."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.admin.place import COMMANDS, each, on, option_value
+from wireproof.lint.files.addresses import is_address
+from wireproof.lint.files.interface import CONNECTED_MOST, DATAGRAM_MOST, ETHERNET_MOST, Interface
+from wireproof.lint.files.interface import prefix_of as length_of
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, Word, commands
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "ping-count",
+        "The option takes the address as its value, so that no host is left.",
+        "ping answers 'bad number of packets' or 'destination address required' and tests nothing.",
+        "ping -c 3 10.10.100.22",
+        "ping(8)",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
+        "command-address",
+        "This is no address, or its prefix length is missing or impossible.",
+        "The command is refused; without a length ip makes a /32, to which no neighbour belongs.",
+        "ip addr add 10.10.40.21/24 dev enp97s0",
+        "ip-address(8), nm-settings(5)",
+        COMMANDS,
+    ),
+    Rule(
+        "command-mtu",
+        "The interface cannot have this MTU.",
+        "65520 needs IPoIB in connected mode first; Ethernet ends below 10000; the command is refused or cut short.",
+        "echo connected > /sys/class/net/ib0/mode before 65520; 9000 on Ethernet",
+        "Linux Documentation/infiniband/ipoib; ip-link(8)",
+        COMMANDS,
+    ),
+    Rule(
+        "nmcli-value",
+        "The property takes no such value.",
+        "NetworkManager refuses the command.",
+        "nmcli con mod ib0 ipv4.method manual ipv4.addresses 10.10.100.21/24",
+        "nm-settings-nmcli(5)",
+        COMMANDS,
+    ),
+)
+# Options of ping that take a value. Source: ping(8) of iputils.
+PING_VALUES = ("-c", "-i", "-I", "-s", "-W", "-w", "-t", "-l", "-m", "-M", "-p", "-Q", "-S", "-T", "-F", "-N", "-e")
+METHODS = ("auto", "manual", "link-local", "shared", "disabled", "ignore", "dhcp")
+MEANT = {"static": "manual", "none": "disabled", "fixed": "manual"}
+
+
+def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ping -c ADDRESS``: a count that is no count, and no host."""
+    hosts, skip = [], False
+    for word in command.words[1:]:
+        if skip:
+            skip = False
+        elif plain(word.text) in PING_VALUES:
+            skip = True
+        elif not word.text.startswith(("-", "–")):
+            hosts.append(word)
+    for at, word in enumerate(command.words[1:-1], start=1):
+        value = command.words[at + 1]
+        if plain(word.text) == "-c" and not hosts and not value.text.isdigit() and named(value.text):
+            yield on("ping-count", recipe, command, word, f"-c {value.text}", [(word, f"{word.raw} 3")])
+            return
+
+
+def plain(option: str) -> str:
+    """An option with its typographic dash made a hyphen."""
+    return "-" + option[1:] if option[:1] in "–—−" else option
+
+
+def named(text: str) -> bool:
+    """An address or a name, as a host is written; no variable that may hold a number."""
+    return is_address(text) or bool(re.match(r"[A-Za-z][\w.-]*$|<[^>]*>$", text))
+
+
+def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ip addr add`` and ``ip link set mtu``."""
+    texts = command.texts
+    if len(texts) > 3 and texts[1][:1] == "a" and texts[2] in ("add", "a", "replace", "change"):
+        word = command.words[3]
+        if word.text[:1].isdigit() and "$" not in word.text:
+            yield from address(recipe, command, word)
+    size = option_value(command, "mtu")
+    if size is not None and "set" in texts:
+        device = option_value(command, "dev") or option_value(command, "set")
+        yield from mtu(recipe, command, device.text if device else "", size)
+
+
+def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ifconfig IF ADDRESS netmask MASK mtu N``."""
+    mask = option_value(command, "netmask")
+    if mask is not None and re.match(r"[0-9.]+$", mask.text) and length_of(mask.text) is None:
+        yield on("command-address", recipe, command, mask)
+    size = option_value(command, "mtu")
+    if size is not None and len(command.words) > 1:
+        yield from mtu(recipe, command, command.words[1].text, size)
+
+
+def address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
+    """An address that must have a prefix length."""
+    host, slash, length = word.text.partition("/")
+    most = 128 if ":" in host else 32
+    if not is_address(host) or (slash and not (length.isdigit() and int(length[:4]) <= most)):
+        if not (slash and is_address(host) and length_of(length) is not None):
+            yield on("command-address", recipe, command, word)
+    elif not slash and "peer" not in command.texts:
+        yield on("command-address", recipe, command, word, f"{word.text} without /24", [(word, f"{word.raw}/24")])
+
+
+def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
+    """An MTU against the kind of interface that the name tells."""
+    if not re.fullmatch(r"[0-9]{1,9}", size.text):
+        return
+    interface, value = Interface(device), int(size.text)
+    if interface.ethernet and value > ETHERNET_MOST:
+        yield on("command-mtu", recipe, command, size, f"{size.text} on {device}", [(size, "9000")])
+    elif interface.infiniband and value > CONNECTED_MOST:
+        yield on("command-mtu", recipe, command, size, f"{size.text} on {device}", [(size, str(CONNECTED_MOST))])
+    elif interface.infiniband and value > DATAGRAM_MOST and told(recipe, device) == "datagram":
+        yield on("command-mtu", recipe, command, size, f"{size.text} on {device}, which is set to datagram")
+
+
+def told(recipe: Recipe, device: str) -> str:
+    """The IPoIB mode that the text sets for a device, "" when it sets none or both."""
+    modes: set[str] = set()
+    for command in commands(recipe):
+        for redirect in command.redirects:
+            if redirect.target.text.endswith(f"/{device}/mode") and command.program in ("echo", "printf"):
+                modes.update(text for text in command.texts if text in ("connected", "datagram"))
+    return modes.pop() if len(modes) == 1 else ""
+
+
+def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """Properties that nmcli sets."""
+    for at, word in enumerate(command.words[:-1]):
+        value = command.words[at + 1]
+        name = word.text.lstrip("+-")
+        if "$" in value.text or not value.text:
+            continue
+        if name in ("ipv4.method", "ipv6.method") and value.text not in METHODS:
+            yield from meant(recipe, command, value, MEANT.get(value.text) or nearest(value.text, METHODS, 0.6))
+        elif name == "infiniband.transport-mode" and value.text not in ("connected", "datagram"):
+            yield from meant(recipe, command, value, nearest(value.text, ("connected", "datagram"), 0.5))
+        elif name in ("ipv4.addresses", "ipv4.address", "ip4") and "," not in value.text and value.text[:1].isdigit():
+            yield from address(recipe, command, value)
+
+
+def meant(recipe: Recipe, command: Command, value: Word, right: str | None) -> Iterator[Broken]:
+    """A word that a property does not take."""
+    yield on("nmcli-value", recipe, command, value, "", [(value, right)] if right else None)
+
+
+CHECKS = (each({"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli}),)

@@ -1,0 +1,204 @@
+"""Commands that install and start software: dnf, yum, rpm, systemctl, service, ulimit, irqbalance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wireproof.lint.admin.place import COMMANDS, each, is_commands, on
+from wireproof.lint.files import irqbalance as irqbalance_file
+from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.pieces import LONGEST_LINE, Line
+from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.shell import Command, commands
+
+__all__ = ["CHECKS", "RULES"]
+
+RULES = (
+    Rule(
+        "repository-command",
+        "The address of the repository is mangled or is that of a key.",
+        "dnf adds a repository that does not exist, or the shell takes the markup for redirections.",
+        "dnf config-manager --add-repo https://yum.repos.intel.com/oneapi, and rpm --import for the key",
+        "dnf config-manager, --add-repo; Intel oneAPI installation guide, dnf",
+        COMMANDS,
+    ),
+    Rule(
+        "package-psm1",
+        "infinipath-psm is PSM 1, the library of True Scale.",
+        "Omni-Path's adapters need PSM 2 or OPX: MPI finds no fabric and falls back to TCP.",
+        "dnf install libpsm2",
+        "Intel Omni-Path host software release notes; infinipath-psm package description",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "service-name",
+        "No service has this name.",
+        "Systemctl answers that the unit does not exist, and nothing starts at boot.",
+        "opafm, opensm, rdma, irqbalance, tuned, nfs-server",
+        "the packages' unit files",
+        COMMANDS,
+    ),
+    Rule(
+        "fabric-manager-place",
+        "The fabric manager is switched on by opaconfig, which starts it only at the next boot of this node.",
+        "The manager must run on a node whose adapter is cabled to that fabric: without it the ports stay in Init and "
+        "carry no data; a head node without a link to the compute nodes' fabric cannot do it.",
+        "systemctl enable --now opafm on a node with a link (here c1 or c2), then opainfo shows PortState: Active",
+        "Omni-Path Fabric Suite Fabric Manager user guide",
+        COMMANDS,
+        severity="warning",
+    ),
+    Rule(
+        "ulimit-value",
+        "The limit of locked memory is low or no number.",
+        "RDMA libraries cannot lock their buffers and fail or fall back to TCP.",
+        "ulimit -l unlimited",
+        "bash(1), ulimit; Open MPI FAQ (locked memory)",
+        COMMANDS,
+    ),
+    Rule(
+        "ulimit-sudo",
+        "ulimit belongs to the shell and is no program.",
+        "sudo finds no command of this name; even if it did, only that process would get the limit.",
+        "a line in /etc/security/limits.d, or LimitMEMLOCK=infinity in the service",
+        "bash(1), SHELL BUILTIN COMMANDS",
+        COMMANDS,
+    ),
+)
+SERVICES = (
+    *("opafm", "opensm", "opensmd", "rdma", "rdma-ndd", "rdma-hw", "irqbalance", "openibd", "tuned", "lldpad", "lldpd"),
+    *("nfs-server", "nfs-client", "ibacm", "srpd", "srp_daemon", "slurmd", "slurmctld", "slurmdbd", "munge", "chronyd"),
+    *("NetworkManager", "network", "firewalld", "sshd", "xcatd", "dhcpd", "httpd", "named", "autofs", "rpcbind"),
+    *("cpupower", "iwpmd", "opa2rm", "opasnmp", "fwupd", "systemd-sysctl", "systemd-modules-load", "ntpd", "nvmf"),
+)
+MEANT = {"openfm": "opafm", "opa-fm": "opafm", "opafmd": "opafm", "irqbalanced": "irqbalance", "tunedd": "tuned"}
+VERBS = ("enable", "start", "restart", "disable", "stop", "reenable", "reload", "try-restart", "mask", "unmask")
+ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
+ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
+KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
+
+
+def repositories(recipe: Recipe) -> Iterator[Broken]:
+    """``dnf config-manager --add-repo``, read from the line: markup in it is no shell."""
+    if not is_commands(recipe):
+        return
+    for number, long in enumerate(recipe.lines, start=1):
+        text = long[:LONGEST_LINE]
+        found = ADD_REPO.search(text) if "config-manager" in text and "add" in text else None
+        if found is None:
+            continue
+        said = found.group(1).rstrip()
+        addresses = list(dict.fromkeys(ADDRESS.findall(said)))
+        markup = "<" in said and ">" in said and "href" in said
+        keys = [address for address in addresses if KEY.search(address)]
+        if not markup and not keys:
+            continue
+        places = [address for address in addresses if address not in keys]
+        head = text[: found.start(1)]
+        fix = head + places[0] if places else None
+        if fix and keys:
+            begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
+            fix += f"\n{begin.group(1) if begin else ''}rpm --import {keys[0]}"
+        yield Broken("repository-command", number, found.start(1) + 1, said[:160], fix)
+
+
+def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """PSM 1 for Omni-Path. A text that speaks of True Scale's adapters is left alone."""
+    if "install" not in command.texts and command.program != "rpm":
+        return
+    for word in command.words[1:]:
+        if re.match(r"infinipath-psm(?:-devel)?$", word.text) and not true_scale(recipe):
+            right = "libpsm2-devel" if word.text.endswith("devel") else "libpsm2"
+            edits = [(word, "" if right in command.texts else right)]
+            yield on("package-psm1", recipe, command, word, "", edits)
+
+
+def true_scale(recipe: Recipe) -> bool:
+    """Whether the text is about True Scale."""
+    return any(
+        re.search(r"ib_qib|true\s?scale|\bqib\d?\b", line[:LONGEST_LINE], re.IGNORECASE) for line in recipe.lines
+    )
+
+
+def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """Names of units."""
+    verb = next((at for at, text in enumerate(command.texts) if text in VERBS), None)
+    if verb is None or "mask" in command.texts[verb]:
+        return
+    for word in command.words[verb + 1 :]:
+        yield from unit(recipe, command, word.text, verb)
+
+
+def service(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``service NAME start``."""
+    if len(command.words) > 2:
+        yield from unit(recipe, command, command.texts[1], 0)
+
+
+def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Broken]:
+    """One unit's name."""
+    name = text.removesuffix(".service")
+    if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in SERVICES:
+        return
+    meant = MEANT.get(name) or nearest(name, SERVICES, 0.88)
+    if meant and meant not in (name + "d", name.removesuffix("d"), name + "s"):
+        word = next(word for word in command.words[verb + 1 :] if word.text == text)
+        edits = [(word, word.raw.replace(name, meant, 1))]
+        yield on("service-name", recipe, command, word, f"{name}; nearest is {meant}", edits)
+    elif name in MEANT:
+        word = next(word for word in command.words[verb + 1 :] if word.text == text)
+        yield on("service-name", recipe, command, word, "", [(word, word.raw.replace(name, MEANT[name], 1))])
+
+
+def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``opaconfig -E opafm``."""
+    if "-E" in command.texts and "opafm" in command.texts and not elsewhere(recipe, command):
+        edits = [(command.words[0], "systemctl enable --now opafm"), *((word, "") for word in command.words[1:])]
+        yield on("fabric-manager-place", recipe, command, command.words[0], command.text, edits)
+
+
+def elsewhere(recipe: Recipe, command: Command) -> bool:
+    """Whether a wrapper (pdsh, ssh) runs it on named nodes, or the text starts opafm on nodes."""
+    wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
+    if wrapped & {word.text for word in command.outer}:
+        return True
+    return any("opafm" in other.texts and other.program == "systemctl" and other.outer for other in commands(recipe))
+
+
+def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ulimit -l VALUE``."""
+    if any(word.text == "sudo" for word in command.outer):
+        yield on("ulimit-sudo", recipe, command, command.words[0], command.text[:80])
+        return
+    for at, word in enumerate(command.words[:-1]):
+        value = command.words[at + 1]
+        if re.fullmatch(r"-[SH]{0,2}l", word.text) and "$" not in value.text and not value.text.startswith("-"):
+            low = value.text.isdigit() and int(value.text[:15]) < 1 << 20
+            known = value.text in ("unlimited", "hard", "soft") or value.text.isdigit()
+            if low or not known:
+                yield on("ulimit-value", recipe, command, value, f"-l {value.text}", [(value, "unlimited")])
+
+
+def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """The daemon's options given by hand."""
+    if len(command.words) > 1 and command.last == command.line:
+        line = Line(command.line, recipe.lines[command.line - 1])
+        for option in irqbalance_file.OPTION.finditer(line.text, command.words[1].column - 1):
+            yield from irqbalance_file.argument(line, option)
+
+
+CHECKS = (
+    repositories,
+    each(
+        {
+            **dict.fromkeys(("dnf", "yum", "rpm", "microdnf"), packages),
+            "systemctl": systemctl,
+            "service": service,
+            "opaconfig": opaconfig,
+            "ulimit": ulimit,
+            "irqbalance": irqbalance,
+        }
+    ),
+)

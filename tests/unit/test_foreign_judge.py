@@ -3,69 +3,14 @@
 from __future__ import annotations
 
 import csv
-import math
-import re
-import subprocess
-import sys
-from pathlib import Path
 
 import msgspec
 import pytest
+from tests.unit.foreign_tables import GOLDEN, codes, imb, pingpong, stream, wire_times
 
-from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
+from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text, default_table, override
-from wireproof.verdict import CATALOGUE
 from wireproof.verdict.foreign import judge_series
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-
-
-def imb(name: str) -> Series:
-    """One of the documents' ping-pong tables."""
-    with (GOLDEN / name).open(encoding="utf-8") as file:
-        points = [
-            SeriesPoint(
-                message_bytes=int(row["bytes"]),
-                hrt_ns=float(row["t_usec"]) * 1e3,
-                time_step_ns=10.0,
-                goodput_bytes_per_s=float(row["mbytes_per_s"]) * 1e6,
-                goodput_step=1e4,
-                messages_per_s=float(row["msg_per_s"]),
-                iterations=int(row["repetitions"]),
-            )
-            for row in csv.DictReader(file)
-        ]
-    return Series(
-        tool="imb", benchmark="PingPong", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
-        formula="loop / (2 N)", unit="us; MB = 10^6", processes=2,
-    )  # fmt: skip
-
-
-def pingpong(times_us: dict[int, float], **changes: object) -> Series:
-    points = [SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
-    plain = Series(
-        tool="osu", benchmark="osu_latency", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
-        formula="round trip / 2", unit="us",
-    )  # fmt: skip
-    return msgspec.structs.replace(plain, **changes)
-
-
-def stream(rates_mb: dict[int, float], **changes: object) -> Series:
-    points = [SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4) for s, r in rates_mb.items()]
-    plain = Series(
-        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", window=64, points=points,
-        formula="bytes / time", unit="MB/s",
-    )  # fmt: skip
-    return msgspec.structs.replace(plain, **changes)
-
-
-def wire_times(start_us: float, rate_mb: float, sizes: range = range(23)) -> dict[int, float]:
-    return {1 << n: start_us + (1 << n) / rate_mb for n in sizes}
-
-
-def codes(found: SeriesVerdict, severity: str = "") -> set[str]:
-    return {r.code for r in found.reasons if not severity or r.severity == severity}
-
 
 # --- the documents ------------------------------------------------------------------------------------------
 
@@ -301,6 +246,17 @@ def test_verbs_over_ethernet_are_rdma_by_themselves() -> None:
     assert (found.verdict, "judged-as-rdma" in codes(found)) == ("pass", True)
 
 
+def test_sockets_over_an_rdma_link_are_kernel_tcp() -> None:
+    series = stream({131072: 3000.0}, tool="iperf3", benchmark="tcp", protocol="tcp", window=None)
+    for link, kind in (("edr", "ipoib-edr"), ("roce100", "100gbe"), ("opa100", "ipofabric-opa100")):
+        found = judge_series(series, claim_from_text(link))
+        assert (found.proof, found.verdict) == ("unproven", "fail")
+        assert any(kind in r.message for r in found.reasons if r.code == "judged-as-tcp")
+        assert "one TCP stream is bound by one core" in next(
+            r.message for r in found.reasons if r.code == "below-expectation"
+        )
+
+
 def test_a_rate_limiter_is_not_taken_for_memory() -> None:
     times = {1 << n: 10.0 + (1 << n) / (3000 if n < 16 else 1170) for n in range(23)}
     found = judge_series(pingpong(times), claim_from_text("10gbe", mtu=1500))
@@ -366,60 +322,3 @@ def test_shared_memory_may_be_claimed() -> None:
     found = judge_series(imb("opa100_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("shm"))
     assert (found.verdict, codes(found, "fail")) == ("inconclusive", set())
     assert "no-wire-claimed" in codes(found)
-
-
-# --- bad input ----------------------------------------------------------------------------------------------
-
-NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e-300, 1e300, 5e-324, 1.0]
-
-
-@pytest.mark.parametrize("value", NUMBERS)
-@pytest.mark.parametrize("link", ["edr", "10gbe", None])
-def test_no_number_breaks_the_judgement_or_passes(value: float, link: str | None) -> None:
-    claim = claim_from_text(link) if link else None
-    for name in ("hrt_ns", "time_ns", "goodput_bytes_per_s", "messages_per_s", "time_max_ns"):
-        for traffic in ("pingpong", "stream", "put", "exchange", "rate", "collective", "ring", "other", "atomic"):
-            points = [SeriesPoint(message_bytes=s, **{name: value}) for s in (0, 8, 4096, 1 << 20, -5, 1 << 60)]
-            series = pingpong({}, points=points, traffic=traffic, waits=traffic in ("pingpong", "put"))
-            found = judge_series(series, claim)
-            assert found.verdict != "pass"
-            assert all(r.code in CATALOGUE and r.message for r in found.reasons)
-
-
-def test_nothing_at_all_is_inconclusive() -> None:
-    for link in (None, claim_from_text("edr")):
-        found = judge_series(pingpong({}), link)
-        assert found.verdict == "inconclusive"
-        assert "nothing-measured" in codes(found)
-
-
-def test_a_failed_check_of_contents_fails() -> None:
-    series = pingpong(wire_times(1.0, 11_900))
-    points = [msgspec.structs.replace(p, valid=p.message_bytes != 64) for p in series.points]
-    found = judge_series(msgspec.structs.replace(series, points=points), claim_from_text("edr"))
-    assert codes(found, "fail") == {"payload-corrupt"}
-
-
-def test_many_rows_of_one_size_are_one_point() -> None:
-    points = [
-        SeriesPoint(message_bytes=131072, goodput_bytes_per_s=rate * 1e6) for rate in (1100, 1176, 1177, 1300, 1178)
-    ]
-    series = stream({}, points=points, protocol="tcp", tool="iperf3", window=None)
-    found = judge_series(series, claim_from_text("10gbe", mtu=1500))
-    assert (found.verdict, found.best_bytes_per_s) == ("pass", 1177e6)
-
-
-def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict() -> None:
-    code = "import sys, wireproof.verdict.foreign, wireproof.physics; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    series, link = imb("40gbe_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("40gbe")
-    assert judge_series(series, link) == judge_series(series, link)
-
-
-def test_every_code_of_a_foreign_series_is_in_the_catalogue() -> None:
-    folder = Path(judge_series.__code__.co_filename).parent
-    used = set()
-    for file in folder.glob("*.py"):
-        used |= set(re.findall(r'add\(\s*"([a-z-]+)"', file.read_text(encoding="utf-8")))
-    assert len(used) > 20
-    assert used <= set(CATALOGUE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.physics.claims import FAMILIES, PATHS, claim_from_text
+from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
@@ -22,6 +22,7 @@ __all__ = [
     "PhysicsError",
     "Table",
     "bandwidth_threshold_bytes",
+    "carried_by",
     "claim_from_text",
     "default_table",
     "is_shaped",

@@ -12,7 +12,7 @@ from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 
-__all__ = ["FAMILIES", "PATHS", "claim_from_text"]
+__all__ = ["FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 
 FAMILIES = ("ethernet", "roce", "infiniband", "efa", "slingshot", "ipoib", "ipofabric", "psm3")
 """Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
@@ -60,7 +60,7 @@ def claim_from_text(text: str, *, path: str = "", mtu: int | None = None, pcie: 
     kind, way = kind.strip(), _path(path)
     rate = _gbps(stated, text) if colon else None
     link = _family(kind, rate) if kind in FAMILIES or kind in ("eth", "ib") else _named(kind, rate)
-    link = msgspec.structs.replace(_over(link, way), mtu=mtu, pcie=pcie)
+    link = msgspec.structs.replace(_carried(link, way), mtu=mtu, pcie=pcie)
     limits(link, "pingpong", "latency", 0)  # refuses an impossible MTU or slot now, not at the first table
     return link
 
@@ -135,7 +135,19 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     return link
 
 
-def _over(link: LinkClaim, way: str) -> LinkClaim:
+def carried_by(link: LinkClaim, path: str) -> LinkClaim:
+    """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an InfiniBand.
+
+    The MTU is kept where both speak of the same one. Raises PhysicsError where the link cannot have the path.
+    """
+    other = _carried(link, _path(path))
+    if other is link:
+        return link
+    ethernet = link.protocol in _ETHERNET and other.protocol in _ETHERNET
+    return msgspec.structs.replace(other, mtu=link.mtu if ethernet else None, pcie=link.pcie)
+
+
+def _carried(link: LinkClaim, way: str) -> LinkClaim:
     """The link as ``way`` uses it."""
     if way in _OPEN:
         return link

@@ -7,6 +7,7 @@ import difflib
 import msgspec
 
 from wireproof.model.errors import BadInput
+from wireproof.verdict.catalogue_foreign import FOREIGN
 from wireproof.verdict.catalogue_text import TEXT
 
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "page"]
@@ -35,7 +36,7 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed(TEXT)
+CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}")
 
 
 def explain(code: str) -> Entry:

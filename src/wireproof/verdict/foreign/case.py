@@ -38,7 +38,9 @@ class Case:
     guessed: bool = False
 
     def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
-        self.reasons.append(Reason(code=code, severity=severity, message=message, evidence=evidence or {}))
+        # Some words are the log's own: one line, whatever it held.
+        told = message if message.isprintable() else "".join(c if c.isprintable() else " " for c in message)
+        self.reasons.append(Reason(code=code, severity=severity, message=told, evidence=evidence or {}))
 
     @property
     def kind(self) -> str:

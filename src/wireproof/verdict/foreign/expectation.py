@@ -15,6 +15,7 @@ _WAITED_BYTES = 1 << 20
 _STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
 _HANDSHAKE = 3  # starts that a rendezvous may cost on top of the first
 _LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
+_SLOT = 0.4  # a slot is seldom narrower than this share of the link
 _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
 
 
@@ -95,6 +96,8 @@ def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str
     printed = any(row.point.goodput_bytes_per_s is not None for row in case.curve.rows)
     if series.waits and not printed and reached >= _LATENCY_SHARE:
         return "warning", "; the table is about latency"
+    if protocol != "tcp" and not bounds.link.pcie and reached >= _SLOT:
+        return "fail", "; where the slot is narrower than the link, say so (--pcie gen3x8)"
     return "fail", ""
 
 

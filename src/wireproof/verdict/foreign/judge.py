@@ -5,7 +5,7 @@ from __future__ import annotations
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Series, SeriesVerdict
-from wireproof.physics.claims import claim_from_text
+from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import over_fabric
 from wireproof.physics.table import Table
 from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
@@ -55,17 +55,18 @@ def _verbs(series: Series) -> bool:
 
 
 def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
-    """The bounds of the link; of an Ethernet link those of RoCE where the series or its numbers say RDMA."""
-    series = case.series
-    bounds = bounds_of(link, table, verbs=_verbs(series))
+    """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of sockets against
+    TCP, whatever was claimed; the rest against the claim, or RoCE where only that explains an Ethernet's numbers."""
+    series, verbs = case.series, _verbs(case.series)
+    if verbs and link.protocol == "tcp" and not over_fabric(link):
+        return _instead(case, bounds_of(carried_by(link, "rdma"), table, verbs=True), "judged-as-rdma", "RDMA", path)
+    if series.protocol in ("tcp", "udp") and link.protocol not in ("tcp", "shm", "loopback"):
+        name = series.protocol.upper()
+        return _instead(case, bounds_of(carried_by(link, "tcp"), table), "judged-as-tcp", f"kernel {name}", path)
+    bounds = bounds_of(link, table, verbs=verbs)
     if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or series.protocol in ("tcp", "udp"):
         return bounds
-    rated = link.rate_bits_per_s
-    text = "roce" if rated is None else f"roce:{rated / 1e9:g}"
-    roce = bounds_of(claim_from_text(text, mtu=link.mtu, pcie=link.pcie), table, verbs=_verbs(series))
-    if _verbs(series):
-        case.add("judged-as-rdma", "note", f"{series.benchmark} moves its bytes by RDMA: held against {roce.link.kind}")
-        return roce
+    roce = bounds_of(carried_by(link, "rdma"), table)
     start = case.curve.start.wait_ns if case.curve.start is not None else None
     if start is None or start >= bounds.hard or start < roce.doubt or not _explains(case, roce):
         return bounds
@@ -76,6 +77,14 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
     return roce
+
+
+def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
+    said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
+    text = f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.kind}{said}"
+    agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
+    case.add(code, "note" if not said or agrees else "warning", text[:400])
+    return bounds
 
 
 def _explains(case: Case, bounds: Bounds) -> bool:

@@ -1,0 +1,61 @@
+"""Tables of other programs: the documents' own, and made ones."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import msgspec
+
+from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
+
+__all__ = ["GOLDEN", "codes", "imb", "pingpong", "stream", "wire_times"]
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def imb(name: str) -> Series:
+    """One of the documents' ping-pong tables."""
+    with (GOLDEN / name).open(encoding="utf-8") as file:
+        points = [
+            SeriesPoint(
+                message_bytes=int(row["bytes"]),
+                hrt_ns=float(row["t_usec"]) * 1e3,
+                time_step_ns=10.0,
+                goodput_bytes_per_s=float(row["mbytes_per_s"]) * 1e6,
+                goodput_step=1e4,
+                messages_per_s=float(row["msg_per_s"]),
+                iterations=int(row["repetitions"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+    return Series(
+        tool="imb", benchmark="PingPong", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
+        formula="loop / (2 N)", unit="us; MB = 10^6", processes=2,
+    )  # fmt: skip
+
+
+def pingpong(times_us: dict[int, float], **changes: object) -> Series:
+    points = [SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
+    plain = Series(
+        tool="osu", benchmark="osu_latency", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
+        formula="round trip / 2", unit="us",
+    )  # fmt: skip
+    return msgspec.structs.replace(plain, **changes)
+
+
+def stream(rates_mb: dict[int, float], **changes: object) -> Series:
+    points = [SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4) for s, r in rates_mb.items()]
+    plain = Series(
+        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", window=64, points=points,
+        formula="bytes / time", unit="MB/s",
+    )  # fmt: skip
+    return msgspec.structs.replace(plain, **changes)
+
+
+def wire_times(start_us: float, rate_mb: float, sizes: range = range(23)) -> dict[int, float]:
+    return {1 << n: start_us + (1 << n) / rate_mb for n in sizes}
+
+
+def codes(found: SeriesVerdict, severity: str = "") -> set[str]:
+    return {r.code for r in found.reasons if not severity or r.severity == severity}

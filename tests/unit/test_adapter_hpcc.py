@@ -104,6 +104,16 @@ def test_what_is_no_measured_number_is_left_out(bad: str) -> None:
     assert all(any("left out" in note for note in series.notes) for series in found.values())
 
 
+def test_a_run_of_one_process_measures_nothing() -> None:
+    lines = [
+        f"{line.partition('=')[0]}=-1" if "PingPong" in line or "Ring" in line else line
+        for line in SUMMARY.splitlines()
+    ]
+    (series,) = read(("Begin of LatencyBandwidth section.\n" + "\n".join(lines) + "\n").encode(), "x")
+    assert (series.points, series.complete) == ([], False)
+    assert "not measured" in series.incomplete
+
+
 def test_a_part_of_hpcc_that_failed_is_said() -> None:
     found = by_name(SUMMARY.replace("Success=1", "Success=0"))
     assert all(any("Success=0" in note for note in series.notes) for series in found.values())

@@ -142,7 +142,7 @@ def parse(page: Page, start: int) -> Parsed:
     """The latency and bandwidth results of the run that begins on line index ``start``."""
     reading = _Reading()
     after = _scan(page, start, reading)
-    use_words = reading.words.full() or not reading.keys.values
+    use_words = reading.words.full() or not (reading.keys.values or reading.keys.refused)
     base = Series(
         tool="hpcc",
         version=reading.version or ".".join(reading.release),

@@ -164,13 +164,14 @@ def results(base: Series, figures: Figures, pairs: dict[str, int], *, begun: boo
                 )
             )
     if begun and not figures.closed and len(found) < len(_KINDS):
+        what = "were not measured, no positive number is printed" if figures.refused else "are not in the text"
         missing = [kind.benchmark for kind in _KINDS if kind.benchmark not in {one.benchmark for one in found}]
         found.append(
             structs.replace(
                 base,
                 unit=figures.unit,
                 complete=False,
-                incomplete=f"line {base.last_line}: these results are not in the text: {', '.join(missing)}",
+                incomplete=f"line {base.last_line}: these results {what}: {', '.join(missing)}",
                 notes=_refused(figures),
             )
         )

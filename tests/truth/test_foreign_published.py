@@ -93,6 +93,18 @@ def test_a_published_table_of_shared_memory_is_no_wire(times: dict[int, float], 
         assert found.proof == "off-wire"
 
 
+def test_a_fabric_whose_large_messages_collapse_is_slow_and_no_memory() -> None:
+    """Sendrecv and Exchange over HDR100: a fall of 84 % from 1 MiB on, reported and never explained."""
+    for rates in (
+        {262144: 15660.37, 524288: 17616.61, 1 << 20: 8107.16, 2 << 20: 4479.40, 4 << 20: 2726.56},
+        {262144: 11283.53, 524288: 12394.29, 1 << 20: 5260.33, 2 << 20: 3936.01, 4 << 20: 3778.18},
+    ):
+        series = stream(rates, tool="imb", traffic="exchange", directions=2, window=None)
+        found = judge_series(series, claim_from_text("hdr100"))
+        assert (found.proof, found.verdict) == ("unproven", "fail")
+        assert {"below-expectation", "cache-shaped"} <= {reason.code for reason in found.reasons}
+
+
 def test_a_published_table_of_both_directions_exceeds_one() -> None:
     found = judge_series(stream(HDR100), claim_from_text("hdr100"))
     assert found.verdict == "fail"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, lab_sweep, latency, osu, own, truth
+from benchmarks import bandwidth, judge, lab_sweep, latency, osu, own, truth
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
@@ -25,6 +25,7 @@ PARTS = {
     "bandwidth": (bandwidth.run, 2),
     "osu": (osu.run, 1),
     "lab": (lab_sweep.run, 3),
+    "judge": (judge.run, 1),
 }
 """Each part and its weight in the time."""
 

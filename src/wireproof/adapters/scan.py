@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 
 import msgspec
 
 from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.page import Page, page_of
+from wireproof.adapters.signs import Sign, signs_of, tool_of
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
@@ -36,6 +37,8 @@ MODULES: tuple[str, ...] = (
 _SIGN_WITHIN = 4096
 """A sign stands in the first characters of its line; only JSON without line breaks has longer lines."""
 
+_PIECE_LINES = 20_000
+
 
 @cache
 def _adapters() -> tuple[Adapter, ...]:
@@ -43,31 +46,31 @@ def _adapters() -> tuple[Adapter, ...]:
 
 
 @cache
-def _signs() -> re.Pattern[str]:
-    """One pattern with a group per tool, tried on every line of every log."""
-    groups = (f"(?P<t{i}>{'|'.join(one.signs)})" for i, one in enumerate(_adapters()))
-    return re.compile("|".join(groups))
+def _signs() -> tuple[Sign, ...]:
+    return tuple(signs_of(one.signs for one in _adapters()))
 
 
-@lru_cache(maxsize=4096)
+# The signs that can be in the page being read: the others' words are nowhere in it.
+_possible: ContextVar[tuple[Sign, ...] | None] = ContextVar("possible signs", default=None)
+
+
 def _tool(line: str) -> int | None:
-    """Index of the tool whose sign is in the line. Logs repeat their lines, so most answers are remembered."""
-    match = _signs().search(line)
-    return int(match.lastgroup[1:]) if match is not None and match.lastgroup is not None else None
+    """Index of the tool whose sign is in the line."""
+    possible = _possible.get()
+    return tool_of(line[:_SIGN_WITHIN], _signs() if possible is None else possible)
 
 
 def starts_result(line: str) -> bool:
     """True when some tool's result may start on this line."""
-    return _tool(line[:_SIGN_WITHIN]) is not None
+    return _tool(line) is not None
 
 
 def _heads(page: Page) -> Iterator[tuple[int, int]]:
-    """(line index, tool) of every line with a sign. Most lines are rows, which need no search: they are all digits."""
+    """(line index, tool) of every line with a sign."""
     for index, line in enumerate(page.lines):
-        if line and not line.replace(" ", "").replace(".", "").isdigit():
-            tool = _tool(line[:_SIGN_WITHIN])
-            if tool is not None:
-                yield index, tool
+        tool = _tool(line) if line else None
+        if tool is not None:
+            yield index, tool
 
 
 def _honest(one: Series) -> Series:
@@ -75,6 +78,27 @@ def _honest(one: Series) -> Series:
     if one.points or not one.complete:
         return one
     return msgspec.structs.replace(one, complete=False, incomplete=one.incomplete or "no row could be read")
+
+
+def _possible_in(page: Page) -> tuple[Sign, ...]:
+    """The signs whose words are in the page; its lines are joined piece by piece, so that no second copy is held."""
+    open_signs, kept = [sign for sign in _signs() if sign.needle], {id(sign) for sign in _signs() if not sign.needle}
+    for begin in range(0, len(page.lines), _PIECE_LINES):
+        piece = "\n".join(page.lines[begin : begin + _PIECE_LINES])
+        kept |= {id(sign) for sign in open_signs if sign.needle in piece}
+        open_signs = [sign for sign in open_signs if id(sign) not in kept]
+    return tuple(sign for sign in _signs() if id(sign) in kept)
+
+
+def _found(page: Page) -> list[Series]:
+    found: list[Series] = []
+    after = 0
+    for index, tool in _heads(page):
+        if index >= after:
+            parsed = _adapters()[tool].parse(page, index)
+            after = max(parsed.after, index + 1)
+            found += [_honest(one) for one in parsed.series]
+    return found
 
 
 def read(data: bytes, source: str) -> list[Series]:
@@ -85,14 +109,11 @@ def read(data: bytes, source: str) -> list[Series]:
     if not data.strip():
         raise BadInput(f"{source}: the file is empty.")
     page = page_of(data, source)
-    found: list[Series] = []
-    after = 0
-    for index, tool in _heads(page):
-        if index < after:
-            continue
-        parsed = _adapters()[tool].parse(page, index)
-        after = max(parsed.after, index + 1)
-        found += [_honest(one) for one in parsed.series]
+    token = _possible.set(_possible_in(page))
+    try:
+        found = _found(page)
+    finally:
+        _possible.reset(token)
     if not found:
         found = tables(page)
     if not found:

@@ -200,6 +200,12 @@ def test_where_the_ranks_are_is_kept_when_the_library_says_it() -> None:
             ("/opt/b/IMB-MPI1", "-msgsize", "100", "-window_size", "64", "Uniband"),
         ),
         (
+            ToolRequest(program="/usr/lib64/openmpi/bin/mpitests-IMB-MPI1", sizes=(7,)),
+            ("/usr/lib64/openmpi/bin/mpitests-IMB-MPI1", "-msgsize", "7"),
+        ),
+        (ToolRequest(program="IMB-P2P", sizes=(0, 8)), ("IMB-P2P", "-msgsz", "0", "-msgsz", "8")),
+        (ToolRequest(program="IMB-P2P", sizes=(4, 8)), ("IMB-P2P", "-msglog", "2:3")),
+        (
             ToolRequest(program="IMB-P2P", benchmark="PingPong", sizes=(8, 100), extra=("-pause", "0")),
             ("IMB-P2P", "-msgsz", "8", "-msgsz", "100", "-pause", "0", "PingPong"),
         ),

@@ -251,6 +251,16 @@ def test_torn_rows_make_it_incomplete() -> None:
     assert len(series.points) == len(SIZES) - 1
 
 
+def test_other_output_inside_a_row_makes_it_incomplete() -> None:
+    lines = NEW.splitlines()
+    lines[7] += "srun: warning: n2 is slow"
+    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    assert "mixed into a row" in series.incomplete
+    assert len(series.points) == len(SIZES) - 1
+    lines[7] = NEW.splitlines()[7] + " <-- eager limit"
+    assert "mixed" in only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n").incomplete
+
+
 def test_a_heading_without_a_table() -> None:
     series = only("# Benchmarking PingPongMT\n# NO SUCCESSFUL EXECUTIONS\n#-----\n\nbye\n")
     assert (series.points, series.complete) == ([], False)

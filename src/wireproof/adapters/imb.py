@@ -64,7 +64,7 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
     if suite == "MT":
         return ["-datatype", "char", "-count", ",".join(map(str, request.sizes))]
     logs = _logs(request.sizes)
-    if logs is not None:
+    if logs is not None and not (suite == "P2P" and 0 in request.sizes):  # IMB-P2P's range k:n is without 0
         return ["-msglog", f"{logs[0]}:{logs[1]}"]
     if suite == "P2P":
         return [word for size in request.sizes for word in ("-msgsz", str(size))]
@@ -77,9 +77,8 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
 
 
 def _suite(program: str) -> str:
-    """``P2P`` for ``/opt/intel/bin/IMB-P2P``."""
-    name = program.rsplit("/", 1)[-1].upper()
-    return name.removeprefix("IMB-").removesuffix("-GPU")
+    """``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and ``IMB-MPI1-GPU``."""
+    return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
 
 
 def _refuse(request: ToolRequest, suite: str) -> None:

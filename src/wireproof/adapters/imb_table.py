@@ -13,7 +13,7 @@ from wireproof.adapters.imb_heading import Heading, Run, ends_table, is_table, r
 from wireproof.adapters.imb_tests import ImbTest, described
 from wireproof.adapters.imb_units import MEGA, Megabyte, megabyte, ratio
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import Rows, read_rows, step_of
+from wireproof.adapters.rows import Rows, number, read_rows, step_of
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["read_table"]
@@ -159,16 +159,21 @@ def _extra(name: str) -> str:
 
 
 def _failure(page: Page, rows: Rows, first: int) -> str:
-    """What the program itself says of a size that it did not measure: ``4096 time-out.; ...``."""
+    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell into its line."""
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines))):
         if index in measured:
             continue
         line = page.lines[index]
+        words = line.split(None, 3)
+        if not words or not words[0].isdigit():
+            continue
         for mark, why in _FAILURES.items():
-            if mark in line and line.split()[0].isdigit():
-                size = line[: line.index(mark)].split()[-1]
-                return f"line {index + 1}: {size[:20]} bytes were not measured: {why}"
+            if mark in line:
+                size = line[: line.index(mark)].split()[-1:] or words
+                return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
+        if len(words) > 2 and words[1].isdigit() and number(words[2]) is not None:
+            return f"line {index + 1}: other output is mixed into a row"
     return ""
 
 

@@ -29,7 +29,20 @@ def _flow(end: dict[str, Any], suffix: str) -> Flow | None:
     if rate and packets and lost is not None:
         return Flow(rate / 8 * max(0.0, 1 - lost / packets), "sent x (1 - lost / all)", _extra(sent, received, plain))
     rate = amount(sent.get("bits_per_second"))
-    return Flow(rate / 8, "sent", _extra(sent, received, plain)) if rate else None
+    if rate:
+        return Flow(rate / 8, "sent", _extra(sent, received, plain))
+    return _streams(end) if not suffix else None
+
+
+def _streams(end: dict[str, Any]) -> Flow | None:
+    """The first versions have no sums for one stream, only what each stream's ends counted."""
+    streams = end.get("streams")
+    ends = [member(one, "receiver") for one in streams if isinstance(one, dict)] if isinstance(streams, list) else []
+    rates = [amount(one.get("bits_per_second")) for one in ends]
+    known = [rate for rate in rates if rate]
+    if not known or len(known) < len(rates):
+        return None
+    return Flow(sum(known) / 8, "received", _extra({}, ends[0], {}) if len(ends) == 1 else {})
 
 
 def _extra(sent: dict[str, Any], received: dict[str, Any], plain: dict[str, Any]) -> dict[str, float]:

@@ -59,7 +59,7 @@ def parse_text(page: Page, start: int) -> Parsed:
     seen = [*run.rows, *run.summary]
     if run.rows and not run.summary and (run.old or not (run.client or run.server or run.trouble)):
         return Parsed([old_series(page, start, run)], max(run.after, start + 1))
-    if not seen and ("interrupt" in run.trouble or run.old):
+    if not seen and (("interrupt" in run.trouble and not run.client) or run.old):
         return Parsed([], max(run.after, start + 1))
     ways = sorted({row.way for row in seen} - {""}, reverse=True) or [""]
     found = [_flow(run, way) for way in ways]

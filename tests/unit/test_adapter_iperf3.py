@@ -1,0 +1,333 @@
+"""The iperf3 adapter: real text and JSON, the forms of its versions, iperf 2, and logs that are cut."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wireproof.adapters import read
+from wireproof.adapters.iperf3 import ADAPTER
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+from wireproof.model.tool import ToolRequest
+
+LOGS = Path(__file__).parent.parent / "golden" / "logs"
+HEAD = "Connecting to host 192.0.2.9, port 5201\n[  4] local 192.0.2.8 port 40000 connected to 192.0.2.9 port 5201\n"
+TABLE = "[ ID] Interval           Transfer     Bandwidth       Retr\n"
+SUMMARY = (
+    "- - - - - - - - - - - - - - - - - - - - - - - - -\n"
+    + TABLE
+    + "[  4]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec   17             sender\n"
+    + "[  4]   0.00-10.00  sec  1.09 GBytes   939 Mbits/sec                  receiver\n"
+)
+
+
+def golden(name: str) -> list[Series]:
+    return read((LOGS / name).read_bytes(), name)
+
+
+def one(text: str) -> Series:
+    (series,) = read(text.encode(), "x")
+    return series
+
+
+def rate(series: Series) -> float:
+    (point,) = series.points
+    assert point.goodput_bytes_per_s is not None
+    return point.goodput_bytes_per_s
+
+
+def test_text_gives_what_arrived() -> None:
+    (series,) = golden("iperf3_plain_loopback.txt")
+    assert (series.tool, series.benchmark, series.metric, series.traffic) == ("iperf3", "tcp", "bandwidth", "stream")
+    assert rate(series) == pytest.approx(19.9e9 / 8)
+    point = series.points[0]
+    assert point.goodput_step == pytest.approx(0.1e9 / 8)
+    assert point.message_bytes == 128 << 10
+    assert point.values["retransmits"] == 10
+    assert point.values["interval_min_bytes_per_s"] == pytest.approx(18.3e9 / 8)
+    assert series.hosts == ["127.0.0.1", "127.0.0.1"]
+    assert series.complete
+
+
+def test_byte_rates_count_in_powers_of_1024() -> None:
+    (series,) = golden("iperf3_rev_loopback.txt")
+    assert rate(series) == pytest.approx(2393 * (1 << 20))
+
+
+def test_parallel_streams_are_read_from_their_sum() -> None:
+    (series,) = golden("iperf3_par_loopback.txt")
+    assert rate(series) == pytest.approx(23.1e9 / 8)
+    assert series.pairs == 3
+    assert "omitted: the first 1 s" in series.notes
+    assert series.points[0].values["interval_min_bytes_per_s"] == pytest.approx(22.2e9 / 8)
+
+
+def test_both_directions_are_added() -> None:
+    (series,) = golden("iperf3_bidir_loopback.txt")
+    assert (series.metric, series.directions, series.traffic) == ("bidirectional_bandwidth", 2, "exchange")
+    assert rate(series) == pytest.approx((2.32e9 + 22.7e9) / 8)
+    assert series.points[0].values["forward_bytes_per_s"] == pytest.approx(2.32e9 / 8)
+
+
+def test_udp() -> None:
+    (series,) = golden("iperf3_udp_loopback.txt")
+    assert series.protocol == "udp"
+    assert rate(series) == pytest.approx(50.065e6 / 8)
+    assert series.points[0].values["jitter_ms"] == pytest.approx(0.019)
+    assert series.points[0].message_bytes == pytest.approx(32768, rel=0.01)
+    assert any("datagrams" in note for note in series.notes)
+
+
+def test_verbose_text_says_version_and_block() -> None:
+    (series,) = golden("iperf3_verbose_loopback.txt")
+    assert series.version == "3.12"
+    assert series.points[0].message_bytes == 131072
+    assert not any("default" in note for note in series.notes)
+
+
+def test_a_servers_log_has_one_series_a_run() -> None:
+    found = golden("iperf3_server_loopback.txt")
+    assert len(found) == 10
+    assert all(series.complete for series in found)
+    assert [series.benchmark for series in found].count("tcp_bidir") == 2
+    assert rate(found[1]) == pytest.approx(20.1e9 / 8)
+    assert any("sent" in note for note in found[1].notes), "-R: the server only knows what it sent"
+
+
+@pytest.mark.parametrize(("name", "gbits"), [("iperf3_1g_mtu1500.json", 0.948382), ("iperf3_10g_mtu9000.json", 9.903)])
+def test_json_gives_what_arrived(name: str, gbits: float) -> None:
+    (series,) = golden(name)
+    assert rate(series) * 8e-9 == pytest.approx(gbits, rel=1e-3)
+    assert series.version == "3.12"
+    assert (series.points[0].message_bytes, series.protocol, series.complete) == (131072, "tcp", True)
+    assert series.points[0].values["intervals"] == 3
+
+
+def test_json_of_both_directions_reverse_and_udp() -> None:
+    (both,) = golden("iperf3_bidir_loopback.json")
+    assert (both.directions, both.benchmark) == (2, "tcp_bidir")
+    assert rate(both) == pytest.approx((13911553002.61932 + 9487913453.928406) / 8)
+    (reverse,) = golden("iperf3_reverse_loopback.json")
+    assert "reverse: the server sends" in reverse.notes
+    assert reverse.pairs == 2
+    (udp,) = golden("iperf3_udp_loopback.json")
+    assert (udp.protocol, udp.points[0].message_bytes) == ("udp", 32768)
+
+
+def test_refused_connections_are_incomplete() -> None:
+    (series,) = golden("iperf3_refused.json")
+    assert not series.complete
+    assert not series.points
+    assert "unable to connect" in series.incomplete
+    text = one("iperf3: error - unable to connect to server: No route to host\n")
+    assert not text.complete
+    assert "No route to host" in text.incomplete
+
+
+def test_old_versions_say_bandwidth() -> None:
+    series = one(HEAD + TABLE + "[  4]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   221 KBytes\n" + SUMMARY)
+    assert rate(series) == pytest.approx(939e6 / 8)
+    assert series.points[0].values["retransmits"] == 17
+
+
+def test_only_the_summary_was_pasted() -> None:
+    assert rate(one(SUMMARY + "\niperf Done.\n")) == pytest.approx(939e6 / 8)
+    bare = "\n".join(line.replace("[  4]", "     ") for line in SUMMARY.splitlines())
+    assert rate(one("some words of a letter\n" + bare + "\n")) == pytest.approx(939e6 / 8)
+
+
+def test_time_stamps_and_units() -> None:
+    lines = [f"Mon Nov  2 10:00:{index:02} 2026 {line}" for index, line in enumerate((HEAD + SUMMARY).splitlines())]
+    assert rate(one("\n".join(lines) + "\n")) == pytest.approx(939e6 / 8)
+    wide = SUMMARY.replace("939 Mbits/sec", "0.11 GBytes/sec")
+    assert rate(one(HEAD + wide)) == pytest.approx(0.11 * (1 << 30))
+
+
+def test_two_runs_in_one_log() -> None:
+    second = (HEAD + SUMMARY).replace("939 Mbits", "412 Mbits")
+    found = read(("Grüße aus Köln\n" + HEAD + SUMMARY + "\niperf Done.\n" + second).encode(), "x")
+    assert [rate(series) for series in found] == pytest.approx([939e6 / 8, 412e6 / 8])
+
+
+def test_a_run_without_its_summary_has_no_point() -> None:
+    for text in (
+        HEAD,
+        HEAD + TABLE + "[  4]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   221 KBytes\n",
+        HEAD + SUMMARY.rpartition("[  4]")[0],
+        HEAD + "iperf3: interrupt - the client has terminated\n",
+    ):
+        for series in read(text.encode(), "x"):
+            assert not series.complete
+            assert not series.points
+
+
+def test_an_old_udp_client_tells_what_was_lost() -> None:
+    row = "[  4]   0.00-10.00  sec  1.19 GBytes  1.02 Gbits/sec  0.014 ms  1000/10000 (10%)\n"
+    head = "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n"
+    series = one(HEAD + head + row + "[  4] Sent 10000 datagrams\n\niperf Done.\n")
+    assert rate(series) == pytest.approx(1.02e9 / 8 * 0.9)
+    assert any("lost" in note for note in series.notes)
+
+
+def document(**end: Any) -> dict[str, Any]:
+    test = {"protocol": "TCP", "num_streams": 4, "blksize": 65536, "omit": 0, "reverse": 0}
+    return {"start": {"connected": [], "version": "iperf 3.16", "test_start": test}, "intervals": [], "end": end}
+
+
+def test_several_documents_in_one_file() -> None:
+    first = document(sum_sent={"bits_per_second": 9e9}, sum_received={"bits_per_second": 8e9})
+    second = document(sum_sent={"bits_per_second": 7e9})
+    text = json.dumps(first, indent=8) + "\n" + json.dumps(second)
+    for shown in (text + "\n", f"[\n{json.dumps(first)},\n{json.dumps(second)}\n]\n"):
+        found = read(shown.encode(), "x")
+        assert [rate(series) for series in found] == pytest.approx([1e9, 7e9 / 8])
+        assert [series.pairs for series in found] == [4, 4]
+
+
+def test_a_cut_document_before_another() -> None:
+    whole = json.dumps(document(sum_received={"bits_per_second": 8e9}), indent=1)
+    cut, good = read((whole[: len(whole) // 2] + "\n" + whole + "\n").encode(), "x")
+    assert not cut.complete
+    assert not cut.points
+    assert rate(good) == pytest.approx(1e9)
+
+
+def test_json_that_an_error_ended() -> None:
+    broken = document(sum_received={"bits_per_second": 8e9}) | {"error": "control socket has closed unexpectedly"}
+    series = one(json.dumps(broken))
+    assert not series.complete
+    assert "control socket" in series.incomplete
+
+
+@pytest.mark.parametrize("bad", ["-nan", "NaN", "-5", "1e300", '"fast"', "null", "true", "[]"])
+def test_numbers_that_cannot_be(bad: str) -> None:
+    text = json.dumps(document(sum_received={"bits_per_second": 424242})).replace("424242", bad)
+    series = one(text)
+    assert not series.points
+    assert not series.complete
+
+
+def test_old_udp_json_has_only_the_senders_sum() -> None:
+    value = document(sum={"bits_per_second": 8e8, "lost_packets": 25, "packets": 100, "jitter_ms": 0.02})
+    value["start"]["test_start"]["protocol"] = "UDP"
+    series = one(json.dumps(value))
+    assert rate(series) == pytest.approx(75e6)
+    assert series.points[0].values["lost_packets"] == 25
+
+
+def test_the_first_versions_have_no_sums() -> None:
+    stream = {"sender": {"bits_per_second": 9e9}, "receiver": {"bits_per_second": 8e9, "seconds": 10}}
+    assert rate(one(json.dumps(document(streams=[stream])))) == pytest.approx(1e9)
+    assert rate(one(json.dumps(document(streams=[stream, stream])))) == pytest.approx(2e9)
+    assert not one(json.dumps(document(streams=[stream, {"receiver": {}}]))).points
+
+
+def test_a_stream_of_events() -> None:
+    start = document()["start"]
+    interval = {"sum": {"bits_per_second": 8e9, "seconds": 1.0}}
+    events = [
+        *({"event": "start", "data": start}, {"event": "interval", "data": interval}),
+        {"event": "end", "data": {"sum_received": {"bits_per_second": 8e9}}},
+    ]
+    text = "\n".join(json.dumps(event, separators=(",", ":")) for event in events) + "\n"
+    assert rate(one(text)) == pytest.approx(1e9)
+    assert [rate(series) for series in read((text + text).encode(), "x")] == pytest.approx([1e9, 1e9])
+    cut = one(text[: text.index('{"event":"end"') + 30])
+    assert not cut.complete
+    assert not cut.points
+
+
+def test_iperf_2() -> None:
+    (plain,) = golden("iperf2_loopback.txt")
+    assert (plain.tool, plain.version, plain.complete) == ("iperf", "2", True)
+    assert rate(plain) == pytest.approx(11.5e9 / 8)
+    (parallel,) = golden("iperf2_parallel_loopback.txt")
+    assert rate(parallel) == pytest.approx(43.4e9 / 8)
+    assert [rate(series) for series in golden("iperf2_server_loopback.txt")] == pytest.approx([43.2e9 / 8, 11.6e9 / 8])
+
+
+OLD = (
+    "------------------------------------------------------------\n"
+    "Client connecting to 192.0.2.9, {0} port 5001\n"
+    "------------------------------------------------------------\n"
+    "[  3] local 192.0.2.8 port 40000 connected with 192.0.2.9 port 5001\n"
+    "[ ID] Interval       Transfer     Bandwidth\n"
+)
+
+
+def test_iperf_2_intervals_are_not_the_result() -> None:
+    rows = "".join(f"[  3] {at}.0-{at + 1}.0 sec   112 MBytes   94{at} Mbits/sec\n" for at in range(10))
+    text = OLD.format("TCP") + rows
+    assert not one(text).points
+    assert not one(OLD.format("TCP") + rows.splitlines()[0] + "\n").points
+    assert rate(one(text + "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n")) == pytest.approx(944e6 / 8)
+
+
+def test_iperf_2_udp_needs_the_servers_report() -> None:
+    sent = OLD.format("UDP") + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n"
+    assert not one(sent).points
+    report = "[  3] Server Report:\n[  3]  0.0-10.0 sec  1.23 MBytes  1.03 Mbits/sec   0.013 ms   15/  893 (1.7%)\n"
+    series = one(sent + report)
+    assert rate(series) == pytest.approx(1.03e6 / 8)
+    assert series.points[0].values["lost_packets"] == 15
+
+
+def keys(series: Series) -> list[tuple[object, ...]]:
+    return [(point.message_bytes, point.goodput_bytes_per_s) for point in series.points]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("iperf*")))
+def test_a_cut_log_never_gives_another_record(name: str) -> None:
+    data = (LOGS / name).read_bytes()
+    full = [keys(series) for series in read(data, name)]
+    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
+    for cut in sorted({*ends, *range(97, len(data), 97)}):
+        try:
+            found = read(data[:cut], name)
+        except BadInput:
+            continue
+        for series, known in zip(found, full, strict=False):
+            assert keys(series) in ([], known), cut
+
+
+def test_hostile_text_does_not_break_it() -> None:
+    deep = '{"start": {' + '"a": {' * 5000
+    for text in (deep, '"start": {' * 2000, HEAD * 500, "[SUM]" * 3000, TABLE + "[  4] 0.00-" + "9" * 5000):
+        try:
+            found = read(text.encode(), "x")
+        except BadInput:
+            continue
+        assert not any(series.points for series in found)
+
+
+def test_argv() -> None:
+    ask = ToolRequest(
+        program="iperf3", role="client", server="10.0.0.2", seconds=10, omit_seconds=2, sizes=(1 << 20,), cpu=4,
+        socket_buffer_bytes=2 << 20,
+    )  # fmt: skip
+    words = "iperf3 -c 10.0.0.2 -t 10 -O 2 -l 1048576 -w 2097152 -J -A 4"
+    assert ADAPTER.argv(ask) == tuple(words.split())
+    ask = ToolRequest(program="iperf3", role="server", port=5333, cpu=4, sizes=(1 << 20,))
+    assert ADAPTER.argv(ask) == ("iperf3", "-s", "-1", "-p", "5333", "-A", "4")
+    ask = ToolRequest(program="iperf3", role="client", server="b", benchmark="bidir", extra=("-P", "4"))
+    assert ADAPTER.argv(ask) == ("iperf3", "-c", "b", "--bidir", "-J", "-P", "4")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ToolRequest(program="iperf3", role="client"),
+        ToolRequest(program="iperf3", role="client", server="b", benchmark="latency"),
+        ToolRequest(program="iperf3", role="client", server="b", sizes=(1, 2)),
+        ToolRequest(program="iperf3", role="client", server="b", seconds=1.5),
+        ToolRequest(program="iperf3", role="client", server="b", seconds=1, iterations=5),
+        ToolRequest(program="iperf3", role="client", server="b", rdma_cm=True),
+    ],
+)
+def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
+    with pytest.raises(BadInput):
+        ADAPTER.argv(ask)

@@ -1,0 +1,167 @@
+"""The sockperf adapter: real outputs, its versions and modes, and logs that are cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters import read
+from wireproof.adapters.sockperf import ADAPTER
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+from wireproof.model.tool import ToolRequest
+
+LOGS = Path(__file__).parent.parent / "golden" / "logs"
+MIB = 1 << 20
+
+
+def golden(name: str) -> Series:
+    (series,) = read((LOGS / name).read_bytes(), name)
+    return series
+
+
+def one(text: str) -> Series:
+    (series,) = read(text.encode(), "x")
+    return series
+
+
+def test_ping_pong() -> None:
+    series = golden("sockperf_pingpong_loopback.txt")
+    assert (series.tool, series.version, series.metric) == ("sockperf", "3.7-no.git", "half_round_trip")
+    assert (series.protocol, series.traffic, series.waits, series.complete) == ("udp", "pingpong", True, True)
+    (point,) = series.points
+    assert point.hrt_ns == pytest.approx(36930)
+    assert point.time_step_ns == pytest.approx(1)
+    assert point.time_min_ns == pytest.approx(12568)
+    assert point.time_max_ns == pytest.approx(651899)
+    assert point.percentiles["p50"] == pytest.approx(36859)
+    assert point.percentiles["p99.99"] == pytest.approx(78366)
+    assert (point.iterations, point.message_bytes) == (7444, 14)
+    assert any("14 bytes" in note for note in series.notes)
+
+
+def test_whole_round_trips_are_halved() -> None:
+    series = golden("sockperf_underload_rtt_loopback.txt")
+    assert series.points[0].hrt_ns == pytest.approx(98444 / 2)
+    assert series.points[0].percentiles["p50"] == pytest.approx(73158 / 2)
+    assert not series.waits, "messages were lost: nothing waited for them"
+    assert any("half" in note for note in series.notes)
+
+
+def test_throughput_counts_in_powers_of_1024() -> None:
+    series = golden("sockperf_throughput_loopback.txt")
+    (point,) = series.points
+    assert point.goodput_bytes_per_s == pytest.approx(305.418 * MIB)
+    assert (point.message_bytes, point.messages_per_s) == (1400, 228753)
+    assert any("sender's own count" in note for note in series.notes)
+
+
+RUN = (
+    "sockperf: == version #3.10-0.git == \n"
+    "sockperf: [Total Run] RunTime=10.000 sec; Warm up time=400 msec; SentMessages=900000; ReceivedMessages=899999\n"
+    "sockperf: ====> avg-latency=5.321 (std-dev=1.250, mean-ad=0.400, median-ad=0.300, siqr=0.200, cv=0.235, "
+    "std-error=0.001, 99.0% ci=[5.318, 5.324])\n"
+    "sockperf: Summary: Latency is 5.321 usec\n"
+    "sockperf: Total 850000 observations; each percentile contains 8500.00 observations\n"
+    "sockperf: ---> <MAX> observation =  120.100\n"
+    "sockperf: ---> percentile 99.000 =    7.700\n"
+    "sockperf: ---> <MIN> observation =    4.100\n"
+)
+
+
+def test_new_versions_print_more() -> None:
+    series = one("$ sockperf pp -i 192.0.2.4 --tcp -m 64 -t 10\n" + RUN)
+    (point,) = series.points
+    assert (series.benchmark, point.message_bytes, series.version) == ("ping-pong", 64, "3.10-0.git")
+    assert point.values["std_dev_ns"] == pytest.approx(1250)
+    assert point.values["std_error_ns"] == pytest.approx(1)
+
+
+def test_the_kind_of_a_command_above() -> None:
+    assert one("# sockperf under-load -i 192.0.2.4 --mps 50000 -m 200\n" + RUN).benchmark == "under-load"
+    assert one("# sockperf playback -i 192.0.2.4 --data-file x\n" + RUN).benchmark == "playback"
+
+
+def test_only_the_end_was_pasted_and_two_runs() -> None:
+    tail = RUN.partition("\n")[2].replace("<MAX>", "MAX").replace("<MIN>", "MIN")
+    assert one(tail).points[0].hrt_ns == pytest.approx(5321)
+    both = read((RUN + "vmware tools restarted\n" + RUN.replace("5.321 usec", "6.000 usec")).encode(), "x")
+    assert [series.points[0].hrt_ns for series in both] == pytest.approx([5321, 6000])
+
+
+def test_throughput_without_a_word_on_its_size() -> None:
+    text = (
+        "sockperf: Total of 1000000 messages sent in 1.000 sec\n"
+        "sockperf: Summary: Message Rate is 1000000 [msg/sec]\n"
+        "sockperf: Summary: BandWidth is 1.404 GBps (11.230 Gbps)\n"
+    )
+    series = one(text)
+    assert series.points[0].goodput_bytes_per_s == pytest.approx(1404 * MIB)
+    assert series.points[0].message_bytes == pytest.approx(1472, rel=1e-3)
+    assert any("bandwidth / message rate" in note for note in series.notes)
+
+
+@pytest.mark.parametrize("bad", ["nan", "-1.000", "0.000", "99999999999.000"])
+def test_numbers_that_cannot_be(bad: str) -> None:
+    series = one(RUN.replace("5.321 usec", f"{bad} usec"))
+    assert not series.points
+    assert not series.complete
+
+
+def test_a_run_without_answers() -> None:
+    series = one(
+        "sockperf: == version #3.7 ==\nsockperf: No messages were received from the server. Is the server down?\n"
+    )
+    assert not series.points
+    assert "No messages" in series.incomplete
+
+
+def keys(series: Series) -> list[tuple[object, ...]]:
+    return [(point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s) for point in series.points]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("sockperf*")))
+def test_a_cut_log_never_gives_another_record(name: str) -> None:
+    data = (LOGS / name).read_bytes()
+    full = golden(name)
+    for cut in range(1, len(data) - 1):
+        try:
+            found = read(data[:cut], name)
+        except BadInput:
+            continue
+        for series in found:
+            assert keys(series) in ([], keys(full)), cut
+            assert not series.complete or series.points[0].percentiles == full.points[0].percentiles, cut
+
+
+def test_hostile_text_does_not_break_it() -> None:
+    for text in (
+        "sockperf: == version #1\n" * 400,
+        "sockperf: == version #" + "1" * 9000,
+        "sockperf: [Total Run] RunTime=" + "9" * 999,
+    ):
+        for series in read(text.encode(), "x"):
+            assert not series.points
+
+
+def test_argv() -> None:
+    ask = ToolRequest(program="sockperf", role="client", server="10.0.0.2", port=11111, sizes=(64,), seconds=10, cpu=2)
+    words = "sockperf ping-pong -i 10.0.0.2 -p 11111 -m 64 -t 10 --sender-affinity 2"
+    assert ADAPTER.argv(ask) == tuple(words.split())
+    ask = ToolRequest(program="sockperf", role="server", server="10.0.0.2", extra=("--tcp",))
+    assert ADAPTER.argv(ask) == ("sockperf", "server", "-i", "10.0.0.2", "--tcp")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ToolRequest(program="sockperf", role="client"),
+        ToolRequest(program="sockperf", role="client", server="b", benchmark="storm"),
+        ToolRequest(program="sockperf", role="client", server="b", sizes=(1, 2)),
+        ToolRequest(program="sockperf", role="client", server="b", iterations=5),
+    ],
+)
+def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
+    with pytest.raises(BadInput):
+        ADAPTER.argv(ask)

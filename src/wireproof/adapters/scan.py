@@ -54,21 +54,21 @@ def _signs() -> tuple[Sign, ...]:
 _possible: ContextVar[tuple[Sign, ...] | None] = ContextVar("possible signs", default=None)
 
 
-def _tool(line: str) -> int | None:
-    """Index of the tool whose sign is in the line."""
+def _now() -> tuple[Sign, ...]:
     possible = _possible.get()
-    return tool_of(line[:_SIGN_WITHIN], _signs() if possible is None else possible)
+    return _signs() if possible is None else possible
 
 
 def starts_result(line: str) -> bool:
     """True when some tool's result may start on this line."""
-    return _tool(line) is not None
+    return tool_of(line[:_SIGN_WITHIN], _now()) is not None
 
 
 def _heads(page: Page) -> Iterator[tuple[int, int]]:
     """(line index, tool) of every line with a sign."""
+    signs = _now()
     for index, line in enumerate(page.lines):
-        tool = _tool(line) if line else None
+        tool = tool_of(line[:_SIGN_WITHIN], signs) if line else None
         if tool is not None:
             yield index, tool
 

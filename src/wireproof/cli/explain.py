@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from wireproof.lint.rule import Rule
+    from wireproof.verdict.catalogue import Entry
 
 __all__ = ["command"]
 
@@ -11,22 +17,49 @@ __all__ = ["command"]
 @click.argument("code", required=False)
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def command(code: str | None, as_json: bool) -> int:
-    """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them all."""
-    from wireproof.verdict.catalogue import CATALOGUE, explain
+    """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them all.
 
-    entries = [explain(code)] if code else list(CATALOGUE.values())
+    The codes of 'wireproof lint' are known too; 'wireproof lint --rules' lists those.
+    """
+    from wireproof.verdict.catalogue import CATALOGUE
+
+    entries = [_find(code)] if code else list(CATALOGUE.values())
     if as_json:
         import msgspec
 
         click.echo(msgspec.json.format(msgspec.json.encode(entries), indent=2).decode())
         return 0
     if code is None:
-        width = max(len(entry.code) for entry in entries)
-        for entry in entries:
-            click.echo(f"{entry.code:{width}}  {entry.title}")
+        width = max(len(name) for name in CATALOGUE)
+        for name, listed in CATALOGUE.items():
+            click.echo(f"{name:{width}}  {listed.title}")
         return 0
-    entry = entries[0]
-    click.echo(f"{entry.code}: {entry.title}\n")
-    for name, text in (("Means", entry.meaning), ("Found by", entry.detection), ("Do next", entry.next_action)):
+    title, parts = _told(entries[0])
+    click.echo(f"{title}\n")
+    for name, text in parts:
         click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
     return 0
+
+
+def _find(code: str) -> Entry | Rule:
+    """The entry of a verdict's code, else the rule of lint. Raises BadInput that suggests near codes of both."""
+    from difflib import get_close_matches
+
+    from wireproof.lint import catalogue as lint
+    from wireproof.verdict import catalogue as verdict
+
+    key = code.strip().lower().replace("_", "-")
+    near = get_close_matches(key, [*verdict.CATALOGUE, *lint.RULES], n=1, cutoff=0.4)
+    if near and near[0] in lint.RULES:
+        return lint.explain(code)
+    return verdict.explain(code)
+
+
+def _told(entry: Entry | Rule) -> tuple[str, list[tuple[str, str]]]:
+    from wireproof.lint.rule import Rule
+
+    if isinstance(entry, Rule):
+        parts = [("Means", entry.why), ("Right", entry.right), ("Source", entry.source)]
+        return f"{entry.code}: {entry.sentence}", parts
+    parts = [("Means", entry.meaning), ("Found by", entry.detection), ("Do next", entry.next_action)]
+    return f"{entry.code}: {entry.title}", parts

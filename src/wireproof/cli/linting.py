@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,10 @@ class Asked:
     fix: bool
     yes: bool
 
+    def counts(self, finding: Finding) -> bool:
+        """Does the finding matter to this user?"""
+        return finding.severity == "error" or not self.errors_only
+
 
 def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
     """Judge all files; one that cannot be read costs only itself. Returns the exit status."""
@@ -52,15 +57,18 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
             continue
         texts[name] = text
         found = lint_text(text, "stdin" if name == "-" else name, kind)
-        findings += [each for each in found if each.severity == "error" or not asked.errors_only]
+        findings += [each for each in found if asked.counts(each)]
     if asked.as_json:
         click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings}), indent=2).decode())
     else:
         _show(findings, len(texts))
+    left = {finding.file for finding in findings}
     if asked.diff or asked.fix:
         for name, text in texts.items():
-            _mend(name, text, kind, asked)
-    return 2 if bad else int(bool(findings))
+            after = _mend(name, text, kind, asked)
+            if after is not None and not any(asked.counts(each) for each in lint_text(after, name, kind)):
+                left.discard(name)
+    return 2 if bad else int(bool(left))
 
 
 def read(name: str, stdin: BinaryIO) -> str:
@@ -101,19 +109,27 @@ def _show(findings: list[Finding], files: int) -> None:
     click.echo(f"wireproof: {told} in {files} file{'s' * (files != 1)}.", err=True)
 
 
-def _mend(name: str, text: str, kind: Kind | None, asked: Asked) -> None:
+def _mend(name: str, text: str, kind: Kind | None, asked: Asked) -> str | None:
+    """Show what changes, and write it when that is wanted; the text as it is now, None when it stays as it was."""
     after = repaired(text, name, kind)
     shown = clean(name, 200)
     if after == text:
-        return
+        return None
     lines = difflib.unified_diff(text.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm="")
     for line in lines:
         click.echo(line[:1] + clean(line[1:], 2000) if line[:1] in "+- @" else clean(line), err=asked.as_json)
     if not asked.fix:
-        return
-    if asked.yes or click.confirm(f"Write {shown}?", default=False, err=True):
-        _write(Path(name), after)
-        click.echo(f"wireproof: {shown} is written.", err=True)
+        return None
+    if not asked.yes and not sys.stdin.isatty():
+        click.echo(
+            f"wireproof: {shown} is not written: nobody can be asked here, --yes writes without asking.", err=True
+        )
+        return None
+    if not asked.yes and not click.confirm(f"Write {shown}?", default=False, err=True):
+        return None
+    _write(Path(name), after)
+    click.echo(f"wireproof: {shown} is written.", err=True)
+    return after
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
-from importlib.util import find_spec
+from types import ModuleType
 
-from wireproof.lint import script
+from wireproof.lint import admin, files, script
 from wireproof.lint.rule import Check, Rule
 from wireproof.model.errors import BadInput
 
 __all__ = ["CHECKS", "RULES", "explain", "page"]
 
 
-def _packages() -> list[object]:
-    names = ("wireproof.lint.admin", "wireproof.lint.files")
-    return [script, *(import_module(name) for name in names if find_spec(name))]
-
-
-_FOUND: list[object] = _packages()
-RULES: dict[str, Rule] = {rule.code: rule for part in _FOUND for rule in getattr(part, "RULES", ())}
-CHECKS: tuple[Check, ...] = tuple(check for part in _FOUND for check in getattr(part, "CHECKS", ()))
+_PARTS: tuple[ModuleType, ...] = (script, admin, files)
+RULES: dict[str, Rule] = {rule.code: rule for part in _PARTS for rule in part.RULES}
+CHECKS: tuple[Check, ...] = tuple(check for part in _PARTS for check in part.CHECKS)
 
 
 def explain(code: str) -> Rule:

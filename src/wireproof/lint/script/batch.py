@@ -115,9 +115,9 @@ def shebang(recipe: Recipe) -> Iterator[Broken]:
     if recipe.kind != "script":
         return
     for number, line in enumerate(recipe.lines, 1):
-        if not line.lstrip("\ufeff").startswith("#!") or len(line) > 200:
+        if len(line) > 200 or not line.lstrip("\ufeff \t").startswith("#!"):
             continue
-        match = _SHEBANG.match(line.lstrip("\ufeff").rstrip())
+        match = _SHEBANG.match(line.strip("\ufeff \t"))
         letters = _LETTERS.get(match[3], "") if match else ""
         if match is None or not letters or match[2]:
             continue

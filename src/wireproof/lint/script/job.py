@@ -117,14 +117,18 @@ def jobs(recipe: Recipe) -> tuple[Job, ...]:
 
 
 def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
+    head = recipe.lines[part.first - 1]
+    indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
     for number in range(part.first, part.last + 1):
         line = recipe.lines[number - 1]
-        match = _SBATCH.match(line)
+        match = _SBATCH.match(line, indent) if not line[:indent].strip() else None
         if match is None:
             continue
         words = [
             Word(found.group(), number, found.start() + 1, found.group())
-            for found in re.finditer(r"\S+", line[: line.find(" #", 7) if " #" in line[7:] else None])
+            for found in re.finditer(
+                r"\S+", line[: line.find(" #", indent + 7) if " #" in line[indent + 7 :] else None]
+            )
             if found.start() >= match.end()
         ]
         yield from _options(words)

@@ -1,0 +1,201 @@
+"""``wireproof lint`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+from wireproof.lint.catalogue import RULES, page
+
+WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
+RIGHT = "#!/bin/bash -l\n#SBATCH -N 2\nexport I_MPI_PIN_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "job.sbatch"
+    path.write_text(WRONG)
+    path.chmod(0o750)
+    return path
+
+
+def test_a_clean_file_gives_status_0_and_a_wrong_one_status_1(script: Path) -> None:
+    done = wireproof("lint", script)
+    assert done.returncode == 1
+    assert f"{script}:1:13: error:" in done.stdout
+    assert "[shebang-option]" in done.stdout
+    assert "#!/bin/bash -l" in done.stdout
+    script.write_text(RIGHT)
+    done = wireproof("lint", script)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_json_has_the_fields_of_the_contract(script: Path) -> None:
+    done = wireproof("lint", script, "--json")
+    assert done.returncode == 1
+    findings = document(done)["findings"]
+    assert [(each["code"], each["file"], each["line"], each["column"]) for each in findings] == [
+        ("shebang-option", str(script), 1, 13),
+        ("variable-misspelt", str(script), 3, 8),
+    ]
+    assert findings[1]["fix"] == "export I_MPI_PIN_PROCESSOR_LIST=0-23"
+    assert all(each["message"] and each["why"] and each["source"] for each in findings)
+    script.write_text(RIGHT)
+    assert document(wireproof("lint", script, "--json")) == {"findings": []}
+
+
+def test_stdin_is_read() -> None:
+    command = [sys.executable, "-m", "wireproof", "lint", "-", "--json"]
+    done = subprocess.run(command, input=WRONG.encode(), capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert {each["file"] for each in json.loads(done.stdout)["findings"]} == {"stdin"}
+
+
+def test_a_file_that_cannot_be_read_costs_only_itself(script: Path, tmp_path: Path) -> None:
+    binary, large = tmp_path / "a.out", tmp_path / "large.sh"
+    binary.write_bytes(b"\x7fELF\0\0\1")
+    with large.open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    done = wireproof("lint", tmp_path / "none.sh", tmp_path, binary, large, script, "--json")
+    assert done.returncode == 2
+    assert len(document(done)["findings"]) == 2
+    said = done.stderr.splitlines()
+    assert len(said) == 4
+    assert all(line.startswith("wireproof: ") for line in said)
+    for word in ("does not exist", "is not a file", "is binary", "larger than 16 MiB"):
+        assert word in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\n", b"\xff\xfe\xfd", b"\r\n\r\n", b"#!", b"'", b'"\\', b"\x1b[2J\x1b]0;x\x07\n"]
+)
+def test_strange_texts_give_no_finding_and_no_crash(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "strange.sh"
+    path.write_bytes(text)
+    done = wireproof("lint", path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_wrong_in_the_command_is_told_in_one_sentence(script: Path) -> None:
+    for argv, word in (
+        ((), "needs a file"),
+        ((script, "--kind", "modprob"), "modprobe"),
+        ((script, "--kind", "zzz"), "there are"),
+        (("-", "--fix"), "--diff"),
+    ):
+        done = wireproof("lint", *argv)
+        assert done.returncode == 2
+        assert word in one_sentence(done)
+
+
+def test_kind_overrides_what_is_detected(tmp_path: Path) -> None:
+    path = tmp_path / "page.txt"
+    path.write_text("options hfi1 max_mtu=8192 hfi1 num_vls=8\n")
+    codes = {each["code"] for each in document(wireproof("lint", path, "--json"))["findings"]}
+    assert "modprobe-module-repeated" in codes
+    assert document(wireproof("lint", path, "--json", "--kind", "fstab"))["findings"] == []
+
+
+def test_diff_shows_and_writes_nothing(script: Path) -> None:
+    done = wireproof("lint", script, "--diff")
+    assert done.returncode == 1
+    assert "-#!/bin/bash -I" in done.stdout
+    assert "+#!/bin/bash -l" in done.stdout
+    assert script.read_text() == WRONG
+
+
+def test_fix_asks_first_and_keeps_the_file_where_nobody_answers(script: Path) -> None:
+    done = wireproof("lint", script, "--fix")
+    assert done.returncode == 1
+    assert "+#!/bin/bash -l" in done.stdout
+    assert "--yes" in done.stderr
+    assert script.read_text() == WRONG
+
+
+def test_fix_writes_the_safe_fixes_with_the_files_mode(script: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.sbatch"
+    link.symlink_to(script)
+    done = wireproof("lint", link, "--fix", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert script.read_text() == RIGHT
+    assert link.is_symlink()
+    assert stat.S_IMODE(script.stat().st_mode) == 0o750
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["job.sbatch", "link.sbatch"]
+
+
+def test_fix_keeps_line_ends_and_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_bytes(b"#!/bin/bash -I\r\n# caf\xe9\r\nexport I_MPI_PROCESSOR_LIST=0\r\n")
+    wireproof("lint", path, "--fix", "--yes")
+    assert path.read_bytes() == b"#!/bin/bash -l\r\n# caf\xe9\r\nexport I_MPI_PIN_PROCESSOR_LIST=0\r\n"
+
+
+def test_fix_leaves_alone_what_a_person_must_decide(tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_text("#!/bin/bash\nmpirun -genv I_MPI_FABRICS shm:tmi -n 4 ./a.out\n")
+    before = path.read_text()
+    assert wireproof("lint", path, "--fix", "--yes").returncode == 1
+    assert path.read_text() == before
+
+
+def test_terminal_escapes_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[31mred.sh"
+    path.write_text("#!/bin/bash\nmpirun -genv I_MPI_FABRICS 'tmi\x1b]0;owned\x07' -n 2 ./\x1b[2J\u202e IPB-MPI1\n")
+    for argv in (("lint", path), ("lint", path, "--diff"), ("lint", path, "--json")):
+        done = wireproof(*argv)
+        assert done.returncode == 1
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\u202e" not in done.stdout.replace("\\u202e", "") or "--json" in argv
+
+
+def test_severity_leaves_warnings_out(tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_text("#!/bin/bash\nmpirun -mca pml yalla -np 2 ./a.out\n")
+    assert wireproof("lint", path).returncode == 1
+    assert wireproof("lint", path, "--severity", "error").returncode == 0
+
+
+def test_the_rules_are_listed_and_explained() -> None:
+    listed = wireproof("lint", "--rules").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == sorted(RULES)
+    assert len(RULES) >= 50
+    assert {each["code"] for each in document(wireproof("lint", "--rules", "--json"))["rules"]} == set(RULES)
+    done = wireproof("explain", "shebang_option")
+    assert done.returncode == 0
+    assert "-l" in done.stdout
+    assert "shebang-option" in one_sentence(wireproof("explain", "shebang-optoin"))
+
+
+def test_the_page_of_rules_is_the_catalogue() -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs" / "lint.md"
+    assert docs.read_text(encoding="utf-8") == page()
+
+
+def test_the_examples_are_what_they_say() -> None:
+    folder = Path(__file__).resolve().parents[2] / "examples" / "recipes"
+    assert wireproof("lint", folder / "pingpong.sbatch").returncode == 0
+    found = {
+        each["code"] for each in document(wireproof("lint", folder / "pingpong-wrong.sbatch", "--json"))["findings"]
+    }
+    assert {"shebang-option", "sbatch-variable", "variable-misspelt", "typographic-dash", "fabric-removed"} <= found
+
+
+def test_a_file_that_cannot_be_written_is_told(script: Path, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere")
+    tmp_path.chmod(0o500)
+    try:
+        done = wireproof("lint", script, "--fix", "--yes")
+        assert done.returncode == 4
+        assert "cannot be written" in done.stderr
+    finally:
+        tmp_path.chmod(0o700)

@@ -257,6 +257,27 @@ def test_sockets_over_an_rdma_link_are_kernel_tcp() -> None:
         )
 
 
+def test_a_log_that_names_one_host_or_shared_memory_convicts_itself() -> None:
+    series, link = pingpong(wire_times(1.0, 11_900)), claim_from_text("edr")
+    assert judge_series(series, link).verdict == "pass"
+    told = (["n1"], "Intel MPI says: all 2 ranks are on n1"), ([], "libfabric provider shm"), (["127.0.0.1"], "")
+    for hosts, note in told:
+        found = judge_series(msgspec.structs.replace(series, hosts=hosts, notes=[note]), link)
+        assert (found.proof, found.verdict, codes(found, "fail")) == ("off-wire", "fail", {"one-host"})
+    assert judge_series(msgspec.structs.replace(series, hosts=["n1"]), link).verdict == "pass"  # only the peer's name
+
+
+def test_the_provider_that_a_log_names_decides_between_tcp_and_rdma() -> None:
+    named = [f"Intel MPI says: libfabric provider {name}" for name in ("tcp;ofi_rxm", "verbs;ofi_rxm")]
+    series = pingpong(wire_times(14.0, 2500), notes=named[:1])
+    assert "judged-as-tcp" in codes(judge_series(series, claim_from_text("edr")))
+    series = pingpong(wire_times(1.5, 11_700), notes=named[1:])
+    found = judge_series(series, claim_from_text("100gbe"))
+    assert ("judged-as-rdma" in codes(found), found.verdict) == (True, "pass")
+    series = pingpong(wire_times(1.5, 11_700), notes=named[:1])
+    assert judge_series(series, claim_from_text("100gbe")).proof == "off-wire"
+
+
 def test_a_rate_limiter_is_not_taken_for_memory() -> None:
     times = {1 << n: 10.0 + (1 << n) / (3000 if n < 16 else 1170) for n in range(23)}
     found = judge_series(pingpong(times), claim_from_text("10gbe", mtu=1500))

@@ -7,6 +7,13 @@ __all__ = ["FOREIGN"]
 FOREIGN = """\
 ## foreign results
 
+# one-host: The log itself names one host
+means: The program or its MPI library printed that all ranks are on one host, that the peer is the loopback, or that
+  shared memory carried the messages.
+detected: The host of every rank, the peer's address, or the provider, in the log.
+next: Place one rank per host (-ppn 1, --map-by node; under Slurm --ntasks-per-node=1) and forbid shared memory
+  (I_MPI_FABRICS=ofi).
+
 # below-any-nic: Quicker than any NIC
 means: Small messages are quicker than a network adapter in a PCIe slot can answer, whatever the link: memory was
   measured.

@@ -123,10 +123,11 @@ def _candidates(verbs: bool) -> tuple[tuple[str, Bounds], ...]:
     return tuple((name, _default_bounds(link_from_name(name), verbs)) for name in _CANDIDATES)
 
 
-def explanations(curve: Curve, *, verbs: bool, fills: int) -> list[str]:
+def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str]:
     """Names of the links whose limits the curve fits: floor, usual start, ceiling, and enough of it used.
 
-    ``fills``: smallest size in flight at which a stream tells the rate. ``shm`` when memory is an explanation.
+    ``way``: ``tcp`` or ``rdma`` where that is known to carry the bytes: only such links are named. ``fills``: smallest
+    size in flight at which a stream tells the rate. ``shm`` when memory is an explanation.
     """
     start = curve.start.wait_ns if curve.start is not None else None
     best = curve.best.goodput if curve.best is not None and curve.rows[-1].size >= fills else None
@@ -134,6 +135,8 @@ def explanations(curve: Curve, *, verbs: bool, fills: int) -> list[str]:
         return []
     found = ["shm"] if _like_memory(curve, start) else []
     for name, bounds in _candidates(verbs):
+        if way and (bounds.link.protocol == "tcp") != (way == "tcp"):
+            continue
         if start is not None and not bounds.doubt <= start <= bounds.typical:
             continue
         if best is not None and bounds.most is not None and not _REACHED * bounds.most <= best <= 1.02 * bounds.most:

@@ -15,6 +15,7 @@ from wireproof.verdict.foreign.expectation import judge_expectation, judge_start
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
 from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
+from wireproof.verdict.foreign.told import carrier, judge_told
 
 __all__ = ["judge_series"]
 
@@ -41,6 +42,7 @@ def judge_series(
     if link is not None:
         case.bounds = _chosen(case, link, path.strip().lower(), table)
     judge_soundness(case)
+    judge_told(case)
     judge_physics(case)
     judge_shape(case)
     tell_formula(case)
@@ -57,14 +59,13 @@ def _verbs(series: Series) -> bool:
 def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
     """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of sockets against
     TCP, whatever was claimed; the rest against the claim, or RoCE where only that explains an Ethernet's numbers."""
-    series, verbs = case.series, _verbs(case.series)
-    if verbs and link.protocol == "tcp" and not over_fabric(link):
-        return _instead(case, bounds_of(carried_by(link, "rdma"), table, verbs=True), "judged-as-rdma", "RDMA", path)
-    if series.protocol in ("tcp", "udp") and link.protocol not in ("tcp", "shm", "loopback"):
-        name = series.protocol.upper()
-        return _instead(case, bounds_of(carried_by(link, "tcp"), table), "judged-as-tcp", f"kernel {name}", path)
+    verbs, way = _verbs(case.series), carrier(case.series)
+    if way == "rdma" and link.protocol == "tcp" and not over_fabric(link):
+        return _instead(case, bounds_of(carried_by(link, "rdma"), table, verbs=verbs), "judged-as-rdma", "RDMA", path)
+    if way == "tcp" and link.protocol not in ("tcp", "shm", "loopback"):
+        return _instead(case, bounds_of(carried_by(link, "tcp"), table), "judged-as-tcp", "kernel TCP or UDP", path)
     bounds = bounds_of(link, table, verbs=verbs)
-    if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or series.protocol in ("tcp", "udp"):
+    if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or way == "tcp":
         return bounds
     roce = bounds_of(carried_by(link, "rdma"), table)
     start = case.curve.start.wait_ns if case.curve.start is not None else None
@@ -181,7 +182,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
     proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
     explained: list[str] = []
     if verdict != "pass" and series.traffic not in ("collective", "ring", "other") and not case.chain:
-        explained = explanations(case.curve, verbs=_verbs(series), fills=_FILLS // case.in_flight)
+        explained = explanations(case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight)
         _name(case, explained)
     if proof == "unproven" and (case.bounds is None or case.bounds.wire):
         case.add("log-without-counters", "note", _NO_COUNTERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.pieces import extracted, is_document
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
 
 __all__ = ["RULES", "check"]
@@ -39,7 +40,7 @@ DROP_IN = re.compile(r"/(?:modprobe|sysctl|limits)\.d/[^/]+$")
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """What is wrong in the file as a whole."""
-    if recipe.kind not in FILES:
+    if recipe.kind not in FILES or is_document(recipe) or extracted(recipe):
         return
     if DROP_IN.search(recipe.name) and not recipe.name.endswith(".conf") and "." not in recipe.name.rsplit("/", 1)[-1]:
         yield Broken("drop-in-name", 1, 1, recipe.name[-120:])

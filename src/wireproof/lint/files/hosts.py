@@ -57,7 +57,8 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 continue
             entries.append((line, words[0], words[1:]))
             yield from loopback(line, words)
-        yield from two(entries)
+        if not piece.quoted:  # a document shows several files
+            yield from two(entries)
 
 
 def no_entry(piece: Piece, line: Line, words: list[str]) -> Iterator[Broken]:

@@ -92,6 +92,8 @@ def mount(line: Line) -> Iterator[Broken]:
     """One line of fstab."""
     columns = line.text.split("#", 1)[0].split()
     tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
+    if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
+        return  # no line of fstab at all
     if len(columns) < 4 and not (len(columns) == 3 and columns[2] != "nfs"):
         yield at("fstab-columns", line, 0, f"{len(columns)} columns: {line.text.strip()[:80]}")
         return

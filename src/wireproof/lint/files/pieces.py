@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Kind, Recipe
 
-__all__ = ["Line", "Piece", "at", "kind_of_path", "pieces"]
+__all__ = ["LONGEST_LINE", "Line", "Piece", "at", "extracted", "is_document", "kind_of_path", "pieces"]
 
 LONGEST_LINE = 8192  # characters that are looked at; no configuration line is longer and searches stay short
 MIXED: tuple[Kind, ...] = ("script", "unknown")
@@ -34,7 +34,7 @@ TARGETS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 QUOTED: dict[Kind, re.Pattern[str]] = {
     "modprobe": re.compile(r"\s*options\s+[a-z][\w-]*(?:\s+[a-z]\w*)?\s*(?:=|\s[a-z]\w*\s*=)"),
     "sysctl": re.compile(r"\s*(?:net|vm)\.[a-z][\w./*-]+\s*=\s*\S"),
-    "limits": re.compile(r"\s*[*@]\S*\s+(?:soft|hard|-)\s+[a-z]+\b"),
+    "limits": re.compile(r"\s*[*@]\S*\s+(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)\s+\S+\s*$"),
     "irqbalance": re.compile(r"\s*#?\s*IRQBALANCE_[A-Z]+\s*=\s*\S"),
     "kernel-command-line": re.compile(r"\s*GRUB_CMDLINE_LINUX\w*\s*="),
     "ifcfg": re.compile(r"\s*[A-Z][A-Z0-9_]*\s*=\s*\S*\s*$"),
@@ -86,9 +86,15 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
         return  # the document itself is looked at as a script: there each line's neighbours are known
     if recipe.kind == kind:
         lines = enumerate(recipe.lines, start=1)
-        yield Piece(kind, recipe.name, tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines))
+        taken = tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines)
+        yield Piece(kind, recipe.name, taken, quoted=is_document(recipe) or extracted(recipe))
     elif recipe.kind in MIXED:
         yield from (piece for piece in embedded(recipe) if piece.kind == kind)
+
+
+def is_document(recipe: Recipe) -> bool:
+    """Whether the name is that of a text to read: it may show several files, and the same one twice."""
+    return recipe.name.lower().endswith((".md", ".rst", ".adoc", ".html", ".tex"))
 
 
 def extracted(recipe: Recipe) -> bool:

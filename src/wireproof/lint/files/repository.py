@@ -49,8 +49,8 @@ OPTIONS = listed(
     max_parallel_downloads user_agent mediaid enabled_metadata http_caching mdpolicy ui_repoid_vars autorefresh
     deltarpm_percentage"""
 )
-URL = re.compile(r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|media:\S+$|cdrom:\S+$")
-PROPERTY = re.compile(r"([A-Za-z_]+)\s*[=:]\s*(.*?)\s*$")
+URL = re.compile(r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$|cdrom:\S+$")
+PROPERTY = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(.*?)\s*$")
 KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
 
 
@@ -64,7 +64,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             text = line.text.strip()
             head = re.fullmatch(r"\[([^\]]{1,200})\]", text)
             if head:
-                if head.group(1) in sections:
+                if head.group(1) in sections and not piece.quoted:
                     yield at("repository-section", line, 0, f"[{head.group(1)}] stands twice")
                 current = sections.setdefault(head.group(1), set())
                 heads[head.group(1)] = line
@@ -85,13 +85,14 @@ def option(line: Line, found: re.Match[str]) -> Iterator[Broken]:
     if name not in OPTIONS:
         meant = nearest(name.lower(), sorted(OPTIONS), 0.8) or (name.lower() if name.lower() in OPTIONS else None)
         if meant:
-            yield at("repository-option", line, 0, name, line.text.replace(name, meant, 1))
+            yield at("repository-option", line, found.start(1), name, line.text.replace(name, meant, 1))
         return
     if name in ("baseurl", "mirrorlist", "metalink", "gpgkey") and value:
         addresses = re.split(r"[\s,]+", value)
         wrong = next((address for address in addresses if not URL.match(address)), None)
         markup = re.search(r"(?:https?|ftp)://[^\s<>\"']+", value) if "<" in value else None
-        if wrong is not None:
+        placeholder = "<" in value and "href" not in value and "</" not in value
+        if wrong is not None and not placeholder:
             fix = f"{line.text[: found.start(2)]}{markup.group()}" if markup else None
             yield at("repository-address", line, found.start(2), value[:160], fix)
         elif name == "baseurl" and KEY.search(value):

@@ -257,8 +257,15 @@ def test_other_output_inside_a_row_makes_it_incomplete() -> None:
     series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
     assert "mixed into a row" in series.incomplete
     assert len(series.points) == len(SIZES) - 1
-    lines[7] = NEW.splitlines()[7] + " <-- eager limit"
-    assert "mixed" in only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n").incomplete
+
+
+def test_a_remark_behind_a_row_does_not_hide_it() -> None:
+    lines = NEW.splitlines()
+    lines[-1] += " ★← drops here"
+    lines[7] += "   # eager limit, see 3.14"
+    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    assert [point.message_bytes for point in series.points] == SIZES
+    assert series.complete
 
 
 def test_a_heading_without_a_table() -> None:

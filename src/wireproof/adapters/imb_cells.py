@@ -1,4 +1,4 @@
-"""A table whose cells stand on lines of their own, as text out of a PDF has them: put together again, or not believed.
+"""Rows that do not stand as they were printed: a cell a line, as text out of a PDF has them, or with a remark behind.
 
 Five numbers are one row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size and rate x t = 1: the
 order inside a row may have been lost on the way, so the order that fits is taken, and none if two fit.
@@ -12,7 +12,7 @@ from itertools import islice, permutations
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, number
 
-__all__ = ["rows_of_cells"]
+__all__ = ["rows_of_cells", "with_remarks"]
 
 _NEEDED = {"bytes", "t", "goodput"}
 _KNOWN = _NEEDED | {"repetitions", "rate"}
@@ -85,3 +85,21 @@ def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None
         rows.fields.append(words)
         rows.lines.append(some[0][1])
     return rows if len(rows.fields) >= _FEWEST_ROWS else None
+
+
+def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
+    """The rows, and those with a remark behind the last number (``97.62 <-- drops here``).
+
+    A blank stands between them: other output that fell into a row is glued to a number that may be short.
+    """
+    measured = set(rows.lines)
+    for index in range(first, min(rows.after, len(page.lines) - page.cut)):
+        line = page.lines[index]
+        if index in measured or not line.lstrip()[:1].isdigit():
+            continue
+        words = line.split(None, width)
+        remark = words[width] if len(words) > width else ""
+        if remark and not remark[0].isdigit() and all(number(word) is not None for word in words[:width]):
+            rows.fields.append(words[:width])
+            rows.lines.append(index)
+    return rows

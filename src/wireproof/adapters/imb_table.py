@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from msgspec import structs
 
 from wireproof.adapters.adapter import Parsed
-from wireproof.adapters.imb_cells import rows_of_cells
+from wireproof.adapters.imb_cells import rows_of_cells, with_remarks
 from wireproof.adapters.imb_heading import Heading, Run, ends_table, is_table, read_heading
 from wireproof.adapters.imb_tests import ImbTest, described
 from wireproof.adapters.imb_units import MEGA, Megabyte, megabyte, ratio
@@ -50,8 +50,10 @@ class _Table:
 
 def _numbers(words: list[str], line: str) -> list[float] | None:
     """The row's numbers; None when one is no finite number >= 0 in plain digits."""
-    if not line.isascii() or "_" in line:
-        return None
+    if not line.isascii() or "_" in line:  # cheaper than to look at the words; a remark may have both
+        text = "".join(words)
+        if not text.isascii() or "_" in text:
+            return None
     try:
         values = list(map(float, words))
     except ValueError:
@@ -281,7 +283,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
         return Parsed([_base(page, start, heading, run, heading.name, test)] if named else [], heading.first)
     rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
     cells = rows_of_cells(page, heading.first, heading.columns) if rows.torn and not rows.fields else None
-    rows = cells or rows
+    rows = cells or with_remarks(page, rows, heading.first, len(heading.columns))
     table = _table(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = described(name, heading.columns, heading.mode, run.part, run.version)

@@ -1,0 +1,192 @@
+"""`prove` around real programs between lab nodes: once over the wire, once in memory, and with the planted lie."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from tests.lab.conftest import STREAM, Build, say
+
+from wireproof.cli.place import Place, lab_place
+from wireproof.cli.proving import Companion, Proved, run_proved
+from wireproof.lab import Lab
+from wireproof.lab.commands import SWITCH, port_device
+from wireproof.model.topology import Network
+from wireproof.model.traffic import PortTraffic
+
+pytestmark = [pytest.mark.netns, pytest.mark.engine]
+
+ROOT = Path(__file__).resolve().parents[2]
+FAST = Network(name="fast", device="fast0", rate="10gbit", subnet="10.30.1.0/24")
+SLOW = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+
+PINGPONG = ("IMB-P2P", "PingPong", "-msglog", "17:21", "-iter", "40")
+
+
+def place(lab: Lab, *nodes: str, nic: str = "") -> Place:
+    return lab_place(lab, nodes or lab.nodes, nic=nic)
+
+
+def intel() -> tuple[Path, dict[str, str]]:
+    """Folder of Intel MPI's programs, and what its setvars would set."""
+    root = Path(os.environ.get("WIREPROOF_TEST_IMPI") or ROOT / ".deps" / "impi")
+    path = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return root / "bin", {"PATH": path, "I_MPI_ROOT": str(root), "LD_LIBRARY_PATH": str(root / "lib")}
+
+
+def port(proved: Proved, host: str, nic: str) -> PortTraffic:
+    ports = next(one.ports for one in proved.traffic.hosts if one.host == host)
+    return next(one for one in ports if one.nic == nic)
+
+
+def switch_bytes(lab: Lab, node: str) -> tuple[int, int]:
+    """What the switch's port to ``node`` has received from it and sent to it: the lab's own count."""
+    device = port_device(lab.topology, node, lab.topology.networks[0])
+    for line in say(lab, SWITCH, "cat", "/proc/net/dev").splitlines():
+        name, _, rest = line.partition(":")
+        if name.strip() == device:
+            fields = [int(word) for word in rest.split()]
+            return fields[0], fields[8]
+    raise AssertionError(f"the switch has no port {device}")
+
+
+def codes(proved: Proved) -> set[str]:
+    return {one.code for one in proved.judgement.reasons}
+
+
+@pytest.mark.intelmpi
+def test_imb_over_the_wire(build: Build) -> None:
+    lab = build()
+    _, environment = intel()
+    argv = ["mpiexec", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", *PINGPONG]
+    proved = run_proved(argv, place(lab), environment=environment, echo=False)
+    assert proved.exit_status == 0, proved.output
+    assert [point.message_bytes for point in proved.series[0].points][-1] == 1 << 21
+    assert proved.judgement.proof == "on-wire"
+    assert proved.judgement.printed is not None
+    crossed = port(proved, "n1", "hsn0").tx.bytes
+    assert crossed is not None
+    assert proved.judgement.printed.least_bytes < crossed < 2 * proved.judgement.printed.least_bytes
+    peak = proved.judgement.peak_bytes_per_s
+    assert peak is not None
+    assert peak < 1.1 * 1e9 / 8
+
+
+@pytest.mark.intelmpi
+def test_imb_in_the_memory_of_one_node(build: Build) -> None:
+    lab = build()
+    _, environment = intel()
+    argv = ["mpiexec", "-hosts", "n1", "-ppn", "2", "-n", "2", *PINGPONG]
+    proved = run_proved(argv, place(lab), environment=environment, echo=False)
+    assert proved.exit_status == 0, proved.output
+    assert proved.series[0].points
+    assert (proved.judgement.proof, proved.judgement.verdict) == ("off-wire", "fail")
+    assert "traffic-off-wire" in codes(proved)
+
+
+def test_the_witness_agrees_with_the_switch(build: Build) -> None:
+    """Within 0.5 % of what the lab counts on the other end of the cable, in each direction."""
+    lab = build()
+    before = {node: switch_bytes(lab, node) for node in lab.nodes}
+    proved = _stream(lab, place(lab), 200 << 20)
+    after = {node: switch_bytes(lab, node) for node in lab.nodes}
+    for node in lab.nodes:
+        seen = port(proved, node, "hsn0")
+        for way, position in ((seen.tx, 0), (seen.rx, 1)):
+            lab_own = after[node][position] - before[node][position]
+            assert way.bytes == pytest.approx(lab_own, rel=0.005, abs=2000)
+
+
+def _stream(lab: Lab, where: Place, size: int) -> Proved:
+    """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's file."""
+    address = lab.node_address("n2", lab.topology.networks[0].name)
+    file = lab.folder / "port"
+    serve = ("sh", "-c", 'exec "$0" "$1" receive "$2" > "$3"', sys.executable, str(STREAM), address, str(file))
+    send = 'exec "$0" "$1" send "$2" "$(head -n1 "$3")" "$4"'
+    argv = ("sh", "-c", send, sys.executable, str(STREAM), address, str(file), str(size))
+    proved = run_proved(argv, where, companions=[Companion("n2", serve)], echo=False)
+    assert proved.exit_status == 0
+    return proved
+
+
+def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(build: Build) -> None:
+    lab = build()
+    proved = _stream(lab, place(lab), 50 << 20)
+    assert (proved.judgement.proof, proved.judgement.verdict) == ("unproven", "inconclusive")
+    assert "traffic-no-number" in codes(proved)
+    assert port(proved, "n1", "hsn0").tx.bytes == pytest.approx(50 << 20, rel=0.05)
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+@pytest.mark.parametrize("flags", [(), ("-J",), ("-R",)])
+def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
+    lab = build()
+    argv = ["iperf3", "-c", "n2", "-t", "2", *flags]
+    proved = run_proved(argv, place(lab), companions=[Companion("n2", ("iperf3", "-s"))], echo=False)
+    assert proved.exit_status == 0, proved.output
+    assert proved.judgement.proof == "on-wire"
+    sender = "n2" if "-R" in flags else "n1"
+    assert (port(proved, sender, "hsn0").tx.bytes or 0) > 10 * (port(proved, sender, "hsn0").rx.bytes or 0)
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+def test_iperf3_over_loopback(build: Build) -> None:
+    lab = build()
+    argv = ["iperf3", "-c", "n1", "-t", "2"]
+    proved = run_proved(argv, place(lab), companions=[Companion("n1", ("iperf3", "-s"))], echo=False)
+    assert proved.exit_status == 0, proved.output
+    assert proved.judgement.proof == "off-wire"
+    assert "traffic-loopback" in codes(proved)
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+def test_another_network_than_the_claimed_one(build: Build) -> None:
+    lab = build(2, SLOW, FAST)
+    argv = ["iperf3", "-c", lab.node_address("n2", "hsn"), "-t", "2"]
+    servers = [Companion("n2", ("iperf3", "-s"))]
+    proved = run_proved(argv, place(lab, nic="fast0"), companions=servers, echo=False)
+    assert proved.judgement.proof == "wrong-path"
+    assert "hsn0" in next(one.message for one in proved.judgement.reasons if one.code == "traffic-wrong-path")
+    assert run_proved(argv, place(lab, nic="hsn0"), companions=servers, echo=False).judgement.proof == "on-wire"
+
+
+HPCC_INPUT = "\n".join(
+    [
+        "HPLinpack benchmark input file", "none", "HPL.out output", "8 device", "1 sizes", "100 Ns", "1 NBs", "80 NBs",
+        "0 PMAP", "1 grids", "1 Ps", "2 Qs", "16.0 threshold", "1 fact", "2 PFACTs", "1 stop", "4 NBMINs", "1 panels",
+        "2 NDIVs", "1 fact", "1 RFACTs", "1 bcast", "1 BCASTs", "1 depth", "1 DEPTHs", "2 SWAP", "64 swapping", "0 L1",
+        "0 U", "1 Equilibration", "8 alignment", "#####", "0 PTRANS", "1200", "0 PTRANS", "40", "",
+    ]
+)  # fmt: skip
+
+
+@pytest.mark.openmpi
+@pytest.mark.skipif(shutil.which("hpcc") is None, reason="hpcc is not on PATH (Debian package hpcc)")
+@pytest.mark.parametrize(("hosts", "proof"), [("n1,n2", "on-wire"), ("n1:2", "off-wire")])
+def test_hpcc(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: str, proof: str) -> None:
+    (tmp_path / "hpccinf.txt").write_text(HPCC_INPUT)
+    monkeypatch.chdir(tmp_path)
+    argv = ["mpirun.openmpi", "-H", hosts, "-np", "2", "--mca", "mpi_yield_when_idle", "1", "hpcc"]
+    proved = run_proved(argv, place(build()), results=[tmp_path / "hpccoutf.txt"], echo=False)
+    assert proved.exit_status == 0, proved.output
+    assert {one.tool for one in proved.series} == {"hpcc"}
+    assert proved.judgement.proof == proof
+
+
+@pytest.mark.mpi
+def test_mpich_finds_the_nodes_by_a_plain_command_line(build: Build) -> None:
+    mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
+    proved = run_proved([mpiexec, "-hosts", "n1,n2", "-ppn", "1", "hostname"], place(build()), echo=False)
+    assert sorted(proved.output.split()) == [b"n1", b"n2"]
+
+
+@pytest.mark.intelmpi
+def test_the_users_own_launcher_is_left_alone(build: Build) -> None:
+    _, environment = intel()
+    own = {**environment, "I_MPI_HYDRA_BOOTSTRAP": "fork"}
+    argv = ["mpiexec", "-n", "2", "hostname"]
+    proved = run_proved(argv, place(build()), environment=own, echo=False)
+    assert proved.output.split() == [b"n1", b"n1"]

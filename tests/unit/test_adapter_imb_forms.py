@@ -266,6 +266,9 @@ def test_a_remark_behind_a_row_does_not_hide_it() -> None:
     series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
     assert [point.message_bytes for point in series.points] == SIZES
     assert series.complete
+    processes = NEW + "Killed\n 2211 4242 0.5 1.5 IMB-MPI1\n 2212 4243 0.5 1.5 IMB-MPI1\n"
+    killed = only("# Benchmarking PingPong\n" + processes)
+    assert (len(killed.points), killed.incomplete) == (len(SIZES), "")
 
 
 def test_a_heading_without_a_table() -> None:

@@ -90,16 +90,18 @@ def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None
 def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
     """The rows, and those with a remark behind the last number (``97.62 <-- drops here``).
 
-    A blank stands between them: other output that fell into a row is glued to a number that may be short.
+    A blank stands between them: other output that fell into a row is glued to a number that may be short. Such a row
+    stands next to another row: further down, numbers with words behind them are something else.
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines) - page.cut)):
         line = page.lines[index]
-        if index in measured or not line.lstrip()[:1].isdigit():
+        if index in measured or not line.lstrip()[:1].isdigit() or not {index - 1, index + 1} & measured:
             continue
         words = line.split(None, width)
         remark = words[width] if len(words) > width else ""
         if remark and not remark[0].isdigit() and all(number(word) is not None for word in words[:width]):
             rows.fields.append(words[:width])
             rows.lines.append(index)
+            measured.add(index)
     return rows

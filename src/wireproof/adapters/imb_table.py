@@ -174,7 +174,7 @@ def _failure(page: Page, rows: Rows, first: int) -> str:
             if mark in line:
                 size = line[: line.index(mark)].split()[-1:] or words
                 return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
-        if len(words) > 2 and words[1].isdigit() and number(words[2]) is not None:
+        if {index - 1, index + 1} & measured and len(words) > 2 and words[1].isdigit() and number(words[2]) is not None:
             return f"line {index + 1}: other output is mixed into a row"
     return ""
 

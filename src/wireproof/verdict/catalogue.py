@@ -9,6 +9,7 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue_foreign import FOREIGN
 from wireproof.verdict.catalogue_text import TEXT
+from wireproof.verdict.catalogue_traffic import TRAFFIC
 
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "page"]
 
@@ -36,7 +37,7 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}")
+CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}\n{TRAFFIC}")
 
 
 def explain(code: str) -> Entry:

@@ -49,6 +49,7 @@ HEALTHY = (
     Fabric("fdr", (1.0, 1.3)),
     Fabric("edr", (0.9, 1.2), share=(0.96, 0.985)),
     Fabric("hdr200", (0.9, 1.2), share=(0.95, 0.99), sag=0.02),
+    Fabric("hdr200", (0.9, 1.3), share=(0.97, 0.99), sag=0.125, forms=("bw", "pingpong")),
     Fabric("ndr400", (0.9, 1.3), share=(0.95, 0.99)),
     Fabric("opa100", (0.95, 1.2), share=(0.95, 0.995), eager=65536, path="psm2"),
     Fabric("truescale", (1.2, 1.6), share=(0.95, 0.99), eager=65536),

@@ -46,6 +46,20 @@ constant may be wrong for your system. Override it then.
 119.5 MB/s at 1 Gb/s). Messages under 16 KiB at 1 Gb/s, or 64 KiB at 10 Gb/s, are never slowed: ceilings are judged
 from four times that size up, and the bytes that pass for nothing after an idle moment are allowed for.
 
+**What other programs printed** is held against the same limits, without counters, so it can be excluded and never
+proven:
+
+| number | excluded (fail) | doubted (inconclusive) | noted |
+|---|---|---|---|
+| start, from a literature floor | below 0.6 of it | below 0.8 of it | below it |
+| start, whatever the link | below 0.8 of `floor.any_nic` | | |
+| t(s) | below s / attainable + 0.6 floor | | |
+| goodput | above attainable + 2 % (ping-pong: 0.5 %) | several pairs, which may use several links | |
+| goodput too low | below 0.90 of attainable; a ping-pong less its start and a rendezvous | one EFA pair; UDP | |
+| start too slow | above 2.5 times the usual (`typical.*`) | | |
+
+Raw verbs need no MPI: three quarters of the floor. Both directions at once: 0.85 of what is expected of one.
+
 ## Your own constants
 
 `--physics FILE` takes a TOML file; every constant below may be set, with the reason:

@@ -126,7 +126,8 @@ detected: No port counters are in a program's output.
 next: Run the same command under wireproof prove, or measure with wireproof check.
 
 # explained-by: Links that explain the curve
-means: No link was claimed; these links' limits fit start, goodput and every size.
+means: No link was claimed, or the claimed one is excluded; the limits of these fit start, goodput and every size.
+  Named shm: copies within one machine.
 detected: Floor, usual start, ceiling and s / R + floor of each known link.
-next: Claim the link that you have (--link) for a verdict.
+next: Claim the link that you have (--link) for a verdict; where it is shm, check the placement of the ranks.
 """

@@ -205,12 +205,11 @@ _NO_COUNTERS = "a log holds no port counters: the numbers do not contradict the 
 
 
 def _name(case: Case, explained: list[str]) -> None:
-    """Without a claim, says which links would explain the curve."""
-    if case.bounds is not None or not case.curve.rows:
+    """Says which links would explain the curve: without a claim, and where the claimed one does not."""
+    if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return
+    more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
+    text = "no link that is known explains the numbers"
     if explained:
-        more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
-        text = f"would be explained by {', '.join(explained[:_NAMED])}{more}"
-    else:
-        text = "no link that is known explains it"
+        text = f"the numbers would be explained by {', '.join(explained[:_NAMED])}{more}"
     case.add("explained-by", "note", text, {"links": explained})

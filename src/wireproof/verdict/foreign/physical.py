@@ -176,7 +176,7 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
     if best.goodput * (1 - best.doubt) <= most * (1 + tolerance):
         return
     ratio = best.goodput / most
-    told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.3g} times the {rate(most)} that {case.kind} can carry"
+    told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.4g} times the {rate(most)} that {case.kind} can carry"
     ways = " in one direction" if case.series.directions > 1 else ""
     evidence: Evidence = {
         "goodput_bytes_per_s": best.goodput, "attainable_bytes_per_s": most, "size": best.size, "ratio": ratio

@@ -130,7 +130,7 @@ def _inversion(case: Case, group: list[Row]) -> None:
         "sizes": sizes,
     }  # fmt: skip
     if row.size >= _CLIFF_FROM and len(group) > 1:
-        text = f"{text}; {sizes}: the protocol below costs more than the one above; {_knobs(case)} moves the switch"
+        text = f"{text}; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
         case.add("protocol-switch-cliff", "warning", text, evidence)
     else:
         also = f" (so does {', '.join(size(g.size) for g in group if g is not row)})" if len(group) > 1 else ""
@@ -153,8 +153,7 @@ def _cliff(case: Case) -> None:
     fall, before, after = found
     text = (
         f"goodput falls from {rate(before.goodput or 0.0)} at {size(before.size)} to {rate(after.goodput or 0.0)} at "
-        f"{size(after.size)} and comes back later: the library changes its protocol there; {_knobs(case)} moves the "
-        "switch"
+        f"{size(after.size)} and comes back later: the library changes its protocol there; {_advice(case)}"
     )
     evidence: Evidence = {
         "size": before.size, "next_size": after.size, "fall": fall,
@@ -163,14 +162,19 @@ def _cliff(case: Case) -> None:
     case.add("protocol-switch-cliff", "warning", text, evidence)
 
 
-def _knobs(case: Case) -> str:
-    """The setting that moves the switch, by what is known of library and link."""
+def _advice(case: Case) -> str:
+    """The setting that moves the switch, by what is known of library and link; where there is none, where to look."""
+    series = case.series
+    if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
+        return "no MPI is in between, so look at MTU, inline size and buffers"
+    return f"{_knob(case)} moves the switch"
+
+
+def _knob(case: Case) -> str:
     if case.bounds is not None and case.bounds.link.protocol in _KNOBS:
         return _KNOBS[case.bounds.link.protocol]
     series = case.series
     text = f"{series.tool} {series.version} {' '.join(series.notes[:20])}".lower()
-    if series.tool.lower().startswith(("ib_", "perftest", "iperf", "qperf", "sockperf")):
-        return "no MPI is in between: look at MTU, inline size and socket buffers, which"
     for words, knob in ((("open mpi", "openmpi"), _OPEN), (("mpich",), _MPICH), (("intel", "imb"), _INTEL)):
         if any(word in text for word in words):
             return knob

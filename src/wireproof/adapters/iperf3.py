@@ -78,8 +78,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 ADAPTER = Adapter(
     name="iperf3",
     signs=(
-        r"^ *(?:Connecting to host \S{1,80}, port|Accepted connection from \S)",
-        r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(?:TCP|UDP) port",
+        r"^ *Connecting to host \S{1,80}, port",
+        r"^ *Accepted connection from \S",
+        r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port",
+        r"^ *Server listening on (?:TCP|UDP) port",
         r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b",
         r"^iperf3: (?:error|interrupt)",
         r'"start" ?: ?\{ *(?:$|"connected|"version)',

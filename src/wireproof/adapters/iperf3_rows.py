@@ -55,7 +55,7 @@ def row_of(line: str, index: int) -> Row | None:
         return None
     stream, way, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
     factor = _BITS[prefix] / 8 if kind == "bits" else float(_BYTES[prefix])
-    role = _ROLE.search(tail)
+    role = _ROLE.search(tail) if tail.endswith(("r", " ")) else None
     return Row(
         stream=stream or "",
         way=way or "",
@@ -97,9 +97,9 @@ class Run:
 
 
 def _take(run: Run, line: str, index: int) -> None:
-    row = row_of(line, index)
+    row = row_of(line, index) if "/sec" in line else None
     if row is not None:
-        run.udp = run.udp or TAIL_UDP.search(row.tail) is not None
+        run.udp = run.udp or (" ms " in row.tail and TAIL_UDP.search(row.tail) is not None)
         if "(omitted)" in row.tail:
             run.omit = max(run.omit, int(row.end))
         elif row.role:
@@ -150,6 +150,14 @@ def _ends(run: Run, line: str, index: int, start: int) -> bool:
     return starts_result(line) or "Server listening on" in line
 
 
+def _open(run: Run, line: str) -> None:
+    """Notes who prints: iperf3's client or server, or iperf 2."""
+    begin = _BEGIN.search(line)
+    run.client = run.client or (begin is not None and "Connecting" in line) or line.startswith("Client connecting")
+    run.server = run.server or (begin is not None and "Accepted" in line)
+    run.old = run.old or _OLD.search(line) is not None
+
+
 def collect(page: Page, start: int) -> Run:
     run, idle = Run(), 0
     for line in page.lines[max(0, start - _BEFORE) : start]:
@@ -160,18 +168,17 @@ def collect(page: Page, start: int) -> Run:
     for index in range(start, last + 1):
         line = page.lines[index]
         run.after = index
-        if _ends(run, line, index, start):
+        is_row = "ytes" in line and "/sec" in line
+        if not is_row and _ends(run, line, index, start):
             return run
-        begin = _BEGIN.search(line)
-        run.client = run.client or (begin is not None and "Connecting" in line) or line.startswith("Client connecting")
-        run.server = run.server or (begin is not None and "Accepted" in line)
-        run.old = run.old or _OLD.search(line) is not None
+        if " con" in line or " listening" in line or "Connecting" in line:
+            _open(run, line)
         if index == last and page.cut and not (_ROLE.search(line) or _FINISH.match(line)):
             run.torn = ROW.search(line) is not None or line.lstrip().startswith("[")
             break
         before = run.last
         _take(run, line, index)
-        if _FINISH.match(line):
+        if not is_row and _FINISH.match(line):
             run.finished = True
             run.after = index + 1
             return run

@@ -24,6 +24,7 @@ __all__ = ["ADAPTER"]
 _BLOCK_LINES = 120
 _BEFORE = 40
 _MOST = 1e15
+_COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
 _FACTORS = {"MB/sec": 1 << 20, "MiB/sec": 1 << 20, "Gb/sec": 125_000_000, "GB/sec": 1 << 30, "GiB/sec": 1 << 30}
 _RULE = re.compile(r"^\s*-{5,}\s*$")
 _PARAMETER = re.compile(
@@ -90,57 +91,55 @@ def _behind_samples(page: Page, heading: int) -> int:
     return index if again else heading
 
 
-def _value(words: list[str], roles: list[str], role: str) -> tuple[float | None, str]:
-    text = words[roles.index(role)] if role in roles else ""
-    return number(text), text
+def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
+    """Each column's number; None when one is no number that can be measured."""
+    found = {}
+    for role, word in zip(roles, words, strict=True):
+        value = number(word)
+        if value is None or not 0 <= value < _MOST:
+            return None
+        found[role] = value
+    return found
 
 
 def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
     """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message rate stays."""
-    goodput, text = _value(words, roles, "goodput")
-    rate, _ = _value(words, roles, "rate")
-    values = {}
-    for role in roles:
-        number_, _ = _value(words, roles, role)
-        if number_ is None or not 0 <= number_ < _MOST:
-            return None
-        if role in ("peak", "cpu_util", "sl") or "port" in role:
-            values[role if role != "peak" else "peak_bytes_per_s"] = number_ * (factor if role == "peak" else 1)
-    if not goodput and not rate:
+    known = _numbers(words, roles)
+    if known is None or not (known.get("goodput") or known.get("rate")):
         return None
+    goodput, rate, peak = known.get("goodput"), known.get("rate"), known.get("peak")
+    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
+    if peak:
+        values["peak_bytes_per_s"] = peak * factor
     return SeriesPoint(
         message_bytes=int(words[0]),
         goodput_bytes_per_s=goodput * factor if goodput else None,
         messages_per_s=rate * 1e6 if rate else None,
-        iterations=integer(words[roles.index("iterations")]) if "iterations" in roles else None,
-        goodput_step=step_of(text) * factor if goodput else 0.0,
-        values={key: value for key, value in values.items() if value},
+        iterations=int(known["iterations"]) if "iterations" in known else None,
+        goodput_step=step_of(words[roles.index("goodput")]) * factor if goodput else 0.0,
+        values=values,
         line=line + 1,
     )
 
 
 def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
     """One row; its time is the median (t_typical), or the mean where a run of given duration prints no other."""
-    fields = {role: _value(words, roles, role)[0] for role in roles}
-    if any(value is None or not 0 <= value < _MOST for value in fields.values()):
+    known = _numbers(words, roles)
+    main = "typical" if "typical" in roles else "avg"
+    if known is None or not known.get(main):
         return None
-    known = {role: value for role, value in fields.items() if value is not None}
-    main = "typical" if "typical" in known else "avg"
-    time = known.get(main, 0.0) * 1e3
-    if time <= 0:
-        return None
-    percentiles = {role: value * 1e3 for role, value in known.items() if re.fullmatch(r"p99[.9]*", role)}
-    values = {f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known}
+    time = known[main] * 1e3
+    percentiles = {role: value * 1e3 for role, value in known.items() if role.startswith("p99")}
     return SeriesPoint(
         message_bytes=int(words[0]),
         hrt_ns=time if half else None,
         time_ns=None if half else time,
         time_min_ns=known["min"] * 1e3 if "min" in known else None,
         time_max_ns=known["max"] * 1e3 if "max" in known else None,
-        iterations=integer(words[roles.index("iterations")]) if "iterations" in roles else None,
-        time_step_ns=step_of(_value(words, roles, main)[1]) * 1e3,
+        iterations=int(known["iterations"]) if "iterations" in known else None,
+        time_step_ns=step_of(words[roles.index(main)]) * 1e3,
         percentiles=percentiles | ({"p50": time} if main == "typical" else {}),
-        values=values,
+        values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
         line=line + 1,
     )
 
@@ -193,7 +192,7 @@ def _command(page: Page, start: int) -> tuple[str, str]:
         line = page.lines[index]
         if HEADING.search(line) or TITLE.search(line):
             break
-        found = COMMAND.search(line)
+        found = COMMAND.search(line) if "_" in line else None
         if found is not None:
             return found.group(1), found.group(2)
     return "", ""

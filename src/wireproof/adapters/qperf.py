@@ -234,7 +234,11 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="qperf",
-    signs=(r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc|ver_rc)_[a-z_]{2,24}: *$",),
+    signs=(
+        r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$",
+        r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$",
+        r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$",
+    ),
     parse=parse,
     argv=argv,
 )

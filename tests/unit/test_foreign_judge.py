@@ -180,6 +180,17 @@ def test_both_directions_in_one_number_are_told_and_halved() -> None:
     assert judge_series(msgspec.structs.replace(both, directions=1), claim_from_text("edr")).verdict == "fail"
 
 
+def test_a_factor_of_two_is_asked_about() -> None:
+    link = claim_from_text("edr")
+    whole = judge_series(pingpong({size: 2 * us for size, us in wire_times(1.0, 12_000).items()}), link)
+    assert whole.verdict == "fail"
+    assert any("whole round trip" in r.message for r in whole.reasons if r.code == "wrong-formula")
+    both = judge_series(stream({1 << n: min(23_500.0, (1 << n) * 3.0) for n in range(23)}), link)
+    assert any("both directions" in r.message for r in both.reasons if r.code == "wrong-formula")
+    slow = judge_series(pingpong(wire_times(1.0, 7_500)), link)
+    assert "wrong-formula" not in codes(slow)
+
+
 def test_ten_iterations_are_too_few() -> None:
     series = pingpong(wire_times(12.0, 1150))
     points = [msgspec.structs.replace(p, iterations=10) for p in series.points]

@@ -72,10 +72,9 @@ means: MB may be 10^6 or 2^20 bytes here, or bits may have been read as bytes.
 detected: The program's version does not tell, or the number fits only after such a factor.
 next: Look at the program's header and version; use an option with a clear unit (--report_gbits, JSON).
 
-# wrong-formula: Two columns by two formulas
-means: Time and goodput of one row are related by a constant factor of two: one counts a full round trip or both
-  directions and the other does not.
-detected: Time x goodput / size is 2 or 0.5 in all rows.
+# wrong-formula: A number by another formula
+means: A factor of two is in the numbers: a whole round trip for half of one, or both directions for one.
+detected: Time x goodput / size is 2 or 0.5 in all rows; or twice or half the goodput would just fit the link.
 next: Read the program's definition of both columns before comparing either with another program's.
 
 # formula-differs: What this number may be compared with

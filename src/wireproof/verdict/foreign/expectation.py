@@ -55,6 +55,9 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     }  # fmt: skip
     severity, why = _severity(case, bounds, reached)
     case.add("below-expectation", severity, text + why, evidence)
+    if closest.wait_ns is not None and case.series.traffic == "pingpong" and 0.9 <= 2 * reached <= 1.02:
+        text = f"twice {rate(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
+        case.add("wrong-formula", "note", text)
     return True
 
 

@@ -203,12 +203,21 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
 
 
 def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
+    """What the number would be in another unit or by another formula, where that would fit the link."""
     if case.too_quick or case.series.unit_doubt:
         return
-    if best / 8 <= most * (1 + tolerance) and best / 8 >= 0.85 * most:
+    waited = case.curve.best is not None and case.curve.best.wait_ns is not None
+
+    def fits(value: float) -> bool:
+        return 0.85 * most <= value <= most * (1 + tolerance)
+
+    if fits(best / 8):
         case.add("unit-doubt", "note", f"{rate(best)} / 8 = {rate(best / 8)} would fit: bits read as bytes?")
-    elif best / _MEBI <= most * (1 + tolerance) and case.curve.best is not None and case.curve.best.wait_ns is None:
+    elif fits(best / _MEBI) and not waited:
         case.add("unit-doubt", "note", f"{rate(best)} / 1.048576 = {rate(best / _MEBI)} would fit: MB read as MiB?")
+    elif fits(best / 2) and case.series.directions == 1:
+        why = "is the time halved twice?" if waited else "is it the sum of both directions?"
+        case.add("wrong-formula", "note", f"{rate(best)} / 2 = {rate(best / 2)} would fit: {why}")
 
 
 def _striped(case: Case, ratio: float) -> bool:

@@ -61,6 +61,18 @@ def cuts(data: bytes) -> Iterator[bytes]:
         yield data[:end]
 
 
+def poorer(got: SeriesPoint, right: SeriesPoint) -> bool:
+    """``got`` says nothing that ``right`` does not say: what came later in a log that was cut may be missing in it."""
+    for name in SeriesPoint.__struct_fields__:
+        mine, theirs = getattr(got, name), getattr(right, name)
+        if isinstance(mine, dict):
+            if not mine.items() <= theirs.items():
+                return False
+        elif mine not in (None, theirs) and not ("_step" in name and not mine):
+            return False
+    return True
+
+
 def broken(whole: list[Series], part: list[Series]) -> str:
     """Why ``part``, read from a cut log, is not a beginning of ``whole``; "" when it is one."""
     for index, one in enumerate(part):
@@ -72,9 +84,9 @@ def broken(whole: list[Series], part: list[Series]) -> str:
             return f"series {index} ({one.tool} {one.benchmark}) is not in the whole log"
         right = by_line(whole[index].points)
         got = by_line(one.points)
-        if got != right[: len(got)]:
-            wrong = next((a for a, b in zip(got, [*right, None], strict=False) if a != b), None)
-            return f"series {index} ({one.tool} {one.benchmark}) has another record: {wrong}"
+        wrong = [a for a, b in zip(got, right, strict=False) if not (poorer(a, b) if a is got[-1] else a == b)]
+        if wrong or len(got) > len(right):
+            return f"series {index} ({one.tool} {one.benchmark}) has another record: {wrong[:1] or got[-1]}"
     return ""
 
 
@@ -83,12 +95,17 @@ def _each(data: bytes, change: Callable[[str], str]) -> bytes:
     return ("\n".join(change(line) for line in lines) + "\n").encode()
 
 
+def _barred(line: str) -> str:
+    """Cells of a table between bars; a ``name = value`` is no row of cells."""
+    return "| " + (line if " = " in line else re.sub(r"[ \t]{2,}", " | ", line)) + " |"
+
+
 DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
     "carriage returns": lambda data: data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
     "indented by blanks": lambda data: _each(data, lambda line: "      " + line),
     "indented by a tab": lambda data: _each(data, lambda line: "\t" + line),
     "trailing blanks": lambda data: _each(data, lambda line: line + "   "),
-    "table bars": lambda data: _each(data, lambda line: "| " + re.sub(r"[ \t]{2,}", " | ", line) + " |"),
+    "table bars": lambda data: _each(data, _barred),
     "quoted": lambda data: _each(data, lambda line: "> " + line),
     "srun labels": lambda data: _each(data, lambda line: "0: " + line),
     "coloured": lambda data: _each(data, lambda line: f"\x1b[32m{line}\x1b[0m"),

@@ -66,6 +66,8 @@ def page_of(data: bytes, source: str) -> Page:
         text = _TAGS.sub(" ", _BREAKS.sub("\n", text))
     text = _unlabelled(text.translate(_SPACES) if not text.isascii() or "|" in text or "\t" in text else text)
     lines = text.split("\n")
+    if " \n" in text:  # the last line keeps its blanks: they may say that it was cut
+        lines[:-1] = [line.rstrip() for line in lines[:-1]]
     if lines and not lines[-1]:
         lines.pop()
     return Page(source, lines, cut and bool(lines))

@@ -335,6 +335,21 @@ def test_a_collective_is_held_against_the_floor_only() -> None:
     assert judge_series(collective({0: 0.05, 4: 22.0}, "osu_allreduce"), link).proof == "unproven"
 
 
+def test_of_several_pairs_only_the_slowest_must_have_crossed() -> None:
+    point = SeriesPoint(message_bytes=8, hrt_ns=400.0, time_min_ns=250.0, time_max_ns=1200.0, time_step_ns=1.0)
+    series = pingpong({}, points=[point], processes=64, tool="hpcc", benchmark="PingPongLatency")
+    assert judge_series(series, claim_from_text("edr")).proof == "unproven"
+    assert judge_series(series, claim_from_text("10gbe")).proof == "off-wire"
+    assert judge_series(msgspec.structs.replace(series, processes=2), claim_from_text("edr")).proof == "off-wire"
+
+
+def test_a_pingpong_that_prints_no_time_is_judged_less_ten_floors() -> None:
+    series = stream({2_000_000: 1030.0}, tool="hpcc", benchmark="PingPongBandwidth", traffic="pingpong", waits=True)
+    assert judge_series(series, claim_from_text("10gbe", mtu=1500)).verdict == "pass"
+    slow = stream({2_000_000: 800.0}, tool="hpcc", benchmark="PingPongBandwidth", traffic="pingpong", waits=True)
+    assert codes(judge_series(slow, claim_from_text("10gbe", mtu=1500)), "fail") == {"below-expectation"}
+
+
 def test_overlap_and_unknown_tests_are_not_judged_by_a_link() -> None:
     link = claim_from_text("10gbe")
     for series in (

@@ -9,7 +9,7 @@ from wireproof.model.finding import Severity
 from wireproof.model.series import Reason, Series
 from wireproof.physics.table import Table
 from wireproof.verdict.foreign.bounds import Bounds
-from wireproof.verdict.foreign.curve import Curve
+from wireproof.verdict.foreign.curve import Curve, Row
 
 __all__ = ["Case", "Evidence", "rate", "size", "time"]
 
@@ -52,6 +52,18 @@ class Case:
         series = self.series
         several = (series.processes or 2) > 2 and series.pairs == 1
         return series.traffic == "ring" or (several and series.traffic in ("exchange", "stream", "pingpong"))
+
+    def crossing_ns(self, row: Row) -> float | None:
+        """The time of ``row`` that must have crossed the wire, with what rounding hides.
+
+        Of several pairs some may be neighbours: then only the slowest one's, where it is printed.
+        """
+        if row.wait_ns is None:
+            return None
+        longest = row.point.time_max_ns
+        if self.chain or self.series.pairs > 1:
+            return longest if longest is not None or self.chain else row.wait_ns * (1 + row.doubt)
+        return row.wait_ns * (1 + row.doubt)
 
     @property
     def in_flight(self) -> int:

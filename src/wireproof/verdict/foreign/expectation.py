@@ -13,6 +13,7 @@ _FILL_SECONDS = 50e-6
 _FILL_BYTES = 65_536
 _WAITED_BYTES = 1 << 20
 _STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
+_NO_START = 10
 _HANDSHAKE = 3  # starts that a rendezvous may cost on top of the first
 _LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
 _SLOT = 0.4  # a slot is seldom narrower than this share of the link
@@ -74,7 +75,12 @@ def _tells(case: Case, row: Row, attainable: float) -> bool:
 def _reached(case: Case, row: Row, attainable: float) -> float:
     """Share of attainable; of a waited operation, that of its time less its start and a rendezvous."""
     if row.wait_ns is None or not row.wait_ns:
-        return (row.goodput or 0.0) / attainable
+        goodput = row.goodput or 0.0
+        if case.bounds is None or not case.series.waits or not goodput:
+            return goodput / attainable
+        # A ping-pong that prints no time: ten floors for its start, as there is none to take.
+        taken = row.size / goodput * 1e9
+        return row.size / (taken - min(_NO_START * case.bounds.floor, 0.5 * taken)) * 1e9 / attainable
     start = case.curve.start.wait_ns if case.curve.start is not None else None
     allowed = min(_HANDSHAKE * (start or 0.0), 0.5 * row.wait_ns)
     return row.size / (row.wait_ns - allowed) * 1e9 / attainable

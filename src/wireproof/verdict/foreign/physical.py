@@ -45,12 +45,13 @@ def _local(case: Case) -> bool:
 
 def _any_nic(case: Case) -> None:
     start = case.curve.start
-    if start is None or start.wait_ns is None or _local(case):
+    crossing = case.crossing_ns(start) if start is not None else None
+    if start is None or start.wait_ns is None or crossing is None or _local(case):
         return
     least = any_nic_ns(case.table)
     quickest = (case.table or default_table())["floor.any_nic"].value
     shaped = cache_fall(case.curve) is not None
-    if start.wait_ns * (1 + start.doubt) >= (quickest if shaped else least):
+    if crossing >= (quickest if shaped else least):
         return
     case.off = case.too_quick = True
     text = f"{time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in less than {time(quickest)}"
@@ -59,9 +60,9 @@ def _any_nic(case: Case) -> None:
 
 def _floor(case: Case, bounds: Bounds) -> None:
     start = case.curve.start
-    if start is None or start.wait_ns is None or _local(case) or case.series.traffic == "collective":
+    most = case.crossing_ns(start) if start is not None else None
+    if start is None or start.wait_ns is None or most is None or _local(case):
         return
-    most = start.wait_ns * (1 + start.doubt)
     if most >= bounds.floor * (1 - case.criteria.floor_tolerance):
         case.held = True
         return
@@ -144,7 +145,8 @@ def _transfer(case: Case, bounds: Bounds) -> None:
             continue
         if case.series.traffic == "atomic" or _local(case):
             continue
-        if row.wait_ns * (1 + row.doubt) >= bounds.shortest(row.size):
+        crossing = case.crossing_ns(row)
+        if crossing is None or crossing >= bounds.shortest(row.size):
             continue
         broken += 1
         left = row.wait_ns - row.size / bounds.most * 1e9

@@ -179,3 +179,38 @@ def test_time_stamps_and_labels_before_each_line(stamp: str) -> None:
     text = "".join(f"{stamp}{line}\n" for line in (TITLE + "8 1.24\n16 1.30\n").split("\n"))
     (series,) = read(text.encode(), "x")
     assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [(8, 1240), (16, 1300)]
+
+
+CELLS = (
+    "# OSU MPI_Put Bandwidth Test v5.8\n# Size\n       Bandwidth (MB/s)\n"
+    "  1\n 0.20\n 2\n 0.40\n 4\n 0.81\n 1.58\n 8\n 2.89\n16\n```\n"
+)
+
+
+def test_a_cell_a_line_is_paired_down_the_columns() -> None:
+    (series,) = read(CELLS.encode(), "x")
+    found = [(point.message_bytes, point.goodput_bytes_per_s) for point in series.points]
+    assert found == [(1, 0.20e6), (2, 0.40e6), (4, 0.81e6), (8, pytest.approx(1.58e6)), (16, pytest.approx(2.89e6))]
+    assert series.complete
+
+
+@pytest.mark.parametrize("lost", [" 0.40\n", " 8\n", " 1.58\n", " 2\n"])
+def test_a_lost_cell_makes_no_rows(lost: str) -> None:
+    (series,) = read(CELLS.replace(lost, "", 1).encode(), "x")
+    assert (series.points, series.complete) == ([], False)
+
+
+def test_cells_that_are_cut_anywhere_are_never_paired_wrong() -> None:
+    whole = read(CELLS.encode(), "x")[0].points
+    for cut in range(len(CELLS)):
+        for series in _readable(CELLS[:cut]):
+            assert [(p.message_bytes, p.goodput_bytes_per_s) for p in series.points] == [
+                (p.message_bytes, p.goodput_bytes_per_s) for p in whole[: len(series.points)]
+            ]
+
+
+def _readable(text: str):  # type: ignore[no-untyped-def]
+    try:
+        return read(text.encode(), "x")
+    except BadInput:
+        return []

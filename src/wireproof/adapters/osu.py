@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.osu_cells import rows_of_cells
 from wireproof.adapters.osu_tests import OsuTest, by_title
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
@@ -150,6 +151,8 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], first)
     whole = sized or not columns
     rows = read_rows(page, first, (len(columns) + 1,), starts_result) if whole else _size_less(page, first, columns)
+    if rows.torn and not rows.fields and len(columns) == 1:
+        rows = rows_of_cells(page, first) or rows
     points, odd = _points(page, rows, columns, test)
     incomplete = _state(page, rows, points, odd)
     window, pairs = _WINDOW.search(heading), _PAIRS.search(heading)

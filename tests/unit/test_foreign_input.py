@@ -76,3 +76,8 @@ def test_words_of_a_log_never_break_a_line() -> None:
     series = pingpong(wire_times(12.0, 1150), complete=False, incomplete="line 9\x1b[2J\n: \u202e torn")
     for reason in judge_series(series, claim_from_text("10gbe")).reasons:
         assert reason.message.isprintable()
+
+
+def test_a_table_of_very_many_sizes_is_judged_in_a_moment() -> None:
+    points = [SeriesPoint(message_bytes=n, hrt_ns=1000.0 + n * (1 + n % 7)) for n in range(30_000)]
+    assert judge_series(pingpong({}, points=points), claim_from_text("edr")).verdict != "pass"

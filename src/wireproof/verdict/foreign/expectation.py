@@ -7,7 +7,7 @@ from wireproof.verdict.foreign.bounds import Bounds
 from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
 from wireproof.verdict.foreign.curve import Row
 
-__all__ = ["fill_bytes", "judge_expectation", "judge_start"]
+__all__ = ["fill_bytes", "judge_expectation", "judge_middle", "judge_start"]
 
 _FILL_SECONDS = 50e-6
 _FILL_BYTES = 65_536
@@ -16,6 +16,8 @@ _STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate
 _NO_START = 10
 _HANDSHAKE = 3  # starts that a rendezvous may cost on top of the first
 _LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
+_MIDDLE = 4096
+_CRAWL = 0.25  # of attainable: less is no link's own doing
 _SLOT = 0.4  # a slot is seldom narrower than this share of the link
 _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
 
@@ -124,3 +126,20 @@ def judge_start(case: Case, bounds: Bounds) -> None:
     )
     evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": ways * bounds.typical, "size": start.size}
     case.add("slow-start", "fail", text, evidence)
+
+
+def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
+    """A table that ends before the sizes that tell the rate: its largest must at least not crawl."""
+    last = max(case.curve.waited, key=lambda row: row.size, default=None)
+    if last is None or last.wait_ns is None or attainable is None or last.size < _MIDDLE or case.chain:
+        return
+    ways = 1 if case.series.traffic == "pingpong" else 2
+    most = ways * bounds.typical + last.size / (_CRAWL * attainable) * 1e9
+    if case.series.traffic == "atomic" or last.wait_ns <= most:
+        return
+    text = (
+        f"{size(last.size)} takes {time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of the attainable "
+        f"{rate(attainable)} would make {time(most)}, and no larger size tells the rate"
+    )
+    evidence: Evidence = {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most}
+    case.add("below-expectation", "inconclusive", text, evidence)

@@ -11,7 +11,7 @@ from wireproof.physics.table import Table
 from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
 from wireproof.verdict.foreign.case import Case, rate, time
 from wireproof.verdict.foreign.curve import curve_of
-from wireproof.verdict.foreign.expectation import judge_expectation, judge_start
+from wireproof.verdict.foreign.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
 from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
@@ -112,6 +112,8 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         return attainable, [*lines, floor]
     case.told = judge_expectation(case, bounds, attainable)
     judge_start(case, bounds)
+    if not case.told:
+        judge_middle(case, bounds, attainable)
     _held_by(case, bounds, attainable, case.told)
     return attainable, [*lines, floor]
 

@@ -141,13 +141,12 @@ def _cliff(case: Case) -> None:
     """Goodput falls to the next size and comes back: the protocol changes too early or too late there."""
     rows = [row for row in case.curve.moved if row.size >= _CLIFF_FROM and row.goodput]
     found: tuple[float, Row, Row] | None = None
-    for index in range(1, len(rows)):
-        low, high = rows[index - 1].goodput or 0.0, rows[index].goodput or 0.0
-        fall = 1 - high / low
-        if fall <= _CLIFF or max(row.goodput or 0.0 for row in rows[index:]) < 0.97 * low:
-            continue
-        if found is None or fall > found[0]:
-            found = fall, rows[index - 1], rows[index]
+    later = 0.0
+    for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
+        low, high = before.goodput or 0.0, after.goodput or 0.0
+        later = max(later, high)
+        if 1 - high / low > _CLIFF and later >= 0.97 * low and (found is None or 1 - high / low >= found[0]):
+            found = 1 - high / low, before, after
     if found is None:
         return
     fall, before, after = found

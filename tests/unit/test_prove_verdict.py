@@ -153,8 +153,27 @@ def test_a_printed_rate_far_above_every_port_without_iterations() -> None:
     assert codes(found)[0] == "traffic-rate-above-peak"
 
 
-def test_a_rate_that_was_too_short_to_be_seen_proves_nothing() -> None:
+def test_many_windows_prove_it_though_the_peak_was_short() -> None:
     found = judge_traffic(pair(800 * MB, 50e6), [stream(iterations=None, rate=117e6)], claim())
+    assert found.proof == "on-wire"
+    assert codes(found) == ["traffic-on-wire", "traffic-rate-unseen"]
+
+
+def test_containers_of_one_host_are_no_wire() -> None:
+    full, quiet = way(1020 * MB), way(0.0)
+    veth, eth = port("veth1", full, full, kind="virtual"), port("eth0", quiet, quiet)
+    assert judge_traffic(traffic(host("n1", veth, eth)), [stream()], claim()).proof == "wrong-path"
+    assert judge_traffic(traffic(host("n1", veth)), [stream()], claim()).proof == "on-wire"
+
+
+def test_memory_that_was_claimed_passes() -> None:
+    shm = LinkClaim(kind="shm", protocol="shm")
+    found = judge_traffic(pair(0.0), [stream(rate=9e9)], claim(link=shm))
+    assert (found.proof, found.verdict) == ("off-wire", "pass")
+
+
+def test_a_rate_that_was_too_short_to_be_seen_proves_nothing() -> None:
+    found = judge_traffic(pair(4 * MB, 50e6), [stream(iterations=None, rate=117e6)], claim())
     assert found.proof == "unproven"
     assert codes(found)[0] == "traffic-rate-unseen"
 

@@ -52,6 +52,14 @@ def test_two_readings_close_together_make_no_peak() -> None:
     assert max(follower.peaks.values()) == pytest.approx(101_000)
 
 
+def test_a_counter_that_its_driver_refreshes_once_a_second() -> None:
+    follower = Follower("n1")
+    follower.feed(HELLO)
+    for tenth in range(51):
+        follower.feed(reading(100 * tenth, tx_bytes=10_000 * (tenth // 10)))
+    assert follower.peaks == {"net/eth0/tx_bytes": pytest.approx(10_000)}
+
+
 def test_a_counter_that_goes_back_makes_no_peak() -> None:
     follower = Follower("n1")
     follower.feed(HELLO + reading(0, tx_bytes=2**40) + reading(100, tx_bytes=5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import resource
 import shlex
 import socket
 import sys
@@ -37,6 +38,7 @@ SETTLE_S = 1.2
 """Drivers refresh their counters once a second at worst; virtual NICs at once."""
 SETTLE_VIRTUAL_S = 0.1
 COMPANION_S = 0.5
+SAY_AFTER_S = 2.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,10 +126,13 @@ class _Session:
     def watch(self) -> None:
         """Start a watch on every host; ``CouldNotMeasure`` when none of them can be read."""
         argv = watch_argv(self.engine, self.interval_s)
+        _allow_files(4 * len(self.place.hosts) + 64)
         for host in self.place.hosts or ("",):
             watcher = Watcher(host or socket.gethostname(), reach(self.place, host, argv), self.environment)
             self.watchers.append(watcher)
             self.hearing.add_watch(watcher)
+        if not self.hearing.listen(SAY_AFTER_S, lambda: not self._silent(1)):
+            say(f"waiting for {', '.join(self._silent(1)[:8])}")
         self._wait_for_marks(1, START_S, "did not answer within 30 s")
         lost = [one.follower for one in self.watchers if one.follower.error]
         for follower in lost:
@@ -135,13 +140,17 @@ class _Session:
         if len(lost) == len(self.watchers):
             raise CouldNotMeasure(f"no host can be watched: {lost[0].host}: {_advised(lost[0].error, self.engine)}")
 
-    def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
-        def all_there() -> bool:
-            return all(one.follower.error or len(one.follower.marks) >= count for one in self.watchers)
+    def _silent(self, count: int) -> list[str]:
+        """Hosts that have neither given ``count`` full readings nor failed."""
+        followers = [one.follower for one in self.watchers]
+        return [one.host for one in followers if not one.error and len(one.marks) < count]
 
-        if not self.hearing.listen(seconds, all_there):
+    def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
+        if self.hearing.listen(seconds, lambda: not self._silent(count)):
+            return
+        for host in self._silent(count):
             for one in self.watchers:
-                if len(one.follower.marks) < count and not one.follower.error:
+                if one.follower.host == host:
                     one.follower.error = late
 
     def mark(self, number: int) -> None:
@@ -181,6 +190,15 @@ class _Session:
         """No NIC here has counters that lag behind."""
         nics = [nic for one in self.watchers if one.follower.about for nic in one.follower.about.nics]
         return all(nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in nics)
+
+
+def _allow_files(wanted: int) -> None:
+    """Three pipes for each host: a soft limit of 1024 files would end at 300 hosts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
 
 
 def _advised(error: str, engine: Path) -> str:

@@ -33,6 +33,35 @@ def watch_argv(engine: Path, interval_s: float) -> list[str]:
     return [str(engine), "watch", "--interval-ms", str(max(1, round(interval_s * 1000)))]
 
 
+class _Rates:
+    """Highest rate of one counter: from reading to reading, and from one change to the next.
+
+    Some drivers refresh a counter once a second only: all of a second would seem to have passed in one interval.
+    """
+
+    LAGGING_INTERVALS = 2.5
+    LEAST_CHANGES = 3
+
+    def __init__(self, since_ns: int) -> None:
+        self.between_readings = self.between_changes = 0.0
+        self.shortest_ns = 0.0
+        self.changes = 0
+        self.changed_ns = since_ns
+
+    def rose(self, rise: int, before_ns: int, now_ns: int) -> None:
+        gap = now_ns - self.changed_ns
+        self.between_readings = max(self.between_readings, rise * 1e9 / (now_ns - before_ns))
+        if self.changes:
+            self.between_changes = max(self.between_changes, rise * 1e9 / gap)
+            self.shortest_ns = min(self.shortest_ns or gap, gap)
+        self.changes += 1
+        self.changed_ns = now_ns
+
+    def peak(self, interval_ns: float) -> float:
+        lags = self.changes >= self.LEAST_CHANGES and self.shortest_ns > self.LAGGING_INTERVALS * interval_ns
+        return self.between_changes if lags else self.between_readings
+
+
 class Follower:
     """Takes the lines of one watch: current values, the marks that were asked for, and peak rates. No processes."""
 
@@ -41,7 +70,7 @@ class Follower:
         self.about: WatchStart | None = None
         self.marks: list[Mark] = []
         self.error = ""
-        self.peaks: dict[str, float] = {}
+        self._rates: dict[str, _Rates] = {}
         self._values: dict[str, int] = {}
         self._base: tuple[int, dict[str, int]] = (0, {})
         self._rest = b""
@@ -90,12 +119,18 @@ class Follower:
         for name, value in now.items() if before else ():
             rise = value - before.get(name, value)
             if rise > 0:
-                self.peaks[name] = max(self.peaks.get(name, 0.0), rise * 1e9 / (t_ns - then))
+                self._rates.setdefault(name, _Rates(then)).rose(rise, then, t_ns)
         self._base = (t_ns, now)
+
+    @property
+    def peaks(self) -> dict[str, float]:
+        """Counts per second, by counter."""
+        interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
+        return {name: rates.peak(interval_ns) for name, rates in self._rates.items()}
 
     def forget_peaks(self) -> None:
         """What was before the command is not the command's."""
-        self.peaks = {}
+        self._rates = {}
 
     def watched(self) -> Watched:
         """The result: marks 0, 1 and 2 are start, before and after."""

@@ -23,6 +23,8 @@ MOST_OF_IT = 0.90
 RATE_SEEN = 0.70
 """A peak over a whole interval is below the true one by what of the interval was idle."""
 FAR_BELOW = 0.10
+IN_BULK = 5.0
+"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent many."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -78,7 +80,8 @@ class _Ports:
             elif name:
                 mine = "claimed" if _is_called(port, name) else "other"
             else:
-                mine = "claimed"
+                # Beside a real port a virtual one leads to a container or a guest of the same host.
+                mine = "other" if port.kind == "virtual" and _has_real_port(host) else "claimed"
             # What a bond or bridge carries its members carry too; only a claimed one is looked at itself.
             if mine == kind and not (port.stacked and not (name and mine == "claimed")):
                 found.append(port)
@@ -103,6 +106,10 @@ class _Ports:
 
 
 _NOTHING = _Carried(0.0, 0.0, 0.0, "", ())
+
+
+def _has_real_port(host: HostTraffic) -> bool:
+    return any(port.kind in ("ethernet", "infiniband") and not port.stacked for port in host.ports)
 
 
 def _is_called(port: PortTraffic, name: str) -> bool:
@@ -135,7 +142,7 @@ def judge_traffic(
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,
-        verdict=_VERDICT[proof],
+        verdict="pass" if proof == "off-wire" and _is_memory(claim) else _VERDICT[proof],
         reasons=reasons,
         port=", ".join(judged.claimed.names),
         crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
@@ -144,6 +151,11 @@ def judge_traffic(
         printed=judged.printed,
         derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
     )
+
+
+def _is_memory(claim: Claim) -> bool:
+    """Shared memory or loopback is what was claimed."""
+    return claim.link is not None and claim.link.protocol in ("shm", "loopback")
 
 
 def _limit(claim: Claim) -> tuple[float | None, list[str]]:
@@ -231,7 +243,7 @@ class _Judged:
         seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": peak, "interval_s": self.traffic.interval_s}
         said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
         window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
-        if claims.counted:
+        if claims.counted or (peak >= FAR_BELOW * rate and self.claimed.at_least(IN_BULK * wanted)):
             short = reason("traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning")
             return "on-wire", [fine, short]
         if peak < FAR_BELOW * rate and self.claimed.bytes < FAR_BELOW * rate:

@@ -11,7 +11,8 @@ from wireproof.adapters.page import Page
 
 __all__ = ["Document", "amount", "document_at", "member", "text"]
 
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRINGS = re.compile(r'"[^"]*"')  # of a line without its escapes: linear, also where a quote never closes
+_MARKS = re.compile(r'"[^"]*"|[{}]')
 _NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
 _BARE_KEY = re.compile(r"(?m)^ *(\w{1,40}) ?:")
 _DEEPEST = 40
@@ -56,7 +57,7 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
         line = page.lines[index][at:] if index == start else page.lines[index]
         if index > start and key.search(line):
             return Document(None, index, f"line {index}: the document is cut, another begins")
-        plain = _STRINGS.sub("", line) if '"' in line else line
+        plain = _STRINGS.sub("", _unescaped(line)) if '"' in line else line
         opened, closed = plain.count("{"), plain.count("}")
         if closed >= depth:
             end = _closing(line, depth)
@@ -70,21 +71,17 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
     return Document(None, len(page.lines), f"line {len(page.lines)}: the text ends inside a document")
 
 
+def _unescaped(line: str) -> str:
+    """The line without escaped quotes, as long as before."""
+    return line.replace("\\\\", "__").replace('\\"', "__") if "\\" in line else line
+
+
 def _closing(line: str, depth: int) -> int:
     """Behind the brace that closes the document, -1 when it stays open."""
-    position = 0
-    while position < len(line):
-        char = line[position]
-        if char == '"':
-            string = _STRINGS.match(line, position)
-            if string is None:
-                return -1
-            position = string.end()
-            continue
-        depth += (char == "{") - (char == "}")
-        position += 1
+    for mark in _MARKS.finditer(_unescaped(line)):
+        depth += (mark.group() == "{") - (mark.group() == "}")
         if depth == 0:
-            return position
+            return mark.end()
     return -1
 
 

@@ -109,6 +109,13 @@ def test_wrong_values_are_told() -> None:
     assert any("14 values out of bounds" in note for note in one.notes)
 
 
+def test_rows_that_sent_nothing() -> None:
+    empty = "  0  0  float  sum  -1  0.20  0.00  0.00  0  0.16  0.00  0.00  N/A\n"
+    one = read(log("a", "b").replace(row(SIZES[0], 1.5), empty + row(SIZES[0], 1.5)).encode(), "log")[0]
+    assert [point.message_bytes for point in one.points] == list(SIZES)
+    assert any("nothing was sent" in note for note in one.notes)
+
+
 def test_library_talk_between_rows() -> None:
     talk = "a:100:200 [0] NCCL INFO comm 0x55 rank 0 nranks 2 - Init COMPLETE\n" * 200
     text = log("a", "b").replace(row(SIZES[1], 1.5), talk + row(SIZES[1], 1.5))

@@ -94,6 +94,19 @@ def test_final_only_and_comma_separated() -> None:
     ]  # fmt: skip
 
 
+def test_threads_in_comma_separated_lines() -> None:
+    csv = "message_size,iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n"
+    csv += "8,Final:    10000000,0.131,116.50,15269888\n4096,Final:    10000000,0.750,10416.67,2666667\n"
+    (one,) = read(csv.encode(), "log")
+    assert [(point.message_bytes, point.iterations) for point in one.points] == [(8, 10_000_000), (4096, 10_000_000)]
+
+
+def test_protocol_tables_between() -> None:
+    talk = "[1704982674.011993] [n1:2320454:0]   | perftest inter-node cfg#0 | active message |\n" * 300
+    text = table("latency", talk, row("Final:    ", 1000, 1.75, 8))
+    assert len(read(text.encode(), "log")[0].points) == 1
+
+
 def test_progress_without_marks_counts_only_at_its_end() -> None:
     rows = (row("", 412345, 1.9, 8), row("", 900000, 1.8, 8))
     assert not read(table("latency", *rows).encode(), "log")[0].points

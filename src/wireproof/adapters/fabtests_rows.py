@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import PATIENCE, number, step_of
+from wireproof.adapters.rows import number, step_of
 from wireproof.adapters.scan import starts_result
 from wireproof.model.series import SeriesPoint
 
@@ -21,6 +21,7 @@ _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 _LOOK_BACK = 60
 _LONGEST_LINE = 400
+_PATIENCE = 500  # with -v the programs tell of every message between the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) ->
             found.torn.append(index)
         else:
             idle += 1
-        if idle > PATIENCE:
+        if idle > _PATIENCE:
             break
         index += 1
     found.after = max(index, start)

@@ -97,11 +97,11 @@ def _read(page: Page, start: int, run: NcclRun) -> _Table:
 
 
 def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> SeriesPoint | None:
-    """One place of one row; None when it was not measured (N/A) or is no number."""
+    """One place of one row; None when it was not measured (N/A), is no number, or sent nothing."""
     time, rate = number(texts.get(f"time{place}", "")), number(texts.get(f"algbw{place}", ""))
     bus = number(texts.get(f"busbw{place}", ""))
     size = integer(texts["size"])
-    if size is None or time is None or rate is None or bus is None or time <= 0 or rate < 0 or bus < 0:
+    if not size or time is None or rate is None or bus is None or time <= 0 or rate < 0 or bus < 0:
         return None
     wrong = texts.get(f"wrong{place}", "")
     error = number(texts.get(f"error{place}", ""))
@@ -156,7 +156,7 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
     if run.wrong:
         notes.append(f"{run.wrong} values out of bounds")
     if left_out:
-        notes.append(f"{left_out} rows left out: not measured, or a number is no measured number")
+        notes.append(f"{left_out} rows left out: not measured, or nothing was sent (0 bytes)")
     return notes
 
 

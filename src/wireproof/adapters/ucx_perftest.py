@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
-from wireproof.adapters.rows import PATIENCE, number, step_of
+from wireproof.adapters.rows import number, step_of
 from wireproof.adapters.scan import starts_result
 from wireproof.adapters.ucx_perftest_setup import Setup, setup_before
 from wireproof.adapters.ucx_perftest_tests import UcxTest, test_of
@@ -29,6 +29,7 @@ _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
 _THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")
 _LONGEST_LINE = 500
+_PATIENCE = 2000  # UCX_PROTO_INFO=y prints a table per protocol between the heading and the result
 _MIB = float(1 << 20)
 _DEFAULT_ITERATIONS = 1_000_000
 _COLUMNS = 8
@@ -105,16 +106,19 @@ def _fits(texts: list[str]) -> bool:
 
 
 def _csv_row(line: str, names: int, index: int) -> _Row | None:
+    """The batch files' names and the numbers; some versions write ``Final:`` before the first number."""
     cells = [cell.strip() for cell in line.split(",")]
     texts = cells[names:]
-    return _Row("/".join(cells[:names])[:160], texts, index, False) if _fits(texts) else None
+    final = bool(texts) and texts[0].startswith("Final:")
+    texts = [texts[0].removeprefix("Final:").strip(), *texts[1:]] if final else texts
+    return _Row("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
 def _read(page: Page, start: int, heading: str, csv_names: int | None) -> _Found:
     """The last lines of all tests under one heading; ``csv_names``: columns of names before the numbers."""
     found, lines, idle, batch = _Found(last=start), page.lines, 0, ""
     index = start + 1
-    while index < len(lines) and idle <= PATIENCE:
+    while index < len(lines) and idle <= _PATIENCE:
         line = lines[index][:_LONGEST_LINE]
         row: _Row | None = None
         if _THREAD.match(line) or ",[thread " in line:
@@ -227,9 +231,10 @@ def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, 
 
 
 def _name_of(batch: str, test: str) -> str:
-    """The test's name within a batch file's line name (``ucp_contig_tag_lat``), else the command's."""
-    parts = [part for part in batch.split("/") if re.search(r"_(?:lat|bw|mr)$|get$|add$|swap$", part)]
-    return parts[0] if parts else test
+    """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else the batch's."""
+    parts = batch.split("/")
+    known = [part for part in parts if re.search(r"_(?:lat|bw|mr)$|get$|add$|swap$", part)]
+    return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 
 def _state(page: Page, found: _Found, rows: list[_Row]) -> str:
@@ -259,7 +264,7 @@ def parse(page: Page, start: int) -> Parsed:
     about = _Table(heading, percentile, _state(page, found, rows))
     groups: dict[str, list[_Row]] = {}
     for row in rows:
-        groups.setdefault(_name_of(row.name, setup.test) or row.name, []).append(row)
+        groups.setdefault(_name_of(row.name, setup.test), []).append(row)
     series = [_series(page, start, name, some, about, setup) for name, some in (groups or {"": []}).items()]
     return Parsed(series, max(found.after, start + 1))
 

@@ -80,7 +80,7 @@ def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
     value = Value(line, found.start(5) + (raw[:1] in ("'", '"')), text)
     stem = name.rstrip("0123456789")
     if stem not in NAMES and name not in NAMES and not name.startswith(FAMILIES):
-        meant = nearest(stem.upper(), sorted(NAMES), 0.82) or (stem.upper() if stem.upper() in NAMES else None)
+        meant = nearest(stem.upper(), NAMES, 0.82) or (stem.upper() if stem.upper() in NAMES else None)
         if meant and abs(len(meant) - len(stem)) < 3:
             fixed = line.text.replace(name, meant + name[len(stem) :], 1)
             yield at("ifcfg-name", line, len(lead), f"{name}; nearest is {meant}", fixed)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from wireproof.lint.files.kernel_rules import RULES
-from wireproof.lint.files.nearest import listed, nearest
+from wireproof.lint.files.nearest import MOST_WORDS, listed, nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
@@ -97,7 +98,7 @@ def variable_of(recipe: Recipe, piece: Piece, line: Line, found: re.Match[str]) 
     name, raw = found.group(2), found.group(4)
     if name not in VARIABLES:
         meant = nearest(name, VARIABLES, 0.85)
-        if meant:
+        if meant and meant.startswith("GRUB_CMDLINE"):  # distributions read more of the other ones than are listed
             yield at("grub-name", line, found.start(2), name, line.text.replace(name, meant, 1))
         return
     if not name.startswith("GRUB_CMDLINE"):
@@ -136,7 +137,8 @@ def following(recipe: Recipe, line: Line) -> Iterator[int]:
 
 def parameters(line: Line, start: int) -> list[Parameter]:
     """The words from offset ``start`` on."""
-    return [Parameter(line, found.start(), found.group()) for found in WORD.finditer(line.text, start)]
+    found = islice(WORD.finditer(line.text, start), MOST_WORDS)
+    return [Parameter(line, word.start(), word.group()) for word in found]
 
 
 def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
@@ -175,7 +177,7 @@ def judge_parameter(word: Parameter) -> Iterator[Broken]:
         fix = word.replaced("intel_iommu=on iommu=pt") if value == "pt" else None
         yield at("kernel-iommu", word.line, word.offset, word.text, fix)
     elif "=" in word.text and name not in TUNED and len(name) > 4:
-        meant = nearest(name, sorted(TUNED), 0.86)
+        meant = nearest(name, TUNED, 0.86)
         longer = meant and (name.startswith(meant) or meant.startswith(name)) and abs(len(name) - len(meant)) > 1
         if meant and len(meant) > 4 and not longer:
             fixed = word.replaced(meant + word.text[len(name) :])

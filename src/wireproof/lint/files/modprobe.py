@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.modules import KNOWN, LIMITS
-from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
 
@@ -119,7 +119,7 @@ def options(line: Line, lanes: int) -> Iterator[Broken]:
         return
     words = list(WORD.finditer(line.text.split("#", 1)[0]))
     module = words[1].group().replace("-", "_")
-    for word in words[2:]:
+    for word in words[2:MOST_WORDS]:
         name, equals, value = word.group().partition("=")
         if not equals:
             yield from bare(line, word, module)
@@ -143,7 +143,7 @@ def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
 def parameter(line: Line, word: re.Match[str], module: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that the module knows: the lists grow with the drivers, so strange ones are left."""
     known = KNOWN.get(module, frozenset())
-    meant = nearest(name, sorted(known), 0.82)
+    meant = nearest(name, known, 0.82)
     if not meant and module == "hfi1" and name not in known:
         meant = next((full for full in ("max_mtu", "num_vls") if name and full.endswith("_" + name)), None)
     if meant:
@@ -172,7 +172,7 @@ def queues(line: Line, word: re.Match[str], value: str, lanes: int) -> Iterator[
     Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as wrong only when it
     names more than half of the lanes and none with 0.
     """
-    parts = value.strip("\"'").split(",")
+    parts = value.strip("\"'").split(",", MOST_WORDS)[:MOST_WORDS]
     numbers = [integer(part) for part in parts]
     if any(number is None or number < 0 for number in numbers):
         yield at("modprobe-value-range", line, word.start(), f"{word.group()}; krcvqs is a list of counts: 3,3,3")
@@ -201,7 +201,7 @@ def twice(piece: Piece) -> Iterator[Broken]:
         words = list(WORD.finditer(line.text.split("#", 1)[0]))
         if len(words) < 3 or words[0].group() != "options":
             continue
-        for word in words[2:]:
+        for word in words[2:MOST_WORDS]:
             name, equals, value = word.group().partition("=")
             key = (words[1].group(), name)
             if equals and seen.setdefault(key, value) != value:

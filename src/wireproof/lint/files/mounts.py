@@ -116,7 +116,7 @@ def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
         yield at("fstab-nfs", line, line.text.index(source), source, fix)
     for option in columns[3].split(","):
         name = option.partition("=")[0]
-        meant = None if name in NFS_OPTIONS or name.startswith("x-") else nearest(name, sorted(NFS_OPTIONS), 0.75)
+        meant = None if name in NFS_OPTIONS or name.startswith("x-") else nearest(name, NFS_OPTIONS, 0.75)
         if meant:
             position = line.text.index(option)
             fix = line.text[:position] + meant + line.text[position + len(name) :]
@@ -134,7 +134,7 @@ def export(line: Line) -> Iterator[Broken]:
         position = client.start(2)
         for option in client.group(2).split(","):
             name = option.strip().partition("=")[0]
-            meant = None if name in EXPORT_OPTIONS else nearest(name, sorted(EXPORT_OPTIONS), 0.75)
+            meant = None if name in EXPORT_OPTIONS else nearest(name, EXPORT_OPTIONS, 0.75)
             if meant:
                 start = position + option.index(name)
                 fix = line.text[:start] + meant + line.text[start + len(name) :]

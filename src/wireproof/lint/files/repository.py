@@ -71,7 +71,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 continue
             found = PROPERTY.match(line.text)
             if found and not text.startswith(("#", ";")):
-                yield from option(line, found)
+                yield from option(line, found, piece.quoted)
                 if current is not None:
                     current.add(found.group(1))
         for name, names in sections.items():
@@ -79,12 +79,12 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 yield at("repository-section", heads[name], 0, f"[{name}] has no baseurl")
 
 
-def option(line: Line, found: re.Match[str]) -> Iterator[Broken]:
-    """One ``name=value``."""
+def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
+    """One ``name=value``; beside other text (``quoted``) it may be of another file, so its name is not judged."""
     name, value = found.groups()
     if name not in OPTIONS:
-        meant = nearest(name.lower(), sorted(OPTIONS), 0.8) or (name.lower() if name.lower() in OPTIONS else None)
-        if meant:
+        meant = nearest(name.lower(), OPTIONS, 0.8) or (name.lower() if name.lower() in OPTIONS else None)
+        if meant and not quoted:
             yield at("repository-option", line, found.start(1), name, line.text.replace(name, meant, 1))
         return
     if name in ("baseurl", "mirrorlist", "metalink", "gpgkey") and value:

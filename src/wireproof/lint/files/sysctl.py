@@ -118,7 +118,7 @@ def split_name(name: str) -> tuple[str, str]:
 def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that exists, there or in the neighbouring directory."""
     elsewhere = next((other for other, names in NAMES.items() if other != directory and name in names), None)
-    meant = f"{elsewhere}.{name}" if elsewhere else nearest(name, sorted(NAMES[directory]))
+    meant = f"{elsewhere}.{name}" if elsewhere else nearest(name, NAMES[directory])
     if meant:
         full = meant if elsewhere else f"{directory}.{meant}"
         start = setting.name_at

@@ -128,6 +128,21 @@ def test_extra_columns() -> None:
     )
 
 
+def test_two_ports() -> None:
+    ports = "   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW Port2[Gb/sec]   MsgRate Port2[Mpps]"
+    row = " 65536      10000     190.20      190.10     0.362586     95.00     0.181198     95.10     0.181388"
+    point = one(log("RDMA_Write BW Test", BW.format("Gb/sec") + ports, row)).points[0]
+    assert point.goodput_bytes_per_s == pytest.approx(190.10 * 125e6)
+    assert point.values["bw_port1_bytes_per_s"] == pytest.approx(95.00 * 125e6)
+
+
+def test_raw_ethernet_is_not_called_rdma() -> None:
+    data = log("Send BW Test", BW.format("Gb/sec"), " 1500 1000 0.00 98.10 8.175000").replace(
+        b"type : RC", b"type : RawEth"
+    )
+    assert one(data).protocol == ""
+
+
 def test_port_counters_are_kept() -> None:
     rows = (" 65536      5000             11500.00             11490.00     0.183840", "\tport_xmit_data=81920000", "")
     series = one(log("RDMA_Write BW Test", BW.format("MiB/sec"), *rows))
@@ -167,6 +182,17 @@ def test_samples_before_the_row_are_no_table() -> None:
     series = one(log("Send Latency Test", LAT, *samples, " 2 200 0.90 3.00 0.95 0.97 0.02 1.10 3.00"))
     assert [point.hrt_ns for point in series.points] == pytest.approx([950])
     assert series.complete
+
+
+def test_two_ends_in_one_log_and_the_oldest_heading() -> None:
+    data = log(
+        "RDMA_Write BW Test", " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]  ", " 8 50 9.1 9.0"
+    )
+    assert one(data).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
+    twice = b"".join(line + line for line in data.splitlines(keepends=True))
+    assert [(p.message_bytes, p.goodput_bytes_per_s) for p in one(twice).points] == [(8, 9.0 * MIB)] * 2
+    own = b"#bytes     #iterations    BW_peak[MB/sec]    BW_average[MB/sec]   MsgRate[Mpps]\n8 50 9.1 9.0 1.1\n"
+    assert one(own).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
 
 
 def test_errors_and_doubts_are_told() -> None:

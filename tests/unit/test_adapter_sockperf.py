@@ -90,6 +90,14 @@ def test_only_the_end_was_pasted_and_two_runs() -> None:
     assert [series.points[0].hrt_ns for series in both] == pytest.approx([5321, 6000])
 
 
+def test_only_summaries_were_pasted() -> None:
+    text = "# sockperf: Summary: Latency is 12.345 usec\n# sockperf: Summary: Round trip is 30.000 usec\n"
+    first, second = read(text.encode(), "x")
+    assert first.points[0].hrt_ns == pytest.approx(12345)
+    assert second.points[0].hrt_ns == pytest.approx(15000)
+    assert not first.complete, "the percentiles are not there"
+
+
 def test_throughput_without_a_word_on_its_size() -> None:
     text = (
         "sockperf: Total of 1000000 messages sent in 1.000 sec\n"

@@ -22,6 +22,7 @@ from wireproof.model.series import Series, SeriesPoint
 __all__ = ["ADAPTER"]
 
 _BLOCK_LINES = 120
+_DOUBLED = 4  # lines: the title again so soon is that of the other end, which writes into the same log
 _BEFORE = 40
 _MOST = 1e15
 _COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
@@ -35,7 +36,7 @@ _ERROR = re.compile(
     r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't |Received \d{1,9} times"
     r"|[Ee]rror\b|Terminated\b|Killed\b"
 )
-_CLOCK = "Conflicting CPU frequency"
+_CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
 _LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
@@ -74,7 +75,7 @@ def _block(page: Page, start: int) -> _Block:
             return block
         if _ERROR.search(line):
             block.errors.append(_said(line))
-        elif starts_result(line):
+        elif starts_result(line) and not (index < start + _DOUBLED and line == page.lines[start]):
             return block
         for name, value in _PARAMETER.findall(line):
             block.parameters.setdefault(name, value)
@@ -83,12 +84,14 @@ def _block(page: Page, start: int) -> _Block:
 
 
 def _behind_samples(page: Page, heading: int) -> int:
-    """``-U`` and ``-H`` print every sample below the heading, then the heading again: the one whose rows follow."""
-    index = heading + 1
-    while index < len(page.lines) and _SAMPLE.match(page.lines[index]):
+    """The heading whose rows follow: ``-U`` and ``-H`` print every sample between two, and two ends that write into
+    one log print it twice.
+    """
+    index, last = heading + 1, heading
+    while index < len(page.lines) and (_SAMPLE.match(page.lines[index]) or HEADING.search(page.lines[index])):
+        last = index if HEADING.search(page.lines[index]) else last
         index += 1
-    again = index > heading + 1 and index < len(page.lines) and HEADING.search(page.lines[index])
-    return index if again else heading
+    return last
 
 
 def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
@@ -111,6 +114,8 @@ def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> Se
     values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
     if peak:
         values["peak_bytes_per_s"] = peak * factor
+    for role in [role for role in values if role.startswith("bw_")]:
+        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
     return SeriesPoint(
         message_bytes=int(words[0]),
         goodput_bytes_per_s=goodput * factor if goodput else None,
@@ -205,7 +210,7 @@ def _notes(page: Page, start: int, block: _Block, unit: str, odd: int, after: in
     if odd:
         notes.append(f"{odd} rows left out: they hold zero or no number that can be")
     around = page.lines[max(0, start - 10) : after]
-    if any(_CLOCK in line for line in around):
+    if any(said in line for line in around for said in _CLOCKS):
         notes.append("the program found conflicting processor frequencies: all its times may be off by their ratio")
     return notes
 

@@ -18,8 +18,8 @@ COMMAND = re.compile(
     r"(?=[\s'\"`]|$)([^\n]{0,400})"
 )
 _COLUMN = re.compile(
-    r"#bytes|#sl|#iterations|BW \w{1,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)? ?\[\w{1,8}\]|t_\w{1,12} ?\[\w{1,8}\]|"
-    r"99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util ?\[%{1,2}\]"
+    r"#bytes|#sl|#iterations|BW[ _][A-Za-z]\w{0,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)? ?\[\w{1,8}\]|"
+    r"t_\w{1,12} ?\[\w{1,8}\]|99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util ?\[%{1,2}\]"
 )
 _NAMES = {
     "#bytes": "size", "#sl": "sl", "#iterations": "iterations", "t_typical": "typical", "t_avg": "avg",
@@ -45,7 +45,7 @@ def columns_of(heading: str) -> tuple[list[str], str]:
     """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for latency)."""
     roles, unit = [], ""
     for name in _COLUMN.findall(heading):
-        plain = name.partition("[")[0].strip()
+        plain = name.partition("[")[0].strip().replace("BW_", "BW ")
         if plain.startswith("BW "):
             unit = unit or name.partition("[")[2].rstrip("]")
         if plain.startswith("99"):

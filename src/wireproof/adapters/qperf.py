@@ -18,9 +18,9 @@ from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
 
-_FIELD = re.compile(r"^ {0,12}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$")
-_WORDS = re.compile(r"^ {1,12}\w{1,30} +=")
-_BEGUN = re.compile(r"^ {0,12}[a-z]\w{0,30} *$")
+_FIELD = re.compile(r"^ {0,40}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$")
+_WORDS = re.compile(r"^ {1,40}\w{1,30} +=")
+_BEGUN = re.compile(r"^ {0,40}[a-z]\w{0,30} *$")
 _COMMAND = re.compile(r"(?:^|[\s/$])qperf\s([^\n]{1,300})")
 _SIZE = re.compile(r"(?:^|\s)(?:-m|--msg_size)[ =]?(\d{1,9})(K|M|G|[kmg](?:ib|b)?)?(?=\s|$)")
 _TROUBLE = re.compile(

@@ -123,6 +123,15 @@ def _ask(run: _Run, page: Page, start: int) -> None:
             return
 
 
+def _another(run: _Run, line: str, own: bool) -> bool:
+    """True when another result begins: a new version line, or a second summary."""
+    if not own:
+        return starts_result(line)
+    done = run.average is not None or run.rate is not None
+    begins = _HEAD.search(line) is not None or (run.average is not None and _AVERAGE.search(line) is not None)
+    return _BEGIN.search(line) is not None or (begins and done)
+
+
 def _collect(page: Page, start: int) -> _Run:
     run, idle = _Run(last=start), 0
     version = _BEGIN.search(page.lines[start])
@@ -131,12 +140,9 @@ def _collect(page: Page, start: int) -> _Run:
     for index in range(start, len(page.lines)):
         line = page.lines[index]
         run.after = index
-        begins = index > start and _HEAD.search(line)
-        if begins and (_BEGIN.search(line) or run.average or run.rate is not None):
-            return run
-        if index > start and not begins and starts_result(line):
-            return run
         match, peer = _LINE.search(line), _PEER.search(line)
+        if index > start and _another(run, line, match is not None):
+            return run
         if match is not None:
             _take(run, match.group(1))
             run.last, idle = index, 0
@@ -282,7 +288,12 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="sockperf",
-    signs=(r"sockperf: (?:== version|\[Total Run\] RunTime=|Total of \d{1,18} messages sent)",),
+    signs=(
+        r"sockperf: == version",
+        r"sockperf: \[Total Run\] RunTime=",
+        r"sockperf: Total of \d{1,18} messages sent",
+        r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) ",
+    ),
     parse=parse,
     argv=argv,
 )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.launch import Launch, launches
 from wireproof.lint.shell import Command, Segment, Word, commands, segments
 
 __all__ = ["Job", "Option", "Setting", "jobs"]
+
+MOST = 500
+"""Launches of one script that are looked at."""
 
 _SBATCH = re.compile(r"#SBATCH[ \t]+")
 _SHORT = {
@@ -46,7 +51,7 @@ class Setting:
     how: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared by identity: what is derived from it is remembered
 class Job:
     """The commands of one segment, in order, with what is around them."""
 
@@ -71,9 +76,13 @@ class Job:
         """It runs under Slurm."""
         return bool(self.sbatch) or "SLURM_" in self.text
 
+    @cached_property
+    def _last_values(self) -> dict[str, str]:
+        return {option.name: option.value for option in self.sbatch}
+
     def option(self, name: str) -> str | None:
         """The last value of an #SBATCH option, by its long name."""
-        return next((option.value for option in reversed(self.sbatch) if option.name == name), None)
+        return self._last_values.get(name)
 
     def count(self, name: str) -> int | None:
         """The value of an #SBATCH option that is a plain number (of ``2-4`` the smaller)."""
@@ -81,14 +90,43 @@ class Job:
         return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
 
     @cached_property
-    def values(self) -> dict[str, str]:
-        """The last value of every variable that is set."""
-        return {setting.name: setting.value for setting in self.settings}
+    def launches(self) -> tuple[Launch, ...]:
+        """The MPI launches; of very many the first."""
+        return tuple(islice(launches(self.commands), MOST))
 
     @cached_property
-    def launches(self) -> tuple[Launch, ...]:
-        """The MPI launches."""
-        return tuple(launches(self.commands))
+    def _lines(self) -> list[int]:
+        return [command.line for command in self.commands]
+
+    def after(self, line: int) -> Command | None:
+        """The first command that begins behind a line."""
+        at = bisect_right(self._lines, line)
+        return self.commands[at] if at < len(self.commands) else None
+
+    @cached_property
+    def exported(self) -> dict[str, int]:
+        """The names that ``export`` has, and the line of the first time."""
+        found: dict[str, int] = {}
+        for command in self.commands:
+            if command.program == "export":
+                for text in command.texts[1:]:
+                    found.setdefault(text.partition("=")[0], command.line)
+        return found
+
+    @cached_property
+    def _general(self) -> tuple[Setting, ...]:
+        return tuple(setting for setting in self.settings if setting.how in ("export", "assignment"))
+
+    def before(self, line: int) -> dict[str, str]:
+        """The variables that are set in lines before this one, not by a launch line's own options."""
+        end = bisect_left(self._general, line, key=lambda setting: setting.word.line)
+        return {setting.name: setting.value for setting in self._general[:end]}
+
+    def within(self, first: int, last: int) -> dict[str, str]:
+        """The variables that are set in these lines."""
+        begin = bisect_left(self.settings, first, key=lambda setting: setting.word.line)
+        end = bisect_right(self.settings, last, key=lambda setting: setting.word.line)
+        return {setting.name: setting.value for setting in self.settings[begin:end]}
 
     @cached_property
     def hidden(self) -> bool:

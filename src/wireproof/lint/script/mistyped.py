@@ -86,11 +86,12 @@ def dashes(recipe: Recipe) -> Iterator[Broken]:
         return
     seen: set[int] = set()
     every = commands(recipe)
+    innermost = {each.line: each.program for each in every if each.outer and each.words}
     for command in every:
         if command.outer or not _plain(command):
             continue
         seen.update(range(command.line, command.last + 1))
-        program = _last_program(every, command)
+        program = innermost.get(command.line, command.program)
         edits = [(word, _hyphened(word, program)) for word in command.words[1:] if _DASH.match(word.text)]
         edits = [(word, new) for word, new in edits if "\n" not in word.raw]
         if edits:
@@ -108,11 +109,6 @@ def _in_sentences(recipe: Recipe, seen: set[int]) -> Iterator[Broken]:
         if match:
             fix = _IN_SENTENCE.sub(r"\1\2-", line)
             yield Broken("typographic-dash", number, match.start(3) + 1, match.group(), fix)
-
-
-def _last_program(every: list[Command], outer: Command) -> str:
-    inside = [each for each in every if each.line == outer.line and each.outer and each.words]
-    return inside[-1].program if inside else outer.program
 
 
 def _hyphened(word: Word, program: str) -> str:

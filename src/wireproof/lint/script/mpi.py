@@ -121,7 +121,7 @@ def continuation(recipe: Recipe) -> Iterator[Broken]:
         command = launch.command
         if launch.program or launch.has(*_QUIET) or not launch.options or launch.is_srun:
             continue
-        following = next((each for each in job.commands if each.line > command.last and not each.outer), None)
+        following = job.after(command.last)
         if following is not None and following.line <= command.last + 2 and _is_program(following):
             line = recipe.lines[command.last - 1].rstrip()
             yield Broken("missing-continuation", command.last, len(line) + 1, command.text, f"{line} \\")
@@ -217,11 +217,11 @@ def prefixes(recipe: Recipe) -> Iterator[Broken]:
     """A benchmark that was installed elsewhere."""
     if recipe.kind != "script":
         return
-    installed: list[str] = []
+    installed: dict[str, None] = {}  # in the order of the text, each once
     for job in jobs(recipe):
         for command in job.commands:
             if command.program in ("configure", "make", "cmake") and not command.outer:
-                installed += _PREFIX.findall(command.text)
+                installed |= dict.fromkeys(_PREFIX.findall(command.text)[:20] if len(installed) < 100 else ())
         for command in job.commands:
             word = command.words[0] if command.words else None
             match = re.match(r"(\S+?)/libexec/osu-micro-benchmarks/\S*osu_\w+\Z", word.text) if word else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import Literal
 
 from wireproof.lint.script.job import Job
@@ -19,6 +21,7 @@ _PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (
     (re.compile(r"mpich", re.IGNORECASE), "mpich"),
 )
 _PREFIXES: tuple[tuple[str, Mpi], ...] = (("OMPI_", "openmpi"), ("I_MPI_", "intel"), ("MV2_", "mvapich"))
+_PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
 _OLD = re.compile(
     r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)|parallel_studio_xe_201[0-8]"
     r"|compilers_and_libraries_201[0-8])",
@@ -52,17 +55,28 @@ def _by_place(text: str) -> Mpi | None:
 
 def _around(job: Job, line: int) -> Mpi | None:
     """The last file sourced, module loaded or PATH set before the line."""
-    found: Mpi | None = None
+    signs = _signs(job)
+    at = bisect_right(signs, line, key=lambda sign: sign[0])
+    return signs[at - 1][1] if at else None
+
+
+@lru_cache(maxsize=8)
+def _signs(job: Job) -> list[tuple[int, Mpi]]:
+    found: list[tuple[int, Mpi]] = []
     for command in job.commands:
-        if command.line > line:
-            break
         texts = command.texts
+        places: list[str] = []
         if command.program in ("source", ".", "module", "ml") and len(texts) > 1:
-            found = _by_place(" ".join(texts[1:])) or found
+            places = [" ".join(texts[1:])]
         elif command.program == "export" or not texts:
-            for word in (*command.assignments, *command.words[1:]):
-                if word.text.startswith(("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")):
-                    found = _by_place(word.text.partition("=")[2].split(":$PATH")[0]) or found
+            words = (*command.assignments, *command.words[1:])
+            places = [
+                word.text.partition("=")[2].split(":$PATH")[0] for word in words if word.text.startswith(_PATH_NAMES)
+            ]
+        for place in places:
+            mpi = _by_place(place)
+            if mpi:
+                found.append((command.line, mpi))
     return found
 
 
@@ -74,12 +88,7 @@ def old_intel(job: Job) -> bool:
 def seen(job: Job, launch: Launch) -> dict[str, str]:
     """The variables that the ranks get, as far as the script sets them: name and value."""
     command = launch.command
-    found: dict[str, str] = {}
-    for setting in job.settings:
-        own = command.line <= setting.word.line <= command.last
-        if (setting.how in ("export", "assignment") and setting.word.line < command.line) or own:
-            found[setting.name] = setting.value
-    return found
+    return job.before(command.line) | job.within(command.line, command.last)
 
 
 def several_nodes(job: Job, launch: Launch) -> bool:

@@ -9,7 +9,7 @@ from wireproof.lint.rule import Broken, Recipe, Rule
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.whose import seen, several_nodes, whose
-from wireproof.lint.shell import Command, Word, corrected
+from wireproof.lint.shell import Word, corrected
 
 __all__ = ["CHECKS", "RULES"]
 
@@ -237,27 +237,20 @@ def first_two(recipe: Recipe) -> Iterator[Broken]:
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Exported variables that ssh does not carry."""
     for job in jobs(recipe) if recipe.kind == "script" else ():
-        for launch in job.launches:
+        for launch in job.launches[:50]:
             if job.slurm or launch.is_srun or whose(job, launch) != "openmpi" or not _by_ssh(launch):
                 continue
             passed = {word.text.partition("=")[0] for word in launch.options}
             for setting in job.settings:
                 inside = setting.word.line < launch.command.line and setting.how in ("export", "assignment")
                 lost = inside and _CARRIED.match(setting.name) and setting.name not in passed
-                if lost and _exported(job, setting.name, launch.command) and not _by_list(job, launch):
+                early = job.exported.get(setting.name, launch.command.line) < launch.command.line
+                if lost and early and not _by_list(job, launch):
                     yield Broken("variable-not-forwarded", setting.word.line, setting.word.column, setting.name)
 
 
 def _by_ssh(launch: Launch) -> bool:
     return launch.has("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")
-
-
-def _exported(job: Job, name: str, before: Command) -> bool:
-    return any(
-        command.program == "export" and any(text.partition("=")[0] == name for text in command.texts[1:])
-        for command in job.commands
-        if command.line < before.line
-    )
 
 
 def _by_list(job: Job, launch: Launch) -> bool:

@@ -86,7 +86,10 @@ BAD: list[tuple[str, str, str | None]] = [
     ("irqbalance --hintpolicy=exat", "irqbalance-policy", "irqbalance --hintpolicy=exact"),
     ("PhysicalState: Offline OfflineDisabledReason: No Loc Media", "port-not-active", None),
     ("   PortState:     Init (LinkUp)", "port-not-active", None),
-    ("./qcu64e /NIC=1 /SET 1x40", "qcu-reboot", None),
+    ("pdsh -w c1 ./qcu64e /SET 1x40", "qcu-reboot", "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot"),
+    ("LinkSpeed En: 25Gb Sup: 25Gb LinkWidth En: 4 Sup: 1,2,3,4", "port-not-active", None),
+    ("\t\tState: Initializing\n\t\tPhysical state: LinkUp", "port-not-active", None),
+    ("ethtool -K eth0 tso=on gro=off", "ethtool-value", "ethtool -K eth0 tso on gro off"),
     ("mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0", "pfc-eight-values", None),
 ]  # fmt: skip
 
@@ -132,6 +135,8 @@ GOOD = [
     "irqbalance --hintpolicy=exact; irqbalance --oneshot --banirq=12; irqbalance",
     "  PortState:     Active\n  PhysicalState: LinkUp\n  LinkSpeed      Act: 25Gb  En: 25Gb",
     "./qcu64e /NIC=1 /INFO\n./qcu64e /NIC=1 /SET 1x40\nreboot",
+    "\t\tState: Active\n\t\tPhysical state: LinkUp\nState: Down",
+    "ethtool -K eth0 tso on; ethtool -S eth0; ethtool -A eth0 rx off tx off; ethtool -C eth0 rx-usecs 0",
     "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0 --trust=dscp; mlnx_qos -i eth0",
 ]
 

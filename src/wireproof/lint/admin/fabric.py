@@ -70,6 +70,8 @@ OFFLINE = re.compile(
     r"\s*(?:PhysicalState:\s*(?:Offline|Disabled|Polling|Training)"
     r"|PortState:\s*(?:Down|Init|Armed)|.{0,60}\bOfflineDisabledReason:)\b"
 )
+ENABLED_ONLY = re.compile(r"\s*LinkSpeed\s+En:\s*\S+\s+Sup:(?!.*\bAct:)")
+IBSTAT = re.compile(r"\s*State:\s*(?:Initializing|Initialize|Down|Armed)\s*$")
 PFC = re.compile(r"\bPFC\b[^.;]{0,60}\b(?:TORs?|ToRs?|leaf|edge)\b(?: switch(?:es)?)? only\b")
 PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
@@ -83,8 +85,7 @@ def outputs(recipe: Recipe) -> Iterator[Broken]:
     seen_port = -10
     for number, long in enumerate(recipe.lines, start=1):
         text = long[:LONGEST_LINE]
-        offline = OFFLINE.match(text) if "State:" in text or "Reason:" in text else None
-        if offline and number - seen_port > 4:
+        if not_active(recipe, number, text) and number - seen_port > 4:
             seen_port = number
             yield Broken("port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120])
         if "PFC" in text:
@@ -93,6 +94,17 @@ def outputs(recipe: Recipe) -> Iterator[Broken]:
                 yield Broken("pfc-part-way", number, found.start() + 1, found.group()[:120])
         if "hdrq_entsize" in text or "max_mtu" in text:
             yield from listing(recipe, number, text)
+
+
+def not_active(recipe: Recipe, number: int, text: str) -> bool:
+    """Whether a line is of opainfo or ibstat and says that the port is not active."""
+    if "LinkSpeed" in text:
+        return ENABLED_ONLY.match(text) is not None
+    if "State:" not in text and "Reason:" not in text:
+        return False
+    after = recipe.lines[number] if number < len(recipe.lines) else ""
+    ibstat = IBSTAT.match(text) is not None and after.lstrip().startswith("Physical state:")
+    return ibstat or OFFLINE.match(text) is not None
 
 
 def listing(recipe: Recipe, number: int, text: str) -> Iterator[Broken]:
@@ -129,7 +141,10 @@ def qcu(recipe: Recipe, everything: list[Command], at: int) -> Iterator[Broken]:
         return
     later = [text for other in everything[at + 1 : at + 1 + SOON] for text in other.texts]
     if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
-        yield on("qcu-reboot", recipe, command, change, command.text)
+        start = command.words[0].column - 1
+        line = recipe.lines[command.line - 1]
+        fix = f"{line}\n{line[:start]}reboot" if command.line == command.last == command.words[0].line else None
+        yield Broken("qcu-reboot", change.line, change.column, command.text[:160], fix)
 
 
 def folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterator[Broken]:

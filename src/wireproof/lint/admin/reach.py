@@ -42,6 +42,15 @@ RULES = (
         COMMANDS,
     ),
     Rule(
+        "ethtool-value",
+        "ethtool takes a name and its value as two words.",
+        "With '=' between them the name is unknown, and nothing is set.",
+        "ethtool -K eth0 tso on",
+        "ethtool(8)",
+        COMMANDS,
+        safe=True,
+    ),
+    Rule(
         "nmcli-value",
         "The property takes no such value.",
         "NetworkManager refuses the command.",
@@ -160,4 +169,14 @@ def meant(recipe: Recipe, command: Command, value: Word, right: str | None) -> I
     yield on("nmcli-value", recipe, command, value, "", [(value, right)] if right else None)
 
 
-CHECKS = (each({"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli}),)
+def ethtool(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ethtool -K eth0 tso=on``."""
+    if len(command.words) < 4 or command.texts[1] not in ("-K", "-G", "-C", "-A", "-L", "-s"):
+        return
+    joined = [word for word in command.words[3:] if re.fullmatch(r"[a-z][a-z-]{1,30}=\w{1,12}", word.text)]
+    if joined:
+        edits = [(word, word.raw.replace("=", " ", 1)) for word in joined]
+        yield on("ethtool-value", recipe, command, joined[0], "", edits)
+
+
+CHECKS = (each({"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli, "ethtool": ethtool}),)

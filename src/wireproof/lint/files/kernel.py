@@ -89,7 +89,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             variable = VARIABLE.match(line.text)
             if variable:
                 yield from variable_of(recipe, piece, line, variable)
-            elif re.match(r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text) and not piece.quoted:
+            elif piece.quoted or re.match(r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text):
                 yield from judge_parameters(parameters(line, 0))
 
 

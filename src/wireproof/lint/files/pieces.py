@@ -36,7 +36,10 @@ QUOTED: dict[Kind, re.Pattern[str]] = {
     "sysctl": re.compile(r"\s*(?:net|vm)\.[a-z][\w./*-]+\s*=\s*\S"),
     "limits": re.compile(r"\s*[*@]\S*\s+(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)\s+\S+\s*$"),
     "irqbalance": re.compile(r"\s*#?\s*IRQBALANCE_[A-Z]+\s*=\s*\S"),
-    "kernel-command-line": re.compile(r"\s*GRUB_CMDLINE_LINUX\w*\s*="),
+    "kernel-command-line": re.compile(
+        r"\s*GRUB_CMDLINE_LINUX\w*\s*="
+        r"|\s*(?:[a-z][\w.-]*=\S+\s+){0,20}intel_pstate=\w+(?:\s+[a-z][\w.-]*=\S+){0,20}\s*$"
+    ),
     "ifcfg": re.compile(r"\s*[A-Z][A-Z0-9_]*\s*=\s*\S*\s*$"),
 }
 IFCFG_MARK = re.compile(r"\s*(?:CONNECTED_MODE|NM_CONTROLLED|BOOTPROTO|ONBOOT)\s*=")

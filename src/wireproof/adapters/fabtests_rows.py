@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import number, step_of
+from wireproof.adapters.rows import number
 from wireproof.adapters.scan import starts_result
 from wireproof.model.series import SeriesPoint
 
 __all__ = ["FabricRow", "FabricRows", "command_before", "option_of", "point_of", "provider_of", "read_fabric_rows"]
 
-_SIZE = re.compile(r"(\d{1,19})(?:\.(\d))?([kmgt]?)")
-_COUNT = re.compile(r"(\d{1,19})([kmb]?)")
-_TIME = re.compile(r"(\d{1,9}\.\d\d)s")
-_RATE = re.compile(r"\d{1,15}\.\d\d|inf|-?nan")
+_SIZE_FORM, _COUNT_FORM, _RATE_FORM = r"(\d{1,15}(?:\.\d)?[kmgt]?)", r"(\d{1,15}[kmb]?)", r"(\d{1,15}\.\d\d|inf|-?nan)"
+_FORMS = {
+    "bytes": _SIZE_FORM, "count": _COUNT_FORM, "xfers": _COUNT_FORM, "ack": r"([=+-]\w{1,15})", "total": _SIZE_FORM,
+    "time": r"(\d{1,9}\.\d\d)s", "rate": _RATE_FORM, "usec": _RATE_FORM, "mxfers": _RATE_FORM,
+}  # fmt: skip
+_SIZE = re.compile(_SIZE_FORM)
 _CELL = re.compile(r"[=+-]?\d{1,19}(?:\.\d{0,9})?[kmgtbs]?")
-_BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+_BINARY = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_DECIMAL = {"k": 10**3, "m": 10**6, "b": 10**9}
+_STEP = 0.01  # both are printed with two decimals
 _LOOK_BACK = 60
 _LONGEST_LINE = 400
 _PATIENCE = 500  # with -v the programs tell of every message between the rows
@@ -48,41 +52,37 @@ class FabricRows:
     after: int = 0
 
 
-def _bytes_of(text: str) -> int | None:
+def _bytes_of(text: str) -> int:
     """Bytes of ``64``, ``1.5k`` or ``12m`` (1024-based); what was rounded off is lost."""
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        return None
-    unit = _BINARY[match.group(3)]
-    return int(match.group(1)) * unit + int(match.group(2) or 0) * unit // 10
+    if text.isdigit():
+        return int(text)
+    unit = _BINARY.get(text[-1], 1)
+    whole, _, tenth = text.rstrip("kmgt").partition(".")
+    return int(whole) * unit + int(tenth or 0) * unit // 10
 
 
-def _count_of(text: str) -> int | None:
+def _count_of(text: str) -> int:
     """``10``, ``20k`` (1000-based, rounded down)."""
-    match = _COUNT.fullmatch(text)
-    return None if match is None else int(match.group(1)) * _DECIMAL[match.group(2)]
+    return int(text) if text.isdigit() else int(text[:-1]) * _DECIMAL[text[-1]]
 
 
-def _row(words: list[str], columns: list[str], named: bool, line: int) -> FabricRow | None:
-    """A row whose every column has the form that the program prints; None for all else."""
-    spare = len(words) - len(columns)
-    labelled = spare == 1 and words[0].endswith(":")
-    if (named and not spare) or (spare and not named and not labelled):
-        return None
-    texts = dict(zip(columns, words[spare:], strict=True))
-    size, count, total = _bytes_of(texts["bytes"]), _count_of(texts["count"]), _bytes_of(texts["total"])
-    rates = [texts[key] for key in ("rate", "usec", "mxfers") if key in texts]
-    if size is None or count is None or total is None or _TIME.fullmatch(texts["time"]) is None:
-        return None
-    if not all(_RATE.fullmatch(text) for text in rates):
-        return None
+@cache
+def _form(columns: tuple[str, ...], named: bool) -> re.Pattern[str]:
+    """A whole row, each column in the form that the program prints; a host's label may stand before a nameless one."""
+    before = r"(\S.{0,79}?) +" if named else r"(\S{1,60}: +)?"
+    return re.compile(rf" *{before}" + " +".join(_FORMS[name] for name in columns) + " *")
+
+
+def _row(match: re.Match[str], columns: tuple[str, ...], named: bool, line: int) -> FabricRow:
+    name, *cells = match.groups()
+    texts = dict(zip(columns, cells, strict=True))
     return FabricRow(
-        name=" ".join(words[:spare])[:80] if named else "",
-        size=size,
+        name=" ".join(name.split()) if named else "",
+        size=_bytes_of(texts["bytes"]),
         rounded=not texts["bytes"].isdigit(),
-        iterations=count,
+        iterations=_count_of(texts["count"]),
         acknowledged=texts.get("ack", ""),
-        total_bytes=total,
+        total_bytes=_bytes_of(texts["total"]),
         rate=texts["rate"],
         time=texts["usec"],
         messages=texts.get("mxfers", ""),
@@ -92,7 +92,7 @@ def _row(words: list[str], columns: list[str], named: bool, line: int) -> Fabric
 
 def _looks_torn(words: list[str]) -> bool:
     """A line that begins as a row does, with nothing but its kind of cells."""
-    return len(words) > 1 and _bytes_of(words[0]) is not None and all(_CELL.fullmatch(word) for word in words)
+    return len(words) > 1 and _SIZE.fullmatch(words[0]) is not None and all(_CELL.fullmatch(word) for word in words)
 
 
 def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) -> FabricRows:
@@ -101,26 +101,23 @@ def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) ->
     The decimals are fixed by the program, so that a row that was cut in its last number is known by its form.
     """
     found, lines, idle = FabricRows(), page.lines, 0
-    last, index, width = len(lines) - 1, start, len(columns)
-    while index <= last:
-        line = lines[index]
-        words = line.split() if len(line) <= _LONGEST_LINE else []
-        row = _row(words, columns, named, index) if len(words) >= width else None
-        if row is not None:
-            found.rows.append(row)
+    form, last, index = _form(tuple(columns), named), len(lines) - 1, start
+    while index <= last and idle <= _PATIENCE:
+        line = lines[index][:_LONGEST_LINE]
+        match = form.fullmatch(line)
+        if match is not None:
+            found.rows.append(_row(match, tuple(columns), named, index))
             idle = 0
-        elif not words:
-            idle += bool(line.strip())
-        elif starts_result(line):
-            break
-        elif index == last and page.cut and (words[0][0].isdigit() or named):
-            found.cut = True
-        elif _looks_torn(words):
-            found.torn.append(index)
-        else:
-            idle += 1
-        if idle > _PATIENCE:
-            break
+        elif line.strip():
+            words = line.split()
+            if starts_result(line):
+                break
+            if index == last and page.cut and (words[0][0].isdigit() or named):
+                found.cut = True
+            elif _looks_torn(words):
+                found.torn.append(index)
+            else:
+                idle += 1
         index += 1
     found.after = max(index, start)
     return found
@@ -136,7 +133,7 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
     time, rate, messages = number(row.time), number(row.rate), number(row.messages or "0")
     if time is None or rate is None or messages is None or time <= 0:
         return None
-    step = max(step_of(row.time) * 1e3, 1e3 / max(1, row.iterations * transfers))
+    step = max(_STEP * 1e3, 1e3 / max(1, row.iterations * transfers))
     return SeriesPoint(
         message_bytes=row.size,
         hrt_ns=time * 1e3 if transfers == 2 else None,
@@ -145,7 +142,7 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
         messages_per_s=messages * 1e6 if messages >= 1.0 else None,  # below that two decimals say too little
         iterations=row.iterations,
         time_step_ns=step,
-        goodput_step=step_of(row.rate) * rate_unit,
+        goodput_step=_STEP * rate_unit,
         line=row.line + 1,
     )
 

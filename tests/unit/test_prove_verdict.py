@@ -135,9 +135,36 @@ def test_a_claimed_port_that_is_not_there() -> None:
 
 
 def test_too_few_bytes_to_tell() -> None:
+    assert judge_traffic(pair(9e6), [stream(iterations=10, size=8)], claim()).proof == "unproven"
     found = judge_traffic(pair(300_000), [stream(iterations=10, size=8)], claim())
     assert found.proof == "unproven"
     assert codes(found) == ["traffic-too-little"]
+
+
+def test_few_bytes_that_are_not_there_at_all() -> None:
+    # A table pasted into a log: rows to 64 KiB, and nothing crossed anything.
+    found = judge_traffic(pair(0.0), [stream(iterations=None, size=65536, rate=5e9)], claim())
+    assert (found.proof, codes(found)) == ("off-wire", ["traffic-off-wire"])
+
+
+def rate_only() -> Series:
+    """qperf: a rate, no iterations, 64 KiB messages."""
+    return stream(iterations=None, size=65536, rate=110e6)
+
+
+def test_a_rate_alone_is_held_against_the_peak() -> None:
+    assert judge_traffic(pair(220 * MB, 112e6), [rate_only()], claim()).proof == "on-wire"
+    nothing = judge_traffic(pair(20_000, 2e5), [rate_only()], claim())
+    assert (nothing.proof, codes(nothing)) == ("off-wire", ["traffic-rate-above-peak"])
+    slow = judge_traffic(pair(220 * MB, 30e6), [rate_only()], claim())
+    assert (slow.proof, codes(slow)) == ("unproven", ["traffic-too-little"])
+
+
+@pytest.mark.parametrize(("kind", "proof"), [("ethernet", "wrong-path"), ("loopback", "off-wire")])
+def test_a_rate_alone_that_something_else_had(kind: str, proof: str) -> None:
+    full, few = way(220 * MB, 112e6), way(20_000, 2e5)
+    seen = traffic(host("n1", port("eth0", few, few), port("x0", full, full, kind=kind)))
+    assert judge_traffic(seen, [rate_only()], claim("eth0")).proof == proof
 
 
 def test_a_background_as_large_as_the_doubt() -> None:

@@ -10,7 +10,8 @@ TRAFFIC = """\
 # traffic-on-wire: The printed bytes crossed the port
 means: At least as many bytes crossed the claimed port (or, without a claim, the ports) as the printed rows account for.
 detected: Bytes of the busiest sender and of the busiest receiver, less the background, are 98 % or more of iterations x
-  size; without printed iterations, of one window per row, and the port's peak is 70 % or more of the best printed rate.
+  size; without printed iterations, of one window per row, and the port's peak is 70 % or more of the best printed rate
+  or five times as many bytes crossed.
 next: Nothing; hold the rate against the link with --link, or judge the log.
 
 # traffic-off-wire: The printed bytes crossed no port
@@ -37,8 +38,8 @@ next: Put one rank on each host, select one NIC, and run again; benchmarks of se
 
 # traffic-rate-above-peak: A rate was printed that no port ever had
 means: Without iterations in the output the bytes alone prove little, but no port came near the printed rate.
-detected: The peak over one interval is below 10 % of the best printed rate, and less crossed than a tenth of a second
-  of it.
+detected: The peak over one interval is below 10 % of the best printed rate, and less crossed than 10 ms of it (and
+  4 MiB).
 next: As for traffic-off-wire; let the program print its iterations, or run longer.
 
 # traffic-rate-unseen: The printed rate was not seen at the port

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Literal
 
 from wireproof.analysis.traffic_printed import printed
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import HostTraffic, PortTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
+from wireproof.verdict.traffic_ports import Carried, Ports
 from wireproof.verdict.traffic_reasons import amount, reason, troubles
 
 __all__ = ["judge_traffic"]
@@ -23,6 +22,7 @@ MOST_OF_IT = 0.90
 RATE_SEEN = 0.70
 """A peak over a whole interval is below the true one by what of the interval was idle."""
 FAR_BELOW = 0.10
+HARDLY_S = 0.01
 IN_BULK = 5.0
 """Without printed iterations a row claims one window; a benchmark that ran on the wire has sent many."""
 VISIBLE_INTERVALS = 2.5
@@ -30,105 +30,6 @@ VISIBLE_INTERVALS = 2.5
 _VERDICT: dict[Proof, Verdict] = {
     "on-wire": "pass", "off-wire": "fail", "wrong-path": "fail", "mixed": "fail", "unproven": "inconclusive",
 }  # fmt: skip
-Kind = Literal["claimed", "other", "loopback"]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Carried:
-    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was subtracted."""
-
-    bytes: float
-    unsure: float
-    peak: float
-    trouble: str
-    names: tuple[str, ...]
-
-    def at_least(self, wanted: float) -> bool:
-        return self.bytes - self.unsure >= wanted
-
-    def below(self, wanted: float) -> bool:
-        return self.bytes + self.unsure < wanted
-
-
-class _Ports:
-    """The ports of every watched host, sorted into claimed, other and loopback."""
-
-    def __init__(self, traffic: Traffic, claim: Claim) -> None:
-        self.hosts = [host for host in traffic.hosts if not host.error]
-        self._nics = {one.host: one.nic for one in claim.hosts}
-        anywhere = {one.nic for one in claim.hosts if one.nic}
-        self._common = anywhere.pop() if len(anywhere) == 1 else ""
-        self.named = bool(self._common or any(self._nics.values()))
-
-    def claimed_name(self, host: HostTraffic) -> str:
-        return self._nics.get(host.host) or self._common
-
-    def missing(self) -> tuple[HostTraffic, str] | None:
-        """A host that has no port of the claimed name."""
-        for host in self.hosts:
-            name = self.claimed_name(host)
-            if name and not any(_is_called(port, name) for port in host.ports):
-                return host, name
-        return None
-
-    def of(self, host: HostTraffic, kind: Kind) -> list[PortTraffic]:
-        name = self.claimed_name(host)
-        found = []
-        for port in host.ports:
-            if port.kind == "loopback":
-                mine: Kind = "loopback"
-            elif name:
-                mine = "claimed" if _is_called(port, name) else "other"
-            else:
-                # Beside a real port a virtual one leads to a container or a guest of the same host.
-                mine = "other" if port.kind == "virtual" and _has_real_port(host) else "claimed"
-            # What a bond or bridge carries its members carry too; only a claimed one is looked at itself.
-            if mine == kind and not (port.stacked and not (name and mine == "claimed")):
-                found.append(port)
-        stacked = any(port.stacked and name and _is_called(port, name) for port in host.ports)
-        return [] if kind == "other" and stacked else found
-
-    def carried(self, kind: Kind) -> _Carried:
-        """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks for both."""
-        ends = [self._end(host, kind) for host in self.hosts]
-        sent = max((end[0] for end in ends), key=lambda one: one.bytes, default=_NOTHING)
-        received = max((end[1] for end in ends), key=lambda one: one.bytes, default=_NOTHING)
-        pick = min if len(self.hosts) > 1 and kind != "loopback" else max
-        chosen = pick(sent, received, key=lambda one: one.bytes)
-        trouble = next((way.trouble for end in ends for way in end if way.trouble), "")
-        peak = max((way.peak for end in ends for way in end), default=0.0)
-        names = tuple(dict.fromkeys(name for end in ends for way in end for name in way.names))
-        return _Carried(chosen.bytes, chosen.unsure, peak, trouble, names)
-
-    def _end(self, host: HostTraffic, kind: Kind) -> tuple[_Carried, _Carried]:
-        ports = self.of(host, kind)
-        return _sum(ports, "tx"), _sum(ports, "rx")
-
-
-_NOTHING = _Carried(0.0, 0.0, 0.0, "", ())
-
-
-def _has_real_port(host: HostTraffic) -> bool:
-    return any(port.kind in ("ethernet", "infiniband") and not port.stacked for port in host.ports)
-
-
-def _is_called(port: PortTraffic, name: str) -> bool:
-    return name in (port.nic, port.rdma, port.rdma.partition(":")[0] or port.nic)
-
-
-def _sum(ports: list[PortTraffic], way: Literal["tx", "rx"]) -> _Carried:
-    ways = [(port, port.tx if way == "tx" else port.rx) for port in ports]
-    return _Carried(
-        sum(one.bytes or 0.0 for _, one in ways),
-        sum(one.background for _, one in ways),
-        sum(one.peak_bytes_per_s or 0.0 for _, one in ways),
-        next((one.trouble for port, one in ways if one.trouble and _matters(port)), ""),
-        tuple(port.nic for port, one in ways if one.bytes),
-    )
-
-
-def _matters(port: PortTraffic) -> bool:
-    return port.kind != "loopback"
 
 
 def judge_traffic(
@@ -170,7 +71,7 @@ class _Judged:
 
     def __init__(self, traffic: Traffic, claims: Printed | None, claim: Claim) -> None:
         self.traffic, self.printed, self.claim = traffic, claims, claim
-        self.ports = _Ports(traffic, claim)
+        self.ports = Ports(traffic, claim)
         self.claimed = self.ports.carried("claimed")
         self.other = self.ports.carried("other")
         self.loopback = self.ports.carried("loopback")
@@ -184,15 +85,52 @@ class _Judged:
         wanted = self.printed.least_bytes if self.printed else 0.0
         if self.printed is None:
             return "unproven", [self._without_number()]
-        if wanted < 2 * START_UP_BYTES:
-            text = (
-                f"the printed rows account for {amount(wanted)} at least; below {amount(2 * START_UP_BYTES)} that"
-                " cannot be told from the start of the programs."
-            )
-            return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
+        if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
+            return self._by_rate(wanted)
         if self.claimed.at_least(criteria.on_wire_min * wanted):
             return self._rate(wanted)
         return self._shortage(wanted, criteria)
+
+    def _by_rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        """The rows account for too little to be told from the start of the programs: the printed rate has to speak."""
+        claims = self.printed
+        rate = claims.rate_bytes_per_s if claims and not claims.counted else None
+        if rate is None:
+            return self._too_little(wanted)
+        said = (
+            f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
+        )
+        seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": self.claimed.peak, "crossed_bytes": self.claimed.bytes}
+        if self._bears_out(self.claimed, rate):
+            text = f"{said}: {amount(self.claimed.bytes)} crossed."
+            return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
+        if self.claimed.trouble or not self._hardly_moved(rate):
+            return self._too_little(wanted)
+        if self._bears_out(self.other, rate):
+            text = f"{said}; {', '.join(self.other.names)} had {amount(self.other.peak)}/s."
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+        if self._bears_out(self.loopback, rate):
+            text = f"{said}; loopback had {amount(self.loopback.peak)}/s, within one host."
+            return "off-wire", [reason("traffic-loopback", text, seen)]
+        return "off-wire", [reason("traffic-rate-above-peak", f"{said}.", seen)]
+
+    def _bears_out(self, carried: Carried, rate: float) -> bool:
+        return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
+
+    def _hardly_moved(self, rate: float) -> bool:
+        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of it in all."""
+        return (
+            self.claimed.peak < FAR_BELOW * rate
+            and self.claimed.below(HARDLY_S * rate)
+            and self.claimed.below(16 * START_UP_BYTES)
+        )
+
+    def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        text = (
+            f"the printed rows account for {amount(wanted)} at least; below {amount(2 * START_UP_BYTES)} that"
+            " cannot be told from the start of the programs."
+        )
+        return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 
     def _without_number(self) -> Reason:
         carried = f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
@@ -216,7 +154,7 @@ class _Judged:
         if not self.claimed.below(criteria.on_wire_min * wanted):
             text = f"{need}, {got}, and {amount(self.claimed.unsure)} of background before the command leave it open."
             return "unproven", [reason("traffic-background", text, seen)]
-        absent = self.claimed.below(ABSENT * wanted + START_UP_BYTES)
+        absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
             text = f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
@@ -243,10 +181,11 @@ class _Judged:
         seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": peak, "interval_s": self.traffic.interval_s}
         said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
         window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
-        if claims.counted or (peak >= FAR_BELOW * rate and self.claimed.at_least(IN_BULK * wanted)):
+        bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
+        if claims.counted or bulk:
             short = reason("traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning")
             return "on-wire", [fine, short]
-        if peak < FAR_BELOW * rate and self.claimed.bytes < FAR_BELOW * rate:
+        if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)]
         return "unproven", [
             reason("traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen)

@@ -1,0 +1,146 @@
+"""What ``run`` makes of a path and of numbers, and how its steps leave for other hosts. Nothing is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.cli import running
+from wireproof.cli.place import Place, this_machine
+from wireproof.cli.recipes import Asked, Step, prepare_run
+from wireproof.cli.running import informed, main_argv, overall, without_claim
+from wireproof.launch.recipe import find_recipe
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import Verdict
+from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
+from wireproof.model.traffic import TrafficVerdict
+from wireproof.physics import claim_from_text
+from wireproof.report.judged import JudgedSeries, joined
+
+
+def judged(verdict: Verdict, *codes: str) -> JudgedSeries:
+    series = Series(
+        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", formula="", unit="MB/s",
+        points=[SeriesPoint(message_bytes=8)],
+    )  # fmt: skip
+    reasons = [Reason(code=code, severity="inconclusive", message=code) for code in codes]
+    return joined(series, SeriesVerdict(proof="on-wire", verdict=verdict, reasons=reasons), None)
+
+
+GOOD, BAD, DOUBT = judged("pass"), judged("fail"), judged("inconclusive", "row-arithmetic")
+RING = judged("inconclusive", "only-a-floor")
+
+
+@pytest.mark.parametrize(
+    ("path", "series", "verdict"),
+    [
+        ("pass", [GOOD], "pass"),
+        ("pass", [GOOD, RING], "pass"),
+        ("pass", [RING], "inconclusive"),
+        ("pass", [GOOD, DOUBT], "inconclusive"),
+        ("pass", [GOOD, BAD], "fail"),
+        ("pass", [], "inconclusive"),
+        ("inconclusive", [GOOD], "inconclusive"),
+        ("fail", [GOOD], "fail"),
+        ("fail", [], "fail"),
+        ("inconclusive", [BAD], "fail"),
+    ],
+)
+def test_a_pass_needs_a_proven_path_and_good_numbers(
+    path: Verdict, series: list[JudgedSeries], verdict: Verdict
+) -> None:
+    assert overall(path, series) == verdict
+
+
+def test_memory_on_one_machine_is_no_lie() -> None:
+    reason = Reason(code="traffic-off-wire", severity="fail", message="")
+    found = without_claim(TrafficVerdict(proof="off-wire", verdict="fail", reasons=[reason]))
+    assert (found.proof, found.verdict) == ("off-wire", "inconclusive")
+    assert [one.severity for one in found.reasons] == ["note"]
+    assert overall(found.verdict, [GOOD]) == "inconclusive"
+
+
+def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str = "") -> Place:
+    return Place(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else (), agent=agent)
+
+
+def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
+    step = Step(role="client", host="c101", argv=("prog", "a b"), environment={"X": "$y"}, unset=("Z",))
+    assert main_argv(step, hosts())[-2:] == ["c101", "env -u Z 'X=$y' prog 'a b'"]
+    assert main_argv(step, hosts(agent="/agent"))[0] == "/agent"
+    here = Step(role="rank", host="", argv=("mpirun", "x"))
+    assert main_argv(here, hosts()) == ["mpirun", "x"]
+
+
+def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def answer(host: str, argv: list[str], _place: Place) -> str:
+        asked.append((host, argv[0]))
+        return {"cat": "0-23\n", "ls": "ib0\n", "ip": "3: ib0 inet 10.0.9.2/24 scope global ib0\n"}[argv[0]]
+
+    monkeypatch.setattr(running, "_on", answer)
+    found = informed(find_recipe("ib_write_bw"), Asked(), hosts("hfi1_0"))
+    assert (found.cpu, found.address) == (4, "10.0.9.2")
+    assert asked == [("c101", "cat"), ("c102", "ls"), ("c102", "ip")]
+    said = informed(find_recipe("ib_write_bw"), Asked(cpu=7, address="a"), hosts("hfi1_0"))
+    assert (said.cpu, said.address) == (7, "a")
+    asked.clear()
+    assert informed(find_recipe("iperf3"), Asked(), hosts()) == Asked()
+    assert informed(find_recipe("iperf3"), Asked(), this_machine()) == Asked()
+    assert informed(find_recipe("osu_mbw_mr"), Asked(), hosts("eth0")).cpu is None
+    assert not asked
+
+
+def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_on", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
+    assert informed(find_recipe("iperf3"), Asked(), hosts("eth0")) == Asked()
+
+
+def lines(tool: str, benchmark: str = "", place: Place | None = None, **asked: object) -> list[str]:
+    wish = Asked(dry=True, **asked)  # type: ignore[arg-type]
+    return [step.line for step in prepare_run(find_recipe(tool, benchmark), wish, place or hosts()).steps]
+
+
+def test_the_documents_lines_for_servers_and_clients() -> None:
+    assert lines("iperf3", cpu=4, read_by_people=True) == [
+        "iperf3 -s -1 -A 4", "iperf3 -c c102 -t 12 -O 2 -l 1048576 -w 2097152 -f m -A 4",
+    ]  # fmt: skip
+    assert lines("iperf3", read_by_people=False)[1].endswith(" -J")
+    server, client = lines("qperf", "tcp_bw", cpu=6, address="10.0.0.2")
+    assert server == "qperf"
+    for words in ("10.0.0.2", "-m 1048576", "-ca 6", "tcp_bw"):
+        assert words in client
+    for line in lines("ib_write_bw", place=hosts("hfi1_0")):
+        for words in ("ib_write_bw", "-F", "-R", "-s 1048576", "-d hfi1_0"):
+            assert words in line
+    assert all(line.startswith("taskset -c 5 ib_write_bw") for line in lines("ib_write_bw", cpu=5))
+
+
+def test_fi_pingpong_is_told_its_provider() -> None:
+    assert lines("fi_pingpong")[0] == "fi_pingpong -p tcp -e rdm"
+    psm3 = lines("fi_pingpong", fabric="psm3", place=hosts("hsn0"))
+    assert psm3[1] == "PSM3_HAL=sockets PSM3_NIC=hsn0 fi_pingpong -p psm3 -e rdm c102"
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        (hosts("hfi1_0"), True),
+        (hosts(), True),
+        (hosts("mlx5_0"), False),
+        (Place(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("edr")), False),
+        (Place(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("opa100")), True),
+    ],
+)
+def test_omni_paths_driver_steps_are_printed_and_never_run(place: Place, shown: bool) -> None:
+    prepared = prepare_run(find_recipe("ib_write_bw"), Asked(dry=True), place)
+    assert prepared.root_steps == (("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0") if shown else ())
+    assert "modprobe" not in " ".join(step.line for step in prepared.steps)
+
+
+@pytest.mark.parametrize("tool", ["iperf3", "osu_latency"])
+def test_a_test_between_two_takes_two_hosts(tool: str) -> None:
+    with pytest.raises(BadInput, match="between two hosts, not 3"):
+        prepare_run(find_recipe(tool), Asked(dry=True), hosts(names=("a", "b", "c")))
+    with pytest.raises(BadInput, match="--pairs"):
+        prepare_run(find_recipe(tool), Asked(dry=True, pairs=2), hosts())

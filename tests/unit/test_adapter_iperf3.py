@@ -196,6 +196,13 @@ def test_a_cut_document_before_another() -> None:
     assert rate(good) == pytest.approx(1e9)
 
 
+def test_a_document_that_holds_the_servers_own() -> None:
+    whole = document(sum_received={"bits_per_second": 8e9})
+    whole["server_output_json"] = document(sum_received={"bits_per_second": 1e9})
+    for indent in (None, 0, 4):
+        assert rate(one(json.dumps(whole, indent=indent) + "\n")) == pytest.approx(1e9)
+
+
 def test_json_that_an_error_ended() -> None:
     broken = document(sum_received={"bits_per_second": 8e9}) | {"error": "control socket has closed unexpectedly"}
     series = one(json.dumps(broken))

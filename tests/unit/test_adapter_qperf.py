@@ -108,6 +108,12 @@ def test_the_size_of_a_command_above(asked: str, size: int | None) -> None:
     assert series.points[0].message_bytes == (size if size is not None else 64 << 10)
 
 
+def test_a_web_page_that_leaves_one_blank() -> None:
+    series = one("<p>\n tcp_bw:\n bw = 3.91 GB/sec\n msg_size = 1 MiB (1,048,576)\n</p>\n")
+    assert series.points[0].message_bytes == 1 << 20
+    assert series.complete
+
+
 def test_no_device() -> None:
     (series,) = golden("qperf_rc_bw_no_rdma.txt")
     assert not series.points

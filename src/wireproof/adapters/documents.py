@@ -15,6 +15,7 @@ _STRINGS = re.compile(r'"[^"]*"')  # of a line without its escapes: linear, also
 _MARKS = re.compile(r'"[^"]*"|[{}]')
 _NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
 _BARE_KEY = re.compile(r"(?m)^ *(\w{1,40}) ?:")
+_NESTS = re.compile(r'"\w{1,60}" ?: ?\{ *$')  # a document that holds another, as a member
 _DEEPEST = 40
 _LONGEST = 1 << 26  # characters of one document
 _MOST_AMOUNT = 1e18
@@ -46,7 +47,7 @@ def _loaded(source: str, first: int, after: int) -> Document:
 def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
     """The object whose first member ``key`` finds on line index ``start``; its opening brace may be on a line before.
 
-    It ends where its braces balance. A second line with the key before that is another document: this one was cut.
+    It ends where its braces balance. The key before that, not first in a member, is another document: this one is cut.
     """
     first = key.search(page.lines[start])
     if first is None:
@@ -55,7 +56,7 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
     parts, depth, length = ["{"], 1, 0
     for index in range(start, len(page.lines)):
         line = page.lines[index][at:] if index == start else page.lines[index]
-        if index > start and key.search(line):
+        if index > start and key.search(line) and not _NESTS.search(page.lines[index - 1]):
             return Document(None, index, f"line {index}: the document is cut, another begins")
         plain = _STRINGS.sub("", _unescaped(line)) if '"' in line else line
         opened, closed = plain.count("{"), plain.count("}")

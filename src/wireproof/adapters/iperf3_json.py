@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.documents import Document, amount, document_at, member, text
-from wireproof.adapters.iperf3_series import Flow, series_of
+from wireproof.adapters.iperf3_series import Flow, Said, series_of
 from wireproof.adapters.page import Page
 
 __all__ = ["DOCUMENT", "STREAM", "parse_document", "parse_stream"]
@@ -103,22 +103,20 @@ def _parsed(page: Page, start: int, document: Document) -> Parsed:
     known: Literal["", "tcp", "udp"] = "udp" if protocol == "udp" else "tcp" if protocol == "tcp" else ""
     notes = [f"omitted: the first {test['omit']:g} s"] if amount(test.get("omit")) else []
     notes += ["reverse: the server sends"] if reverse else []
-    series = series_of(
-        page,
-        (start + 1, min(document.after, len(page.lines))),
-        [flow for flow in (forward, back) if flow is not None],
+    said = Said(
+        lines=(start + 1, min(document.after, len(page.lines))),
         message_bytes=int(block) if block else None,
         protocol=known,
         benchmark=protocol or "tcp",
         version=text(begin.get("version")).removeprefix("iperf").strip(" ."),
         streams=int(streams) if streams else 1,
         incomplete=why or ("" if forward else "the document has no sums at its end: the run did not finish"),
-        step=0.0,
-        values=values,
-        notes=notes,
         hosts=_hosts(begin),
         both=back is not None,
+        values=values,
+        notes=notes,
     )
+    series = series_of(page, [flow for flow in (forward, back) if flow is not None], said)
     return Parsed([series], document.after)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wireproof.adapters.iperf3_rows import TAIL_UDP, Row, Run, datagram, extra
-from wireproof.adapters.iperf3_series import Flow, series_of
+from wireproof.adapters.iperf3_series import Flow, Said, series_of
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series
 
@@ -49,20 +49,15 @@ def old_series(page: Page, start: int, run: Run) -> Series:
     basis = "received" if run.udp or not run.client else "sent"
     flows = [Flow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
     block = run.block or (datagram(run) if run.udp else None)
-    return series_of(
-        page,
-        (start + 1, max(start, run.last) + 1),
-        flows,
+    said = Said(
+        lines=(start + 1, max(start, run.last) + 1),
         message_bytes=block,
         protocol="udp" if run.udp else "tcp",
         benchmark="udp" if run.udp else "tcp",
         version="2",
         streams=max(1, run.peers, len({one.stream for one in run.rows if one.stream not in ("SUM", "")})),
         incomplete=why or run.trouble,
-        step=0.0,
-        values={},
-        notes=[],
         hosts=run.hosts,
-        both=False,
         tool="iperf",
     )
+    return series_of(page, flows, said)

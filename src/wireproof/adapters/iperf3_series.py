@@ -8,7 +8,7 @@ from typing import Literal
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["Flow", "series_of"]
+__all__ = ["Flow", "Said", "series_of"]
 
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
@@ -36,66 +36,72 @@ def _values(flows: list[Flow], values: dict[str, float]) -> dict[str, float]:
     return found | values
 
 
-def series_of(
-    page: Page,
-    lines: tuple[int, int],
-    flows: list[Flow],
-    *,
-    message_bytes: int | None,
-    protocol: Literal["", "tcp", "udp"],
-    benchmark: str,
-    version: str,
-    streams: int,
-    incomplete: str,
-    step: float,
-    values: dict[str, float],
-    notes: list[str],
-    hosts: list[str],
-    both: bool,
-    tool: str = "iperf3",
-) -> Series:
-    """One point per run. ``message_bytes``: length of one write; None: the log is silent, TCP's default is taken."""
-    known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
-    notes = list(notes)
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a run says of itself. ``message_bytes``: length of one write, None where the log is silent (TCP's default
+    is taken then). ``lines``: first and last, from 1. ``both``: payload went in both directions at once.
+    """
+
+    lines: tuple[int, int]
+    message_bytes: int | None
+    protocol: Literal["", "tcp", "udp"]
+    benchmark: str
+    version: str
+    streams: int
+    incomplete: str
+    hosts: list[str]
+    both: bool = False
+    values: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    tool: str = "iperf3"
+
+
+def _notes(said: Said, flows: list[Flow], known: list[Flow]) -> list[str]:
+    notes = list(said.notes)
     if len(known) < len(flows):
         notes.append("a rate that cannot be is left out")
-    if both and len(known) < 2:
-        incomplete = incomplete or "one of the two directions is missing"
-    if message_bytes is None and known:
+    if said.message_bytes is None and known:
         notes.append(f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken")
-    if known and known[0].basis != "received":
-        notes.append(f"the rate is what was {known[0].basis}: the receiver's own count is not in the log")
-    points = []
-    if known and not (both and len(known) < 2):
-        total = sum(flow.bytes_per_s for flow in known)
-        points.append(
-            SeriesPoint(
-                message_bytes=message_bytes or _DEFAULT_BLOCK,
-                goodput_bytes_per_s=total,
-                goodput_step=step or sum(flow.step for flow in known),
-                values=_values(known, values),
-                line=lines[1],
-            )
-        )
-    elif not incomplete:
-        incomplete = "no payload arrived"
+    basis = next((flow.basis for flow in known if flow.basis != "received"), "")
+    if basis:
+        notes.append(f"the rate is what was {basis}: the receiver's own count is not in the log")
+    return notes
+
+
+def _point(said: Said, known: list[Flow]) -> SeriesPoint:
+    return SeriesPoint(
+        message_bytes=said.message_bytes or _DEFAULT_BLOCK,
+        goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
+        goodput_step=sum(flow.step for flow in known),
+        values=_values(known, said.values),
+        line=said.lines[1],
+    )
+
+
+def series_of(page: Page, flows: list[Flow], said: Said) -> Series:
+    """One point per run; none when a direction is missing."""
+    known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
+    enough = len(known) >= (2 if said.both else 1)
+    incomplete = said.incomplete
+    if not enough:
+        incomplete = incomplete or ("one of the two directions is missing" if known else "no payload arrived")
     return Series(
-        tool=tool,
-        benchmark=benchmark + ("_bidir" if both else ""),
-        metric="bidirectional_bandwidth" if both else "bandwidth",
-        traffic="exchange" if both else "stream",
-        points=points,
-        formula=_FORMULA + (", both directions added" if both else ""),
+        tool=said.tool,
+        benchmark=said.benchmark + ("_bidir" if said.both else ""),
+        metric="bidirectional_bandwidth" if said.both else "bandwidth",
+        traffic="exchange" if said.both else "stream",
+        points=[_point(said, known)] if enough else [],
+        formula=_FORMULA + (", both directions added" if said.both else ""),
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
-        version=version,
-        directions=2 if both else 1,
-        pairs=max(1, streams),
-        protocol=protocol,
+        version=said.version,
+        directions=2 if said.both else 1,
+        pairs=max(1, said.streams),
+        protocol=said.protocol,
         complete=not incomplete,
         incomplete=incomplete,
-        hosts=hosts,
-        notes=notes,
+        hosts=said.hosts,
+        notes=_notes(said, flows, known if enough else []),
         source=page.source,
-        first_line=lines[0],
-        last_line=lines[1],
+        first_line=said.lines[0],
+        last_line=said.lines[1],
     )

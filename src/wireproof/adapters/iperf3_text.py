@@ -5,7 +5,7 @@ from __future__ import annotations
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3_old import old_series
 from wireproof.adapters.iperf3_rows import TAIL_UDP, Run, collect, datagram, extra
-from wireproof.adapters.iperf3_series import Flow, series_of
+from wireproof.adapters.iperf3_series import Flow, Said, series_of
 from wireproof.adapters.page import Page
 
 __all__ = ["parse_text"]
@@ -77,20 +77,18 @@ def parse_text(page: Page, start: int) -> Parsed:
         notes.append("message size = transfer / datagrams, within the printed digits")
     streams = {stream for stream, way in run.intervals if stream not in ("SUM", "") and way == ways[0]}
     both = len(ways) > 1
-    series = series_of(
-        page,
-        (start + 1, max(start, run.last) + 1),
-        flows if not both or len(flows) == 2 else [],
+    said = Said(
+        lines=(start + 1, max(start, run.last) + 1),
         message_bytes=block,
         protocol="udp" if run.udp else "tcp",
         benchmark="udp" if run.udp else "tcp",
         version=run.version,
         streams=len(streams),
-        incomplete=why or (run.trouble if run.trouble else ""),
-        step=0.0,
-        values=_range(run, ways),
-        notes=notes,
+        incomplete=why or run.trouble,
         hosts=run.hosts,
         both=both,
+        values=_range(run, ways),
+        notes=notes,
     )
+    series = series_of(page, flows if not both or len(flows) == 2 else [], said)
     return Parsed([series], max(run.after, start + 1))

@@ -66,7 +66,7 @@ def _block(page: Page, start: int) -> _Block:
                 index += 1
                 break
             block.values.setdefault(name, (value, unit.strip(), exact or ""))
-            block.whole = block.whole or len(gap) == _GAP
+            block.whole = block.whole or len(gap) <= _GAP  # a web page leaves one blank
             block.last = index
         elif _WORDS.match(line):
             block.torn = block.torn or (index == last and page.cut)
@@ -185,6 +185,26 @@ def _cut(page: Page, blocks: list[_Block]) -> str:
     return ""
 
 
+def _points(
+    page: Page, start: int, blocks: list[_Block], test: QperfTest, name: str
+) -> tuple[list[SeriesPoint], list[str]]:
+    """Points in the order printed, and what is said of blocks without one and of sizes that were not printed."""
+    asked = _asked_size(page, start)
+    taken = asked if asked is not None else default_size(name)
+    notes, points = list[str](), list[SeriesPoint]()
+    for block in blocks:
+        size = _size(block)
+        point = _point(block, test, taken if size is None else size)
+        if point is not None:
+            points.append(point)
+        elif any(one in block.values for one in _RESULTS):
+            notes.append(f"line {block.line + 1}: left out, its result is zero or no number that can be")
+    if points and any("msg_size" not in block.values for block in blocks):
+        whose = "that of the command line" if asked is not None else f"{name}'s default"
+        notes.append(f"the message size is not printed: {taken} bytes, {whose}, is taken")
+    return points, notes
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The blocks of one test from line index ``start`` on."""
     title = TITLE.match(page.lines[start])
@@ -195,20 +215,7 @@ def parse(page: Page, start: int) -> Parsed:
     blocks = _blocks(page, start, name)
     incomplete = _cut(page, blocks)
     kept = blocks[:-1] if incomplete else blocks
-    asked = _asked_size(page, start)
-    notes, points = [], []
-    for block in kept:
-        size = _size(block)
-        point = _point(block, test, size if size is not None else asked if asked is not None else default_size(name))
-        if point is not None:
-            points.append(point)
-        elif any(one in block.values for one in _RESULTS):
-            notes.append(f"line {block.line + 1}: left out, its result is zero or no number that can be")
-    if points and any("msg_size" not in block.values for block in kept):
-        taken = (
-            f"{asked} bytes of the command line" if asked is not None else f"{default_size(name)}, {name}'s default,"
-        )
-        notes.append(f"the message size is not printed: {taken} is taken")
+    points, notes = _points(page, start, kept, test, name)
     trouble = next((block.trouble for block in blocks if block.trouble), "")
     incomplete = incomplete or trouble or ("" if points else f"{name} printed no result")
     series = Series(

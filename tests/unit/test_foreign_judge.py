@@ -302,6 +302,16 @@ def test_a_rate_limiter_is_not_taken_for_memory() -> None:
     assert "rate-limited" in codes(found, "inconclusive")
 
 
+def test_a_labs_shaper_is_judged_above_its_bucket_only() -> None:
+    lab = msgspec.structs.replace(claim_from_text("10gbe", mtu=1500), preamble_counted=False)
+    rates = {1 << n: 2400.0 if n < 16 else 1150.0 for n in range(10, 23)}
+    found = judge_series(stream(rates), lab)
+    assert (found.proof, found.verdict) == ("unproven", "pass")
+    assert found.efficiency is not None
+    assert 0.9 < found.efficiency < 1
+    assert judge_series(stream(dict.fromkeys(rates, 2400.0)), lab).verdict == "fail"
+
+
 def test_an_unknown_mtu_turns_no_good_table_into_a_failure_and_is_told() -> None:
     found = judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe"))
     assert found.verdict == "pass"

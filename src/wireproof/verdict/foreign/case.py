@@ -53,6 +53,16 @@ class Case:
         several = (series.processes or 2) > 2 and series.pairs == 1
         return series.traffic == "ring" or (several and series.traffic in ("exchange", "stream", "pingpong"))
 
+    @property
+    def limited(self) -> list[Row]:
+        """Rows of sizes that the line's rate bounds: above the bucket of a limiter or of the lab's shaper."""
+        least = self.bounds.least_size if self.bounds is not None else 0
+        return [row for row in self.curve.moved if row.size > self.bucket and row.size >= least]
+
+    @property
+    def fastest(self) -> Row | None:
+        return max(self.limited, key=lambda row: row.goodput or 0.0, default=None)
+
     def crossing_ns(self, row: Row) -> float | None:
         """The time of ``row`` that must have crossed the wire, with what rounding hides.
 

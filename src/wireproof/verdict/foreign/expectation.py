@@ -36,7 +36,7 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     """Holds the goodput against ``attainable``; True when the sizes reach far enough to tell."""
     if attainable is None or case.chain or case.series.traffic in ("collective", "atomic", "other"):
         return False
-    telling = [row for row in case.curve.moved if row.size > case.bucket and _tells(case, row, attainable)]
+    telling = [row for row in case.limited if _tells(case, row, attainable)]
     if not telling:
         return False
     share = _share(case)
@@ -69,9 +69,8 @@ def _tells(case: Case, row: Row, attainable: float) -> bool:
         in_flight = row.size * case.in_flight
         return in_flight >= fill_bytes(case) or (row.goodput or 0.0) >= case.criteria.min_efficiency * attainable
     start = case.curve.start
-    least = case.bounds.least_size if case.bounds is not None else 0
     long = start is not None and row.size / attainable * 1e9 >= _STARTS * _HANDSHAKE * (start.wait_ns or 0.0)
-    return row.size >= max(_FILL_BYTES, least) and (row.size >= _WAITED_BYTES or long)
+    return row.size >= _FILL_BYTES and (row.size >= _WAITED_BYTES or long)
 
 
 def _reached(case: Case, row: Row, attainable: float) -> float:

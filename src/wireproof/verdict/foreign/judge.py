@@ -105,8 +105,8 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     if not bounds.wire:
         case.add("no-wire-claimed", "inconclusive", f"{case.kind} was claimed: nothing is said about a network")
         return None, []
-    kept = [row.goodput or 0.0 for row in case.curve.moved if row.size > case.bucket]
-    attainable, lines = bounds.expected(max(kept, default=None))
+    fastest = case.fastest
+    attainable, lines = bounds.expected(fastest.goodput if fastest is not None else None)
     floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
@@ -191,8 +191,8 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
     moved = best.goodput if best is not None else None
     efficiency = None
     if moved is not None and attainable and proof == "unproven" and case.told:
-        kept = [row.goodput or 0.0 for row in case.curve.moved if row.size > case.bucket]
-        efficiency = max(kept, default=moved) / attainable
+        fastest = case.fastest
+        efficiency = (moved if fastest is None else fastest.goodput or 0.0) / attainable
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
         proof=proof, verdict=verdict, efficiency=efficiency, attainable_bytes_per_s=attainable,

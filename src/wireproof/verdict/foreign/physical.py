@@ -114,7 +114,11 @@ def _burst(case: Case, bounds: Bounds) -> bool:
     start, most = case.curve.start, bounds.most
     if bounds.link.protocol != "tcp" or most is None or start is None or (start.wait_ns or 0.0) < bounds.hard:
         return False
-    rows = [row for row in case.curve.waited if row.goodput is not None and row.size >= _TRANSFER_FROM]
+    rows = [
+        row
+        for row in case.curve.waited
+        if row.goodput is not None and row.size >= max(_TRANSFER_FROM, bounds.least_size)
+    ]
     broken = [
         row for row in rows
         if (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
@@ -171,8 +175,8 @@ def _transfer(case: Case, bounds: Bounds) -> None:
 
 
 def _ceiling(case: Case, bounds: Bounds) -> None:
-    best, most = case.curve.best, bounds.most
-    if best is None or best.goodput is None or most is None or case.chain or best.size < bounds.least_size:
+    best, most = case.fastest, bounds.most
+    if best is None or best.goodput is None or most is None or case.chain:
         return
     tolerance = _WAITED_TOLERANCE if best.wait_ns is not None else case.criteria.ceiling_tolerance
     if best.goodput * (1 - best.doubt) <= most * (1 + tolerance):

@@ -43,12 +43,13 @@ def _window(series: Series) -> int:
 def row_rate(series: Series, point: SeriesPoint) -> float | None:
     """Bytes per second that this row says one port carried in one direction, on average while it lasted.
 
-    In a ping-pong a direction is silent half of the time. Collectives' times say nothing about one port.
+    In a ping-pong a direction is silent half of the time, and each message has a header of its own. Collectives' times
+    say nothing about one port.
     """
     if series.traffic in ("collective", "atomic", "other"):
         return None
     if point.hrt_ns and series.traffic == "pingpong":
-        return point.message_bytes / (2 * point.hrt_ns * 1e-9)
+        return (point.message_bytes + LEAST_HEADER) / (2 * point.hrt_ns * 1e-9)
     rate = point.goodput_bytes_per_s
     if rate is None:
         return None

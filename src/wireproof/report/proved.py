@@ -56,7 +56,9 @@ def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list
         )
     printed = judgement.printed
     if printed and printed.rate_bytes_per_s:
-        found.append(f"  best printed rate in one direction: {quantity.megabytes(printed.rate_bytes_per_s)} MB/s")
+        found.append(
+            f"  the printed rows put {quantity.megabytes(printed.rate_bytes_per_s)} MB/s on a port in one direction"
+        )
     found += [f"  {one.severity}: {clean(one.message)} [{one.code}]" for one in judgement.reasons]
     return found
 

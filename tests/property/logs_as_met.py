@@ -20,7 +20,7 @@ LOGS = sorted(
 STEP = 97
 
 NOISE = (
-    "WARNING: There was an error initializing an OpenFabrics device.",
+    "WARNING: Open MPI accepted a TCP connection from a peer that it does not know.",
     "警告: ノード間の接続が遅い (节点 一)",
     "slurmstepd: Überlauf auf Gerät eth0 — вероятно, кабель",
     "",

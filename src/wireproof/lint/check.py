@@ -25,7 +25,7 @@ def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
     found: dict[tuple[str, int, int], Finding] = {}
-    for broken, exact in _broken(recipe):
+    for broken, exact in (*_line_ends(text, recipe), *_broken(recipe)):
         if _allowed(lines, broken):
             continue
         finding = _finding(recipe, broken, exact)
@@ -42,6 +42,13 @@ def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
             for inner in written(view):
                 same = inner.lines[-1] == view.lines[len(inner.lines) - 1]
                 yield from ((broken, same) for broken in _checked(inner))
+
+
+def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
+    """The only thing that the lines of a recipe do not tell: how they end."""
+    head = recipe.lines[0]
+    if recipe.kind == "script" and text.startswith(f"{head}\r\n") and head.startswith(("#!", "#SBATCH")):
+        yield Broken("dos-line-ends", 1, len(head) + 1), False
 
 
 def _checked(view: Recipe) -> Iterator[Broken]:

@@ -47,7 +47,7 @@ def _kind(command: Command) -> Kind | None:
 def _echoed(recipe: Recipe, command: Command) -> Iterator[Recipe]:
     kind = kind_of_name(_target(command))
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
-    if kind in (None, "script") or len(words) != 1 or "\n" in words[0].text:
+    if kind in (None, "script") or len(words) != 1 or "\n" in words[0].text or "$(" in words[0].text:
         return
     word = words[0]
     quoted = word.raw[:1] in "'\""

@@ -37,6 +37,13 @@ RULES = (
         _SBATCH,
     ),
     Rule(
+        "dos-line-ends",
+        "The lines of the script end as on Windows.",
+        "sbatch refuses it ('DOS line breaks'); the kernel looks for a shell whose name ends in a carriage return.",
+        "sed -i 's/\\r$//' FILE",
+        _SBATCH + "; execve(2), interpreter scripts",
+    ),
+    Rule(
         "sbatch-after-command",
         "An #SBATCH line stands behind the first command.",
         "sbatch stops to read options there: the line is a comment and the option is not set.",

@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import Literal
 
 from wireproof.lint.script.job import Job
-from wireproof.lint.script.launch import Launch
+from wireproof.lint.script.launch import Family, Launch
 
 __all__ = ["Mpi", "old_intel", "seen", "several_nodes", "whose"]
 
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
 _PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (
-    (re.compile(r"open-?mpi|ompi|hpcx", re.IGNORECASE), "openmpi"),
+    (re.compile(r"open-?mpi|\bompi|hpc-?x", re.IGNORECASE), "openmpi"),
     (re.compile(r"/intel/|intel-?mpi|\bimpi|oneapi|mpivars|setvars|/mpi/[\w.]+/env/vars", re.IGNORECASE), "intel"),
     (re.compile(r"mvapich", re.IGNORECASE), "mvapich"),
     (re.compile(r"mpich", re.IGNORECASE), "mpich"),
@@ -24,7 +24,7 @@ _PREFIXES: tuple[tuple[str, Mpi], ...] = (("OMPI_", "openmpi"), ("I_MPI_", "inte
 _PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
 _OLD = re.compile(
     r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)|parallel_studio_xe_201[0-8]"
-    r"|compilers_and_libraries_201[0-8])",
+    r"|compilers_and_libraries_201[0-8]|bin64/mpivars)",
     re.IGNORECASE,
 )
 
@@ -42,7 +42,7 @@ def whose(job: Job, launch: Launch) -> Mpi | None:
         return found
     around = _around(job, command.line)
     if around:
-        return around
+        return _fitting(around, launch)
     signs: set[Mpi] = {mpi for name in seen(job, launch) for prefix, mpi in _PREFIXES if name.startswith(prefix)}
     if "openmpi" in launch.families:
         signs.add("openmpi")
@@ -53,11 +53,18 @@ def _by_place(text: str) -> Mpi | None:
     return next((mpi for pattern, mpi in _PLACES if pattern.search(text[:2000])), None)
 
 
-def _around(job: Job, line: int) -> Mpi | None:
-    """The last file sourced, module loaded or PATH set before the line."""
+def _around(job: Job, line: int) -> list[Mpi]:
+    """The MPIs whose files are sourced, whose modules are loaded or whose folders are put into PATH before the line."""
     signs = _signs(job)
     at = bisect_right(signs, line, key=lambda sign: sign[0])
-    return signs[at - 1][1] if at else None
+    return [mpi for _, mpi in signs[max(0, at - 20) : at]]
+
+
+def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
+    """The last one; where several are there (branches of an if), the last whose options the line has."""
+    family: dict[Mpi, Family] = {"openmpi": "openmpi", "intel": "hydra", "mpich": "hydra"}
+    fits = [mpi for mpi in around if family.get(mpi) in launch.families]
+    return fits[-1] if fits else around[-1]
 
 
 @lru_cache(maxsize=8)

@@ -61,7 +61,15 @@ class Case:
 
     @property
     def fastest(self) -> Row | None:
-        return max(self.limited, key=lambda row: row.goodput or 0.0, default=None)
+        return max(self.limited, key=self.held_goodput, default=None)
+
+    def held_goodput(self, row: Row) -> float:
+        """Goodput less the bytes that the lab's shaper lets pass for nothing; on a real link all of it."""
+        credit = self.bounds.credit if self.bounds is not None else 0
+        if not credit or row.goodput is None:
+            return row.goodput or 0.0
+        run = row.size * self.in_flight
+        return row.goodput * max(run - credit, run / 2) / max(run, 1)
 
     def crossing_ns(self, row: Row) -> float | None:
         """The time of ``row`` that must have crossed the wire, with what rounding hides.

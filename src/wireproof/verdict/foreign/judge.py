@@ -106,7 +106,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         case.add("no-wire-claimed", "inconclusive", f"{case.kind} was claimed: nothing is said about a network")
         return None, []
     fastest = case.fastest
-    attainable, lines = bounds.expected(fastest.goodput if fastest is not None else None)
+    attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
     floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
@@ -192,7 +192,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
     efficiency = None
     if moved is not None and attainable and proof == "unproven" and case.told:
         fastest = case.fastest
-        efficiency = (moved if fastest is None else fastest.goodput or 0.0) / attainable
+        efficiency = (moved if fastest is None else case.held_goodput(fastest)) / attainable
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
         proof=proof, verdict=verdict, efficiency=efficiency, attainable_bytes_per_s=attainable,

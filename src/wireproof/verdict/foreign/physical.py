@@ -122,7 +122,7 @@ def _burst(case: Case, bounds: Bounds) -> bool:
     broken = [
         row for row in rows
         if (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
-        or (row.goodput or 0.0) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
+        or case.held_goodput(row) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
     ]  # fmt: skip
     if not broken or broken[-1].size > _BUCKET:
         return False
@@ -179,7 +179,7 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
     if best is None or best.goodput is None or most is None or case.chain:
         return
     tolerance = _WAITED_TOLERANCE if best.wait_ns is not None else case.criteria.ceiling_tolerance
-    if best.goodput * (1 - best.doubt) <= most * (1 + tolerance):
+    if case.held_goodput(best) * (1 - best.doubt) <= most * (1 + tolerance):
         return
     ratio = best.goodput / most
     told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.4g} times the {rate(most)} that {case.kind} can carry"

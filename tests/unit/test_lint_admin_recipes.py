@@ -44,3 +44,33 @@ def test_findings_have_places_within_the_text(path: Path) -> None:
         assert 1 <= finding.column <= len(lines[finding.line - 1]) + 1
         assert finding.message
         assert finding.why
+
+
+# Single lines without a name: the kind is told by the line.
+LINES = [
+    ("options hfi1 krcvqs=3,3,3,3,3,3,3", "modprobe-queues-per-lane"),
+    ("options hfi1 max_mtu 8192", "modprobe-parameter-spaces"),
+    ("option hfi1 num_vls=8", "modprobe-unknown-command"),
+    ("net.ipv4.tcp_rmem = 4096,87380,16777216", "sysctl-value-form"),
+    ("* memlock unlimited", "limits-columns"),
+    ("* soft memlock 64", "limits-memlock-low"),
+    ("IRQBALANCE_ARGS=-hintpolicy=exact", "irqbalance-option"),
+    ("console=ttyS0,115200 intel_pstate=disable", "kernel-pstate-disabled"),
+    ("GRUB_CMDLINE_LINUX=quiet splash", "grub-unquoted"),
+    ("/opt/intel 10.0.0.0/8 (ro,fsid=13)", "exports-space"),
+    ("h:/opt /opt nfs nfsvers=3, nodev 0 0", "fstab-columns"),
+    ("127.0.1.1 c1.cluster c1", "hosts-loopback-name"),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), LINES)
+@pytest.mark.parametrize("frame", ["{}", "As the guide of the cluster says:\n\n{}\n\nThen reboot the node.\n"])
+def test_lines_without_a_name_are_found(line: str, code: str, frame: str) -> None:
+    assert code in {finding.code for finding in lint_text(frame.format(line), "-")}
+
+
+def test_what_a_template_fills_in_is_left_alone() -> None:
+    text = "net.core.rmem_max = {{ rmem_max }}\nnet.ipv4.tcp_rmem = 4096 87380 {{ rmem_max }}\n"
+    assert lint_text(text, "/etc/sysctl.d/90-net.conf") == []
+    assert lint_text("IPADDR=%{NETDEVS::IB0::IPADDR}\nNETMASK=netmask_here\n", "ifcfg-ib0") == []
+    assert lint_text("options hfi1 krcvqs=$QUEUES num_vls=$LANES\n", "hfi1.sh") == []

@@ -75,7 +75,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
     for piece in pieces(recipe, "limits"):
         limits = []
         for line in piece.lines:
-            columns = line.text.split("#", 1)[0].split()
+            columns = [] if "$" in line.text else line.text.split("#", 1)[0].split()
             if len(columns) == 2 and columns[1] == "-":
                 continue  # "user -" lifts all limits
             if len(columns) == 4:

@@ -102,7 +102,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 continue
             if words[0] == "options" and len(words) > 2:
                 yield from options(line, lanes)
-            elif not piece.quoted and words[0] not in COMMANDS:
+            elif words[0] not in COMMANDS:
                 meant = nearest(words[0], COMMANDS, 0.7)
                 if meant and len(words) > 1:
                     fixed = line.text.replace(words[0], meant, 1)
@@ -160,7 +160,7 @@ def values(line: Line, word: re.Match[str], name: tuple[str, str], value: str, l
     if name == ("hfi1", "krcvqs"):
         yield from queues(line, word, value, lanes)
         return
-    limit = LIMITS.get(name)
+    limit = None if "$" in value else LIMITS.get(name)
     number = integer(value)
     if limit and (number is None or not limit.holds(number)):
         yield at("modprobe-value-range", line, word.start(), f"{word.group()}; {name[1]} is {limit.words}")
@@ -172,6 +172,8 @@ def queues(line: Line, word: re.Match[str], value: str, lanes: int) -> Iterator[
     Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as wrong only when it
     names more than half of the lanes and none with 0.
     """
+    if "$" in value:
+        return  # the script fills it in
     parts = value.strip("\"'").split(",", MOST_WORDS)[:MOST_WORDS]
     numbers = [integer(part) for part in parts]
     if any(number is None or number < 0 for number in numbers):

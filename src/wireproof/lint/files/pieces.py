@@ -14,6 +14,7 @@ from wireproof.lint.rule import Broken, Kind, Recipe
 
 __all__ = ["LONGEST_LINE", "Line", "Piece", "at", "extracted", "is_document", "kind_of_path", "pieces"]
 
+TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")  # a line that a tool fills in is not yet a line
 LONGEST_LINE = 8192  # characters that are looked at; no configuration line is longer and searches stay short
 MIXED: tuple[Kind, ...] = ("script", "unknown")
 
@@ -32,9 +33,17 @@ TARGETS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 # What a quoted line of each kind looks like in a document: only shapes that mean nothing else.
 QUOTED: dict[Kind, re.Pattern[str]] = {
-    "modprobe": re.compile(r"\s*options\s+[a-z][\w-]*(?:\s+[a-z]\w*)?\s*(?:=|\s[a-z]\w*\s*=)"),
+    "modprobe": re.compile(
+        r"\s*options\s+[a-z][\w-]*(?:\s+[a-z]\w*)?\s*(?:=|\s[a-z]\w*\s*=)"
+        r"|\s*options?\s+(?:hfi1|rv|irdma|ib_ipoib|mlx[45]_core|ib_qib)\s+[a-z]\w*(?:\s|=)\s*[0-9]"
+    ),
     "sysctl": re.compile(r"\s*(?:net|vm)\.[a-z][\w./*-]+\s*=\s*\S"),
-    "limits": re.compile(r"\s*[*@]\S*\s+(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)\s+\S+\s*$"),
+    "limits": re.compile(
+        r"\s*[*@]\S*\s+(?:(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)|memlock)\s+\S+\s*$"
+    ),
+    "fstab": re.compile(
+        r"\s*(?:/\S+\s+\S*\s?\((?:ro|rw|a?sync|no_|fsid|all_squash|insecure)|[\w.${}-]+:/\S*\s+/\S*\s+nfs4?\s+[^\s>]+(?:\s+[\w=.,]+){0,12}\s*$)"
+    ),
     "irqbalance": re.compile(r"\s*#?\s*IRQBALANCE_[A-Z]+\s*=\s*\S"),
     "kernel-command-line": re.compile(
         r"\s*GRUB_CMDLINE_LINUX\w*\s*="
@@ -89,8 +98,9 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
         return  # the document itself is looked at as a script: there each line's neighbours are known
     if recipe.kind == kind:
         lines = enumerate(recipe.lines, start=1)
-        taken = tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines)
-        yield Piece(kind, recipe.name, taken, quoted=is_document(recipe) or extracted(recipe))
+        plain = tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text))
+        part = len(plain) < len(recipe.lines) or is_document(recipe) or extracted(recipe)
+        yield Piece(kind, recipe.name, plain, quoted=part)
     elif recipe.kind in MIXED:
         yield from (piece for piece in embedded(recipe) if piece.kind == kind)
 

@@ -127,7 +127,9 @@ def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
 
 
 def judge_value(setting: Setting) -> Iterator[Broken]:
-    """The value's form, then its range."""
+    """The value's form, then its range; what a script fills in is not judged."""
+    if re.search(r"[$`<]", setting.value):
+        return
     comment = re.search(r"\s[#;]", setting.value)
     if comment:
         start = setting.value_at + comment.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.place import Place
-from wireproof.cli.prove_hosts import hosts_of_allocation, hosts_of_command
+from wireproof.cli.prove_hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.cli.prove_results import ResultFile, usual_results
 from wireproof.cli.proving import launcher_environment, reach
 from wireproof.model.errors import BadInput
@@ -44,6 +44,13 @@ def test_hosts_that_a_launcher_is_told(words: str, hosts: tuple[str, ...]) -> No
 def test_hosts_in_a_host_file() -> None:
     text = "# ours\nn1 slots=2\nn2:4\n\n;bad;\nn1\n"
     assert hosts_of_command(["mpirun", "--hostfile", "f", "x"], lambda _: text) == ("n1", "n2")
+
+
+def test_a_command_that_enters_a_node_by_itself() -> None:
+    assert entered_node(["/v/bin/wireproof", "lab", "exec", "two", "n2", "ip", "a"]) == ("two", "n2", ("ip", "a"))
+    assert entered_node(["python3", "-m", "wireproof", "lab", "exec", "two", "n2", "--", "x"]) == ("two", "n2", ("x",))
+    for words in (["wireproof", "lab", "exec", "two", "n2"], ["wireproof", "lab", "status"], ["osu_bw"], ["wireproof"]):
+        assert entered_node(words) is None
 
 
 def test_the_nodes_of_a_job() -> None:

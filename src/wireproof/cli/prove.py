@@ -50,6 +50,19 @@ def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], 
     return (), ""
 
 
+def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
+    """``wireproof lab exec LAB NODE WORDS`` means these words in that node: (words, lab, node or nothing)."""
+    from wireproof.cli.prove_hosts import entered_node
+    from wireproof.model.errors import BadInput
+
+    entered = entered_node(argv)
+    if entered is None:
+        return argv, lab, ""
+    if lab not in (None, entered[0]):
+        raise BadInput(f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one.")
+    return entered[2], entered[0], entered[1]
+
+
 def proving_place(settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None) -> Place:
     """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place too."""
     from wireproof.cli.place import Place, _agent, _lab_of, lab_place
@@ -156,7 +169,10 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
         raise BadInput(f"--interval {options['interval'][:40]!r} is out of range: give 1ms to 60s.")
     known = {name: options[name] for name in ("hosts", "nic", "launcher")}
     settings = settings_of({**known, "link": ""})
-    place = proving_place(settings, argv, options["lab"], _link(options))
+    argv, lab, node = _entered(argv, options["lab"])
+    place = proving_place(settings, argv, lab, _link(options))
+    if node:
+        place = dataclasses.replace(place, start_on=(node, *place.start_on))
     for line in place.said:
         say(line)
     results = options["results"] or usual_results(argv, Path.cwd())

@@ -8,7 +8,7 @@ from pathlib import Path
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import parse_hosts
 
-__all__ = ["hosts_of_allocation", "hosts_of_command"]
+__all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command"]
 
 _LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
 _FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
@@ -25,6 +25,17 @@ def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The nodes of the Slurm job that we run in; none when we run in none."""
     text = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
     return parse_hosts(text) if text else ()
+
+
+def entered_node(argv: Sequence[str]) -> tuple[str, str, tuple[str, ...]] | None:
+    """(lab, node, words) of ``wireproof lab exec LAB NODE WORDS...``; None for any other command."""
+    rest = list(argv)
+    if Path(rest[0]).name.startswith("python") and rest[1:3] == ["-m", "wireproof"]:
+        rest = rest[2:]
+    if Path(rest[0]).name != "wireproof" or rest[1:3] != ["lab", "exec"]:
+        return None
+    words = rest[6:] if rest[5:6] == ["--"] else rest[5:]
+    return (rest[3], rest[4], tuple(words)) if words else None
 
 
 def _is_launcher(argv: Sequence[str]) -> bool:

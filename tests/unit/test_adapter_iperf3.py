@@ -274,6 +274,14 @@ def test_iperf_2_intervals_are_not_the_result() -> None:
     assert rate(one(text + "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n")) == pytest.approx(944e6 / 8)
 
 
+def test_a_first_interval_without_its_banner_is_no_run() -> None:
+    row = "[  5]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec    0   221 KBytes\n"
+    assert not one("[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n" + row).points
+    old = "[ ID] Interval       Transfer     Bandwidth\n[  3]  0.0-10.0 sec  1.10 GBytes   942 Mbits/sec"
+    assert rate(one(old + "\n")) == pytest.approx(942e6 / 8)
+    assert rate(one(OLD.format("TCP") + old.partition("\n")[2])) == pytest.approx(942e6 / 8), "no last line end"
+
+
 def test_iperf_2_udp_needs_the_servers_report() -> None:
     sent = OLD.format("UDP") + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n"
     assert not one(sent).points

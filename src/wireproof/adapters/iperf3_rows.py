@@ -150,6 +150,13 @@ def _ends(run: Run, line: str, index: int, start: int) -> bool:
     return starts_result(line) or "Server listening on" in line
 
 
+def _closed(run: Run, line: str) -> bool:
+    """A last line without a line end is whole behind the word that such a line ends with."""
+    if _ROLE.search(line) or _FINISH.match(line):
+        return True
+    return run.old and line.endswith("/sec")
+
+
 def _open(run: Run, line: str) -> None:
     """Notes who prints: iperf3's client or server, or iperf 2."""
     begin = _BEGIN.search(line)
@@ -173,7 +180,7 @@ def collect(page: Page, start: int) -> Run:
             return run
         if " con" in line or " listening" in line or "Connecting" in line:
             _open(run, line)
-        if index == last and page.cut and not (_ROLE.search(line) or _FINISH.match(line)):
+        if index == last and page.cut and not _closed(run, line):
             run.torn = ROW.search(line) is not None or line.lstrip().startswith("[")
             break
         before = run.last

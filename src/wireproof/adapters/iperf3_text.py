@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3_old import old_series
 from wireproof.adapters.iperf3_rows import TAIL_UDP, Run, collect, datagram, extra
@@ -9,6 +11,8 @@ from wireproof.adapters.iperf3_series import Flow, Said, series_of
 from wireproof.adapters.page import Page
 
 __all__ = ["parse_text"]
+
+_NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of them
 
 
 def _flow(run: Run, way: str) -> tuple[Flow | None, str]:
@@ -57,7 +61,8 @@ def parse_text(page: Page, start: int) -> Parsed:
     """The run that begins on line index ``start``."""
     run = collect(page, start)
     seen = [*run.rows, *run.summary]
-    if run.rows and not run.summary and (run.old or not (run.client or run.server or run.trouble)):
+    nameless = not (run.client or run.server or run.trouble or _NEW_HEADING.search(page.lines[start]))
+    if run.rows and not run.summary and (run.old or nameless):
         return Parsed([old_series(page, start, run)], max(run.after, start + 1))
     if not seen and (("interrupt" in run.trouble and not run.client) or run.old):
         return Parsed([], max(run.after, start + 1))

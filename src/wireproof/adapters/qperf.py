@@ -62,7 +62,8 @@ def _block(page: Page, start: int) -> _Block:
         if match is not None:
             name, gap, value, unit, exact = match.groups()
             if index == last and page.cut and not _closed(line, exact):
-                block.torn = True
+                block.torn = name in _RESULTS or name == "msg_size"
+                block.whole = block.whole or len(gap) <= _GAP
                 index += 1
                 break
             block.values.setdefault(name, (value, unit.strip(), exact or ""))

@@ -119,7 +119,7 @@ def address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
     """An address that must have a prefix length."""
     host, slash, length = word.text.partition("/")
     most = 128 if ":" in host else 32
-    if not is_address(host) or (slash and not (length.isdigit() and int(length[:4]) <= most)):
+    if not is_address(host) or (slash and not (length.isascii() and length.isdigit() and int(length[:4]) <= most)):
         if not (slash and is_address(host) and length_of(length) is not None):
             yield on("command-address", recipe, command, word)
     elif not slash and "peer" not in command.texts:

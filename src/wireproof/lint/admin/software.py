@@ -175,8 +175,9 @@ def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
     for at, word in enumerate(command.words[:-1]):
         value = command.words[at + 1]
         if re.fullmatch(r"-[SH]{0,2}l", word.text) and "$" not in value.text and not value.text.startswith("-"):
-            low = value.text.isdigit() and int(value.text[:15]) < 1 << 20
-            known = value.text in ("unlimited", "hard", "soft") or value.text.isdigit()
+            digits = value.text.isascii() and value.text.isdigit()
+            low = digits and int(value.text[:15]) < 1 << 20
+            known = digits or value.text in ("unlimited", "hard", "soft")
             if low or not known:
                 yield on("ulimit-value", recipe, command, value, f"-l {value.text}", [(value, "unlimited")])
 

@@ -191,11 +191,11 @@ def triple(setting: Setting, parts: list[str]) -> Iterator[Broken]:
 
 def number(setting: Setting, plain: str) -> Iterator[Broken]:
     """One whole number within its range."""
-    if not re.fullmatch(r"-?(?:0x)?[0-9a-fA-F]{1,20}", plain) or not plain.lstrip("-")[0].isdigit():
+    if not re.fullmatch(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", plain):
         if "$" not in plain and plain == setting.value:
             yield at("sysctl-value-range", setting.line, setting.value_at, f"{setting.name} = {setting.value}")
         return
-    value = int(plain, 16) if plain.startswith("0x") else int(plain) if plain.lstrip("-").isdigit() else 0
+    value = int(plain, 16 if plain.startswith("0x") else 10)
     low, high = RANGES.get(setting.name, (0, INT_MAX))
     if not low <= value <= high and not setting.name.startswith("vm.nr_"):
         seen = f"{setting.name} = {value}; it takes {low} to {high}"

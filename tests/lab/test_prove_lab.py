@@ -87,6 +87,22 @@ def test_imb_in_the_memory_of_one_node(build: Build) -> None:
     assert "traffic-off-wire" in codes(proved)
 
 
+@pytest.mark.mpi
+@pytest.mark.intelmpi
+def test_a_lie_below_the_mpi_is_found_around_a_foreign_benchmark(build: Build) -> None:
+    """The nodes have their own names and NICs and share one IPC namespace: UCX takes memory, IMB prints its rate."""
+    lab = build(share=("ipc", "pid"))
+    imb, _ = intel()
+    environment = {"LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib")}
+    mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
+    argv = [mpiexec, "-hosts", "n1,n2", "-ppn", "1", "-n", "2", str(imb / PINGPONG[0]), *PINGPONG[1:]]
+    lied = run_proved(argv, place(lab), environment=environment, echo=False)
+    assert lied.exit_status == 0, lied.output
+    assert lied.judgement.proof == "off-wire"
+    honest = run_proved(argv, place(lab), environment={**environment, "UCX_TLS": "tcp,self"}, echo=False)
+    assert honest.judgement.proof == "on-wire"
+
+
 def test_the_witness_agrees_with_the_switch(build: Build) -> None:
     """Within 0.5 % of what the lab counts on the other end of the cable, in each direction."""
     lab = build()

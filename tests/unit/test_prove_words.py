@@ -119,6 +119,14 @@ def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
     assert "\x1b" not in text
 
 
+def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -> None:
+    way = Way(bytes=1e9, peak_bytes_per_s=1e9)
+    ports = [PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=way, rx=way, speed_bits_per_s=1e10)]
+    traffic = Traffic(hosts=[HostTraffic(host="n1", ports=ports)], seconds=3, idle_s=1, interval_s=0.1)
+    judgement = TrafficVerdict(proof="on-wire", verdict="pass", reasons=[], port="eth0", peak_bytes_per_s=1e9)
+    assert "  the peak is 80 % of the 10 Gb/s that eth0 of n1 claims" in lines(0, traffic, judgement)
+
+
 def test_the_document_is_one_json_object() -> None:
     traffic, judgement = _told()
     found = json.loads(document(["osu_bw"], 7, traffic, judgement, []))

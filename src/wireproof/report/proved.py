@@ -48,12 +48,7 @@ def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list
     """The verdict first, then what crossed which port, then the reasons."""
     found = [f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"]
     found += _table(traffic, judgement)
-    if judgement.attainable_bytes_per_s and judgement.peak_bytes_per_s is not None:
-        share = judgement.peak_bytes_per_s / judgement.attainable_bytes_per_s
-        found.append(
-            f"  the peak, headers included, is {quantity.percent(share)} of the payload that the claimed link can carry"
-            f" ({quantity.megabytes(judgement.attainable_bytes_per_s)} MB/s)"
-        )
+    found += _held_against(traffic, judgement)
     printed = judgement.printed
     if printed and printed.rate_bytes_per_s:
         found.append(
@@ -61,6 +56,28 @@ def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list
         )
     found += [f"  {one.severity}: {clean(one.message)} [{one.code}]" for one in judgement.reasons]
     return found
+
+
+def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
+    """The peak as a share of the claimed link, else of the speed that the fastest-filled port claims itself."""
+    peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
+    if attainable and peak is not None:
+        can = f"of the payload that the claimed link can carry ({quantity.megabytes(attainable)} MB/s)"
+        return [f"  the peak, headers included, is {quantity.percent(peak / attainable)} {can}"]
+    names = judgement.port.split(", ")
+    ports = [(host.host, port) for host in traffic.hosts for port in host.ports if port.nic in names]
+    shares = [(_peak(port) * 8 / port.speed_bits_per_s, host, port) for host, port in ports if port.speed_bits_per_s]
+    if not shares:
+        return []
+    share, host, port = max(shares, key=lambda one: one[0])
+    speed = f"{(port.speed_bits_per_s or 0) / 1e9:g} Gb/s"
+    return [
+        f"  the peak is {quantity.percent(share)} of the {speed} that {clean(port.nic, 32)} of {clean(host, 64)} claims"
+    ]
+
+
+def _peak(port: PortTraffic) -> float:
+    return max(port.tx.peak_bytes_per_s or 0.0, port.rx.peak_bytes_per_s or 0.0)
 
 
 def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:

@@ -111,7 +111,7 @@ def _operator(reader: _Reader) -> End | None:
 def _placeholder(text: str, at: int) -> bool:
     """``<server ipoib addr>``: a name to be filled in, not a redirection."""
     close = text.find(">", at, at + 60)
-    return close > at + 1 and "\n" not in text[at:close] and text[at + 1].isalpha()
+    return close > at + 1 and "\n" not in text[at:close] and text[at + 1].isalpha() and text[close - 1] not in BLANK
 
 
 def _word(reader: _Reader, limit: int) -> Word:

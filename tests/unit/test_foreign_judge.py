@@ -251,6 +251,15 @@ def test_a_start_that_tcp_cannot_have_is_judged_as_roce_unless_tcp_is_said() -> 
     assert (found.proof, found.verdict) == ("off-wire", "fail")
 
 
+def test_a_fall_at_large_sizes_makes_rdma_a_doubt_and_no_memory() -> None:
+    times = {1 << n: 1.6 + (1 << n) / (11_700 if n < 21 else 8_500) for n in range(23)}
+    found = judge_series(pingpong(times), claim_from_text("100gbe"))
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    assert {"judged-as-rdma", "cache-shaped"} <= codes(found)
+    near = {1 << n: 1.1 + (1 << n) / (11_700 if n < 21 else 8_500) for n in range(23)}
+    assert judge_series(pingpong(near), claim_from_text("100gbe")).proof == "off-wire"
+
+
 def test_a_start_alone_does_not_make_an_ethernet_rdma() -> None:
     found = judge_series(pingpong(wire_times(3.0, 5000, range(8))), claim_from_text("10gbe"))
     assert (found.proof, found.verdict) == ("unproven", "inconclusive")

@@ -89,10 +89,15 @@ def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bou
 
 
 def _explains(case: Case, bounds: Bounds) -> bool:
+    """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no memory has: its own
+    doubt then stays with the series."""
     trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
     judge_physics(trial)
     judge_shape(trial)
-    return not any(r.severity in ("fail", "inconclusive") for r in trial.reasons)
+    start = case.curve.start
+    late = start is not None and start.wait_ns is not None and start.wait_ns >= bounds.floor
+    allowed = {"cache-shaped"} if late else set()
+    return not any(r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons)
 
 
 def _expect(case: Case) -> tuple[float | None, list[str]]:

@@ -181,6 +181,7 @@ def test_argv() -> None:
         ToolRequest(program="qperf", role="client", server="b"),
         ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", sizes=(1, 5, 7)),
         ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", window=4),
+        ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", iterations=500),
     ],
 )
 def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:

@@ -14,6 +14,7 @@ __all__ = ["argv"]
 _ABLE = (
     *("server", "port", "sizes", "iterations", "seconds", "socket_buffer_bytes", "cpu", "device", "mtu", "rdma_cm"),
 )
+_RDMA = ("rc_", "uc_", "ud_", "xrc_")
 
 
 def _sizes(sizes: tuple[int, ...]) -> list[str]:
@@ -42,6 +43,9 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     odd = [name for name in tests if not known_test(name)]
     if odd or not tests:
         raise BadInput(f"qperf has no test {odd[0] if odd else ''!r}: name one, as tcp_bw, tcp_lat, rc_bw or rc_lat.")
+    sockets = [name for name in tests if not name.startswith(_RDMA)]
+    if request.iterations is not None and sockets:
+        raise BadInput(f"qperf never ends {sockets[0]} after a number of messages: ask for seconds.")
     words = [request.program, request.server, *port, *_sizes(request.sizes)]
     if request.seconds is not None:
         words += ["-t", f"{request.seconds:g}"]

@@ -105,7 +105,8 @@ def wire(fabric: Fabric, form: str, seed: int) -> Series:
         sag = 1 - fabric.sag * (size >= 2 << 20)
         extra = fabric.handshake * start * (size > fabric.eager)
         once = noisy(start * (1 + 0.1 * (size > 64)) + extra + size / (rate * sag) * 1e9)
-        streamed = noisy(max(start / 40, 30.0) + extra / 64 + size / (rate * sag) * 1e9)
+        gap = max(start / 8, 130.0) if form != "write_bw" else 30.0  # verbs overlap posting and sending
+        streamed = noisy(gap + extra / 64 + size / (rate * sag) * 1e9)
         points.append(_point(form, size, once, streamed))
     return _series(form, points)
 

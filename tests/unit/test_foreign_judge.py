@@ -231,6 +231,17 @@ def test_more_messages_than_the_line_has_room_for() -> None:
     assert ("message-rate-above-link" in codes(found, "fail"), found.proof) == (True, "off-wire")
 
 
+def test_one_core_sends_only_so_many_messages() -> None:
+    quick = {1 << n: min(11_800.0, (1 << n) * 14.0) for n in range(23)}
+    found = judge_series(stream(quick), claim_from_text("edr"))
+    assert (found.verdict, codes(found, "warning")) == ("pass", {"message-rate-unusual"})
+    usual = {1 << n: min(11_800.0, (1 << n) * 6.0) for n in range(23)}
+    assert "message-rate-unusual" not in codes(judge_series(stream(usual), claim_from_text("edr")))
+    assert "message-rate-unusual" in codes(judge_series(stream(usual), claim_from_text("100gbe")))
+    several = judge_series(stream(quick, pairs=8, traffic="rate"), claim_from_text("edr"))
+    assert "message-rate-unusual" not in codes(several)
+
+
 def test_small_streams_tell_nothing_of_the_link() -> None:
     found = judge_series(stream({8: 40.0}, window=1), claim_from_text("edr"))
     assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"sizes-too-small"})

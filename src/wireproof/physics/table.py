@@ -116,6 +116,8 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("typical.truescale", 2000, "ns", _L, True),
     ("typical.efa", 25000, "ns", "10 to 18 us warm, 24 to 30 cold (the same tables)", True),
     ("typical.slingshot", 2500, "ns", _L, True),
+    ("rate.one_pair", 12e6, "1/s", f"two-sided MPI, one pair over RDMA: 3 to 10 M/s; memory 1.5 to 25 M/s, {_L}", True),
+    ("rate.one_pair_tcp", 5e6, "1/s", f"two-sided MPI, one pair over kernel TCP or SRD: 0.1 to 3 M/s, {_L}", True),
     ("typical.margin", 2.5, "1", "slower than this many times the usual is not usual", True),
     ("shaper.burst_time", 64e-6, "s", "token bucket of the lab: burst = 64 us x rate; measured honest", False),
     ("shaper.least_burst", 2000, "B", "least token bucket of the lab: one large frame must pass", False),

@@ -12,9 +12,12 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
+from wireproof.physics.limits import limits
+from wireproof.physics.table import Table
 
-__all__ = ["Quantity", "Row", "exact", "goodput_of", "parse_quantity", "rates", "times"]
+__all__ = ["Quantity", "Row", "exact", "goodput_of", "parse_quantity", "rates", "shares", "times"]
 
 Kind = Literal["rate", "time", "messages"]
 
@@ -182,8 +185,11 @@ _LADDER = (
 )
 
 
-def rates(bytes_per_s: Decimal | float | int) -> list[Row]:
-    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic. Raises PhysicsError (``exact``)."""
+def rates(bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None) -> list[Row]:
+    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic; then ``shares`` of a link.
+
+    Raises PhysicsError (``exact``).
+    """
     value = exact(bytes_per_s)
     rows = []
     for label, times_bits, shown, divisor in _LADDER:
@@ -193,6 +199,25 @@ def rates(bytes_per_s: Decimal | float | int) -> list[Row]:
         sign = "=" if whole else "~"
         line = f"{_plain(value)} B/s{bits} / {shown} {sign} {text} {label}"
         rows.append(Row(label=label, value=float(result), text=f"{text} {label}", arithmetic=line, exact=whole))
+    return rows if link is None else rows + shares(value, link, table)
+
+
+def shares(bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None) -> list[Row]:
+    """Per cent of the nominal rate (the line's) and of the attainable one (less headers, PCIe); ``value`` 1 = all.
+
+    A rate of the link that is not known has no row. Raises PhysicsError (``exact``).
+    """
+    value = exact(bytes_per_s)
+    nominal = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 8
+    attainable = limits(link, "stream", "stream", 0, table).attainable_bytes_per_s
+    rows = []
+    for label, most in (("nominal", nominal), ("attainable", attainable)):
+        if not most:
+            continue
+        share = _EXACT.divide(value, exact(most))
+        text = f"{float(100 * share):.2f} % of {label}"
+        line = f"{_plain(_shift(value, -6))} MB/s / {most / 1e6:.6g} MB/s = {text}"
+        rows.append(Row(label=label, value=float(share), text=text, arithmetic=line, exact=False))
     return rows
 
 

@@ -32,6 +32,12 @@ means: The messages per second, each with the least packet of the protocol, are 
 detected: Messages/s x (size + least header) above the line rate; RDMA only, since TCP joins small messages.
 next: Check the path, and over how many pairs and directions the program sums.
 
+# message-rate-unusual: More messages than one core usually sends
+means: One pair of ranks sent more small messages in a second than MPI usually does over such a link; through shared
+  memory it does.
+detected: Messages/s of one pair, up to 64 B, above rate.one_pair (RDMA) or rate.one_pair_tcp (kernel TCP, EFA).
+next: Check the placement of the ranks; where your system is that quick, say so in a limits file (--physics).
+
 # slow-start: Small messages take unusually long
 means: The half round trip of small messages is far above what is usual for this kind of link: another transport, a
   power state or interrupt moderation.

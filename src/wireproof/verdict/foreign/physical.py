@@ -17,6 +17,7 @@ _BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have,
 _AFTER = 0.5
 _SYNCHRONIZING = ("barrier", "allreduce", "alltoall", "allgather", "reduce_scatter", "reduce-scatter")
 _MEBI = 1.048576
+_SMALL_STREAM = 64  # messages up to this size tell what a core sends, bytes
 _LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
 
 
@@ -35,6 +36,7 @@ def judge_physics(case: Case) -> None:
     _transfer(case, bounds)
     _ceiling(case, bounds)
     _message_rate(case, bounds)
+    _one_pair(case, bounds)
 
 
 def _local(case: Case) -> bool:
@@ -263,3 +265,24 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
             )
             case.add("message-rate-above-link", "fail", text, {"messages_per_s": messages, "size": row.size})
             return
+
+
+def _one_pair(case: Case, bounds: Bounds) -> None:
+    """Small messages of one pair, more in a second than one core sends over such a link: a warning, from literature."""
+    series = case.series
+    if case.off or series.traffic not in ("stream", "exchange", "rate") or series.pairs > 1 or series.protocol:
+        return
+    small = [row for row in case.curve.moved if 0 < row.size <= _SMALL_STREAM and row.goodput]
+    if case.chain or not small:
+        return
+    slow = bounds.link.protocol in ("tcp", "efa")
+    usual = (case.table or default_table())["rate.one_pair_tcp" if slow else "rate.one_pair"].value
+    row = max(small, key=lambda r: (r.goodput or 0.0) * (1 - r.doubt) / r.size)
+    messages = (row.goodput or 0.0) * (1 - row.doubt) / row.size
+    if messages <= usual:
+        return
+    text = (
+        f"{messages / 1e6:.3g} M messages/s of {size(row.size)} by one pair; over {case.kind} one core usually sends "
+        f"less than {usual / 1e6:g} M/s, through memory it does"
+    )
+    case.add("message-rate-unusual", "warning", text, {"messages_per_s": messages, "usual_per_s": usual})

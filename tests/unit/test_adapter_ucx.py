@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wireproof.adapters import adapter, read
@@ -121,6 +123,27 @@ def test_cut_logs() -> None:
         one = read(text[:end].encode(), "log")[0]
         assert not one.points
         assert not one.complete
+
+
+def test_golden() -> None:
+    log = Path(__file__).parents[1] / "golden" / "logs" / "ucx_perftest_1.13_tcp_loopback.txt"
+    found = read(log.read_bytes(), "log")
+    assert all(one.complete and one.protocol == "tcp" for one in found)
+    assert [(one.benchmark, one.metric, [point.message_bytes for point in one.points]) for one in found] == [
+        ("tag_lat", "half_round_trip", [8]), ("tag_bw", "bandwidth", [MIB]), ("tag_bw", "bandwidth", [4096]),
+        ("tag_bw", "bandwidth", [64]), ("ucp_get", "latency", [8]), ("tag_bw", "bandwidth", [64]),
+        ("tag_lat", "half_round_trip", [8]),
+        ("lat_8", "half_round_trip", [8]), ("lat_64", "half_round_trip", [64]), ("bw_64k", "bandwidth", [65536]),
+        ("lat_8", "half_round_trip", [8]), ("lat_64", "half_round_trip", [64]), ("bw_64k", "bandwidth", [65536]),
+    ]  # fmt: skip
+    assert found[1].points[0].iterations == 6000
+    assert found[1].points[0].goodput_bytes_per_s == pytest.approx(241.16 * MIB)
+
+
+def test_a_batch_with_names_that_say_nothing() -> None:
+    text = table("overhead", "+mine--------+--------------+\n", row("Final:    ", 1000, 90.0, MIB))
+    one = read(text.encode(), "log")[0]
+    assert (one.benchmark, one.traffic) == ("mine", "other")
 
 
 def test_options() -> None:

@@ -31,6 +31,8 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")
 _LONGEST_LINE = 500
 _PATIENCE = 2000  # UCX_PROTO_INFO=y prints a table per protocol between the heading and the result
 _MIB = float(1 << 20)
+_SIZE_IN_NAME = re.compile(r"(?:^|[_/])(\d{1,12})([kKmMgG]?)(?=$|[_/])")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _DEFAULT_ITERATIONS = 1_000_000
 _COLUMNS = 8
 _THREADED = 4
@@ -162,16 +164,23 @@ def _size_of(row: _Row, said: int | None) -> int | None:
     """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding leaves it open."""
     _, bandwidth_text, rate_text = row.overall
     bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
+    half_step = step_of(bandwidth_text) / 2
+    if said is not None and abs(said * rate / _MIB - bandwidth) <= half_step + 0.5 * said / _MIB + 0.01 * bandwidth:
+        return said
     if rate <= 0 or bandwidth <= 0:
-        return said
+        return None
     size = bandwidth * _MIB / rate
-    doubt = size * (step_of(bandwidth_text) / 2 / bandwidth + 0.5 / rate + 1e-9)
-    if said is not None and abs(said - size) <= 2 * doubt + 0.01 * size:
-        return said
+    doubt = size * (half_step / bandwidth + 0.5 / rate + 1e-9)
     if doubt < 0.5:
         return round(size)
     powers = [1 << bit for bit in range(48) if abs((1 << bit) - size) <= doubt]
     return powers[0] if len(powers) == 1 else None
+
+
+def _size_named(name: str) -> int | None:
+    """The size that a batch's line is named after: ``lat_8``, ``bw_64k``, ``4096``."""
+    found = _SIZE_IN_NAME.findall(name)
+    return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
 
 
 def _point(row: _Row, size: int, test: UcxTest, percentile: str) -> SeriesPoint | None:
@@ -199,13 +208,14 @@ def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, 
     test = test_of(_name_of(name, setup.test), table.heading)
     points, notes = list[SeriesPoint](), list[str]()
     for row in rows:
-        size = _size_of(row, setup.size)
+        said = setup.size if setup.size is not None else _size_named(row.name)
+        size = _size_of(row, said)
         point = None if size is None else _point(row, size, test, table.percentile)
         if point is None:
             notes.append(f"line {row.line + 1} left out: its numbers leave the size open, or are no measurement")
         else:
             points.append(point)
-            if size != setup.size:
+            if size != said:
                 notes.append(f"{size} bytes is bandwidth / message rate of line {row.line + 1}")
     if any(point.percentiles for point in points):
         notes.append("the percentile is of the last 2048 samples only")
@@ -233,7 +243,7 @@ def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, 
 def _name_of(batch: str, test: str) -> str:
     """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else the batch's."""
     parts = batch.split("/")
-    known = [part for part in parts if re.search(r"_(?:lat|bw|mr)$|get$|add$|swap$", part)]
+    known = [part for part in parts if re.search(r"(?:^|_)(?:lat|bw|mr)(?:_|$)|get$|add$|swap$", part)]
     return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 

@@ -170,6 +170,8 @@ def backslashes(recipe: Recipe) -> Iterator[Broken]:
                 if word.raw != "\\":
                     continue
                 rest = recipe.lines[word.line - 1][word.column :]
+                if not job.part.script and any(mark in rest for mark in ("*", "`", "\\ ")):
+                    continue  # the markup of a page: "the \\ **-f** flag"
                 if rest.strip() and not rest.lstrip().startswith("#"):
                     fix = corrected(recipe, [(word, "")], word.line)
                     yield Broken("backslash-inside-line", word.line, word.column, command.text[:80], fix)

@@ -111,8 +111,7 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
         nodes, each = job.count("--nodes"), job.count("--ntasks-per-node")
         spread = each is not None or (job.count("--ntasks") is not None and job.count("--ntasks") == nodes)
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
-        mpi = whose(job, launch)
-        if per_node is not None and mpi == "intel" and job.slurm and not spread and _respects(job, launch):
+        if per_node is not None and _looks_intel(job, launch) and job.slurm and not spread and _respects(job, launch):
             option = launch.options[launch.options.index(per_node) - 1] if per_node in launch.options else per_node
             new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
             fix = corrected(recipe, [(option, new)], option.line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from wireproof.analysis.traffic import host_traffic, not_watched, speed_of
@@ -127,6 +128,24 @@ def test_a_port_without_an_interface_is_found_by_its_counters() -> None:
     )
     efa = port(found, "rdmap0s31:1")
     assert (efa.tx.bytes, efa.rx.bytes) == (900, 10)
+
+
+def test_a_device_without_byte_counters_is_a_port_that_cannot_be_read() -> None:
+    names = {"ib/efa_0/1/hw_counters/rx_drops": 0, "ib/rxe0/1/hw_counters/sent_pkts": 3, "net/eth0/tx_bytes": 0}
+    found = host_traffic(watched(ETH, names, names))
+    assert [one.nic for one in found.ports] == ["eth0", "efa_0:1"]
+    assert port(found, "efa_0:1").tx.bytes is None
+    assert port(found, "efa_0:1").tx.trouble == "unreadable"
+
+
+def test_rdma_that_shows_nowhere_is_a_trouble() -> None:
+    names = {"net/eth0/tx_bytes": 0, "net/eth0/rx_bytes": 0}
+    slingshot = Nic(name="eth0", kind="ethernet", driver="cxi_ss1")
+    assert port(host_traffic(watched(slingshot, names, names)), "eth0").tx.trouble
+    foreign = watched(ETH, names, names)
+    assert foreign.about is not None
+    foreign = msgspec.structs.replace(foreign, about=msgspec.structs.replace(foreign.about, foreign_sysfs=True))
+    assert port(host_traffic(foreign), "eth0").tx.trouble == "foreign /sys"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from wireproof.model.traffic import HostTraffic, Mark, PortTraffic, Watched, Way
 __all__ = ["carriers", "host_traffic", "not_watched", "speed_of"]
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
+_DARK = ("cxi", "enic")
+"""Drivers whose RDMA shows in none of the counters that are read (Slingshot's telemetry, usNIC)."""
 _RDMA_DATA = re.compile(r"ib/([^/]{1,64})/([0-9]{1,3})/(counters/port_xmit_data|hw_counters/tx_bytes)")
 
 
@@ -57,12 +59,13 @@ def host_traffic(watched: Watched) -> HostTraffic:
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
         return HostTraffic(host=watched.host, error=watched.error or "there are no readings")
-    look = _Look(start, before, after, watched.peaks)
+    look = _Look(start, before, after, watched.peaks, foreign=about.foreign_sysfs)
     nics = [*about.nics, *_ports_without_interface(about.nics, after.counters)]
     rises = {name: rise for name, rise in look.rises() if not name.startswith("net/lo/")}
     trouble = trouble_counters({name: rise for name, rise in rises.items() if not name.startswith("ip/")})
     return HostTraffic(
         host=watched.host,
+        machine=f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else "",
         seconds=look.seconds,
         ports=[look.port(nic) for nic in nics],
         tcp_segments=look.rise("ip/Tcp/OutSegs"),
@@ -81,23 +84,33 @@ def _dropped_by_sockets(rises: Mapping[str, int]) -> dict[str, int]:
 
 
 def _ports_without_interface(nics: list[Nic], counters: Mapping[str, int]) -> Iterator[Nic]:
-    """RDMA ports that no network interface belongs to (EFA, InfiniBand without IPoIB)."""
-    known = {(nic.rdma.device, nic.rdma.port) for nic in nics if nic.rdma}
+    """RDMA ports that no network interface belongs to (EFA, InfiniBand without IPoIB).
+
+    A device that has counters, but none of bytes, is a port that cannot be read: what it carries is unknown.
+    """
+    known = {nic.rdma.device: {nic.rdma.port} for nic in nics if nic.rdma}
     for name in sorted(counters):
         found = _RDMA_DATA.fullmatch(name)
-        if found is None or (found.group(1), int(found.group(2))) in known:
+        if found is None or int(found.group(2)) in known.get(found.group(1), ()):
             continue
-        device, port = found.group(1), int(found.group(2))
-        known.add((device, port))
-        driver = "efa" if found.group(3).startswith("hw_") else ""
-        rdma = Rdma(device=device, port=port, link_layer="InfiniBand")
-        yield Nic(name=f"{device}:{port}", driver=driver, kind="infiniband", rdma=rdma)
+        known.setdefault(found.group(1), set()).add(int(found.group(2)))
+        yield _bare(found.group(1), int(found.group(2)), "efa" if found.group(3).startswith("hw_") else "")
+    devices = {name.split("/")[1] for name in counters if name.startswith("ib/") and name.count("/") > 2}
+    for device in sorted(devices - known.keys()):
+        if not device.startswith(SOFT_RDMA):
+            yield _bare(device, 1, "")
+
+
+def _bare(device: str, port: int, driver: str) -> Nic:
+    rdma = Rdma(device=device, port=port, link_layer="InfiniBand")
+    return Nic(name=f"{device}:{port}", driver=driver, kind="infiniband", rdma=rdma)
 
 
 class _Look:
     """The three marks of one host with what is asked of them."""
 
-    def __init__(self, start: Mark, before: Mark, after: Mark, peaks: Mapping[str, float]) -> None:
+    def __init__(self, start: Mark, before: Mark, after: Mark, peaks: Mapping[str, float], *, foreign: bool) -> None:
+        self._foreign = foreign
         self._before, self._after, self._start, self._peaks = before, after, start, peaks
         self.seconds = (after.t_ns - before.t_ns) / 1e9
         idle = (before.t_ns - start.t_ns) / 1e9
@@ -130,6 +143,9 @@ class _Look:
     def _way(self, nic: Nic, direction: Direction) -> Way:
         groups = carriers(nic, direction, self._there)
         way = self._added([self._part(group) for group in groups])
+        if nic.kind != "loopback" and not way.trouble and (self._foreign or nic.driver.startswith(_DARK)):
+            # Sockets are counted; RDMA through the same port would not be.
+            way = msgspec.structs.replace(way, trouble="foreign /sys" if self._foreign else "RDMA unread")
         if all(name.startswith("ethtool/") for name in way.counters):
             # The driver's statistics are too costly to be read many times a second: the peak is that of their parts.
             parts = carriers(nic, direction, lambda source: False)

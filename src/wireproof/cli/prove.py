@@ -93,10 +93,10 @@ def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) ->
     status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
     if as_json:
         sys.stdout.flush()
-        sys.stdout.buffer.write(document(argv, status, traffic, judgement, proved.series, place.said))
+        sys.stdout.buffer.write(document(argv, status, traffic, judgement, proved.series, [*place.said, *proved.notes]))
         sys.stdout.buffer.flush()
         return
-    for line in lines(status, traffic, judgement):
+    for line in [*proved.notes, *lines(status, traffic, judgement)]:
         click.echo(f"wireproof: {line}", err=True)
 
 

@@ -60,6 +60,7 @@ class Proved:
     traffic: Traffic
     judgement: TrafficVerdict
     series: list[Series]
+    notes: tuple[str, ...] = ()
 
 
 def _is_here(host: str) -> bool:
@@ -279,14 +280,24 @@ def run_proved(
         traffic = session.traffic(seconds)
         for server in servers:
             server.end()
-        watched, output = session.watched(), bytes(command.output)
-    series = _numbers(output, name or Path(argv[0]).name, files)
+        watched = session.watched()
+    series = _numbers(bytes(command.output), name or Path(argv[0]).name, files)
     unwatched = not_watched((host for one in series for host in one.hosts), watched)
     traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
-    judgement = judge_traffic(traffic, series, place.claim())
     return Proved(
-        exit_status=status, output=output, seconds=seconds, traffic=traffic, judgement=judgement, series=series
+        exit_status=status,
+        output=bytes(command.output),
+        seconds=seconds,
+        traffic=traffic,
+        judgement=judge_traffic(traffic, series, place.claim()),
+        series=series,
+        notes=_notes(command),
     )
+
+
+def _notes(command: WatchedCommand) -> tuple[str, ...]:
+    lost = f"the last {command.dropped} bytes of the output were not read for numbers"
+    return (lost,) if command.dropped else ()
 
 
 def _sinks(output_to_stderr: bool) -> tuple[int | None, int | None]:

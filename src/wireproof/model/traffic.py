@@ -94,9 +94,13 @@ class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """One host. The troubles are counters that rose: name to how much."""
+    """One host. ``machine`` is its kernel and network namespace, "" unknown: two names may be one machine.
+
+    The troubles are counters that rose: name to how much.
+    """
 
     host: str
+    machine: str = ""
     seconds: float = 0.0
     ports: list[PortTraffic] = msgspec.field(default_factory=list)
     tcp_segments: int | None = None

@@ -208,6 +208,10 @@ class _Judged:
             if host.error:
                 text = f"{host.host} was not watched: {host.error}."
                 found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
+        same = [host.host for host in self.traffic.hosts if not host.error]
+        if len(self.ports.hosts) < len(same):
+            text = f"{', '.join(same[:8])}: some of these names are one machine, whose ports are counted once."
+            found.append(reason("traffic-one-end", text, {"hosts": ", ".join(same[:8])}, "warning"))
         if self.traffic.unwatched:
             names = ", ".join(self.traffic.unwatched[:8])
             text = f"the output names {names}, whose ports were not read: give them to --hosts."

@@ -34,7 +34,7 @@ class Ports:
     """The ports of every watched host, sorted into claimed, other and loopback."""
 
     def __init__(self, traffic: Traffic, claim: Claim) -> None:
-        self.hosts = [host for host in traffic.hosts if not host.error]
+        self.hosts = _distinct([host for host in traffic.hosts if not host.error])
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
@@ -83,6 +83,14 @@ class Ports:
     def _end(self, host: HostTraffic, kind: Kind) -> tuple[Carried, Carried]:
         ports = self.of(host, kind)
         return _sum(ports, "tx"), _sum(ports, "rx")
+
+
+def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
+    """Each machine once: its ports under a second name are no second end."""
+    found: dict[str, HostTraffic] = {}
+    for host in hosts:
+        found.setdefault(host.machine or f"name {host.host}", host)
+    return list(found.values())
 
 
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())

@@ -137,6 +137,7 @@ GOOD = [
     "./qcu64e /NIC=1 /INFO\n./qcu64e /NIC=1 /SET 1x40\nreboot",
     "\t\tState: Active\n\t\tPhysical state: LinkUp\nState: Down",
     "ethtool -K eth0 tso on; ethtool -S eth0; ethtool -A eth0 rx off tx off; ethtool -C eth0 rx-usecs 0",
+    "echo 3 > /proc/irq/${irq[$i]}/smp_affinity_list; echo 1 > '/sys/x*'",
     "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0 --trust=dscp; mlnx_qos -i eth0",
 ]
 

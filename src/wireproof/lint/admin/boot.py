@@ -189,7 +189,8 @@ def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
             continue
         if any(word.text == "sudo" for word in command.outer) and command.outer[-1].text == "sudo":
             yield on("echo-sudo", recipe, command, redirect.target, f"sudo echo … > {path[:100]}")
-        if re.search(r"[*?\[]", redirect.target.raw) and redirect.target.raw[:1] not in ("'", '"'):
+        literal = re.sub(r"\$\{[^}]{0,200}\}", "", redirect.target.raw)  # an array's [index] is no pattern
+        if re.search(r"[*?]|\[[^]]{1,40}\]", literal) and literal[:1] not in ("'", '"'):
             yield on("echo-many", recipe, command, redirect.target)
         if len(values) == 1 and "$" not in values[0].text:
             yield from written(recipe, command, values[0], path)

@@ -23,6 +23,13 @@ def test_a_good_number_gets_no_warning() -> None:
     assert {row["label"] for row in found["rows"]} == {"MB/s", "MiB/s", "GB/s", "GiB/s", "Gb/s"}
 
 
+def test_without_an_mtu_both_usual_ones_are_shown() -> None:
+    done = wireproof("convert", "116.96MB/s", "--link", "1gbe")
+    assert "MTU unknown: 9000 assumed" in done.stdout
+    assert "99.38 % of attainable at MTU 1500" in done.stdout
+    assert "at MTU 1500" not in wireproof("convert", "12GB/s", "--link", "edr").stdout
+
+
 def test_number_and_unit_may_be_two_words() -> None:
     done = wireproof("convert", "941", "Mbits/sec")
     assert "117.625 MB/s" in done.stdout

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wireproof.physics import claim_from_text
 from wireproof.physics.errors import PhysicsError
-from wireproof.physics.units import Quantity, exact, goodput_of, parse_quantity, rates
+from wireproof.physics.units import Quantity, exact, goodput_of, parse_quantity, rates, shares
 
 
 def value_of(text: str, label: str) -> str:
@@ -55,6 +56,15 @@ def test_the_documents_number_in_every_unit() -> None:
     rounded = {row.label for row in rates(4986110000) if not row.exact}
     assert rounded == {"MiB/s", "GiB/s"}
     assert rates(4986110000)[4].arithmetic == "4986110000 B/s x 8 / 10^9 = 39.88888 Gb/s"
+
+
+def test_shares_of_a_link() -> None:
+    link = claim_from_text("1gbe", mtu=1500)
+    rows = rates(116960000, link)
+    assert [row.label for row in rows[-2:]] == ["nominal", "attainable"]
+    assert [row.text for row in rows[-2:]] == ["93.57 % of nominal", "99.38 % of attainable"]
+    assert rows[-1].arithmetic == "116.96 MB/s / 117.685 MB/s = 99.38 % of attainable"
+    assert shares(1, claim_from_text("ethernet")) == []
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("1.24us", "1.24e-6"), ("440 ns", "4.4e-7"), ("2 ms", "0.002"),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from wireproof.model.claim import Limits, LinkClaim
     from wireproof.physics.units import Quantity, Row
 
@@ -21,18 +23,23 @@ def _link(text: str | None, path: str, mtu: int | None, pcie: str) -> LinkClaim 
     return claim_from_text(text, path=path, mtu=mtu, pcie=pcie)
 
 
-def _shares(bytes_per_s: float, link: LinkClaim, limits: Limits) -> dict[str, Any]:
+def _shares(rate: Decimal, link: LinkClaim, limits: Limits) -> dict[str, Any]:
     """Shares of the nominal and of the attainable rate with their lines, and what to think of them."""
+    import msgspec
+
+    from wireproof.physics.units import shares
+
+    rows = {row.label: row for row in shares(rate, link)}
     found: dict[str, Any] = {"kind": link.kind, "derivation": list(limits.derivation), "warnings": []}
-    lines: list[str] = []
-    nominal = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 8
-    for name, most in (("nominal", nominal), ("attainable", limits.attainable_bytes_per_s)):
-        found[f"{name}_bytes_per_s"] = most
-        found[f"share_of_{name}"] = None if most is None else bytes_per_s / most
-        if most is not None:
-            share = 100 * bytes_per_s / most
-            lines.append(f"{bytes_per_s / 1e6:.6g} MB/s / {most / 1e6:.6g} MB/s = {share:.2f} % of {name}")
-    found["arithmetic"] = lines
+    found["nominal_bytes_per_s"] = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 8
+    found["attainable_bytes_per_s"] = limits.attainable_bytes_per_s
+    for name in ("nominal", "attainable"):
+        found[f"share_of_{name}"] = rows[name].value if name in rows else None
+    found["arithmetic"] = [row.arithmetic for row in rows.values()]
+    if link.protocol == "tcp" and link.mtu is None:
+        # Most Ethernets run at 1500, and the largest MTU flatters none of them: both are said.
+        usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
+        found["arithmetic"] += [f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"]
     share = found["share_of_attainable"]
     if share is not None and share > 1:
         found["warnings"].append(
@@ -51,7 +58,7 @@ def _timing(quantity: Quantity, link: LinkClaim, limits: Limits) -> list[str]:
     return [f"{said}, {limits.floor_ns:.6g} ns: shared memory, another link, or another unit"]
 
 
-def _held(quantity: Quantity, rate: float | None, link: LinkClaim | None, size: int | None) -> dict[str, Any] | None:
+def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim | None, size: int | None) -> dict[str, Any] | None:
     if link is None:
         return None
     from wireproof.physics import limits
@@ -82,7 +89,7 @@ def _document(quantity: Quantity, size: int | None, link: LinkClaim | None) -> d
         "arithmetic": [line for line in (quantity.arithmetic, step) if line],
         "remark": quantity.remark,
         "rows": rows,
-        "link": _held(quantity, None if rate is None else float(rate), link, size),
+        "link": _held(quantity, rate, link, size),
     }
 
 

@@ -191,7 +191,8 @@ def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
     program, install = _found(recipe, asked)
     if program is None and not asked.dry:
         raise _missing(recipe)
-    pairs = asked.pairs or recipe.pairs
+    # On one machine many pairs would only wait for each other.
+    pairs = asked.pairs or (recipe.pairs if place.hosts else 1)
     name = str(program) if program else recipe.program
     words = list(adapter(recipe.tool).argv(_tool_request(recipe, asked, name, "rank", place)))
     extra: dict[str, str] = {}

@@ -76,7 +76,7 @@ def find_tool(
     if given is not None:
         found = given if _is_program(given) else _below(given, names) if given.is_dir() else None
         if found is None:
-            raise BadInput(f"--program {given}: there is no program {name}; give its path or a folder above it.")
+            raise BadInput(f"--program {str(given)!r}: there is no program {name}; give its path or a folder above it.")
         return found.absolute()
     home = environment.get("OSU_HOME", "")
     if name.startswith("osu_") and home.startswith("/") and (found := _below(Path(home), names)):

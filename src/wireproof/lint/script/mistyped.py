@@ -131,7 +131,7 @@ def quotes(recipe: Recipe) -> Iterator[Broken]:
         for word in words:
             if _opens(word):
                 line = recipe.lines[word.line - 1]
-                fix = line[: word.column - 1] + _ascii(line[word.column - 1 :])
+                fix = _requoted(line, word.column - 1)
                 yield Broken("typographic-quote", word.line, word.column, word.text, fix)
                 break
 
@@ -141,8 +141,15 @@ def _opens(word: Word) -> bool:
     return bool(re.match(r"[“„‘”]|[\w-]{1,80}=[“„‘”]", bare))
 
 
-def _ascii(text: str) -> str:
-    return "".join(_QUOTES.get(char, char) for char in text)
+def _requoted(line: str, begin: int) -> str | None:
+    """The line with the first pair of typographic marks behind ``begin`` in ASCII; None when it has no end."""
+    places = [at for at in range(begin, len(line)) if line[at] in _QUOTES][:2]
+    if len(places) < 2:
+        return None
+    first, last = places
+    mark = _QUOTES[line[first]]
+    inner = line[first + 1 : last]
+    return None if mark in inner else line[:first] + mark + inner + mark + line[last + 1 :]
 
 
 def invisible(recipe: Recipe) -> Iterator[Broken]:

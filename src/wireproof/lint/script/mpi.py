@@ -144,12 +144,17 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
             if _GONE.match(word.text) and mpi in (None, "intel") and "openmpi" not in launch.families:
                 if not old_intel(job):
                     yield Broken("option-removed", word.line, word.column, word.text)
-            elif mpi == "openmpi" and _ONLY_HYDRA.match(word.text):
+            elif mpi == "openmpi" and _ONLY_HYDRA.match(word.text) and not (word.text.endswith("ppn") and _five(job)):
                 yield Broken("option-of-another-mpi", word.line, word.column, f"{word.text} for Open MPI")
             elif mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
                 name = "Intel MPI" if mpi == "intel" else "MPICH"
                 yield Broken("option-of-another-mpi", word.line, word.column, f"{word.text} for {name}")
     yield from _shown_options(recipe)
+
+
+def _five(job: Job) -> bool:
+    """The text names an Open MPI 5 or later, whose launcher is another program."""
+    return bool(re.search(r"open-?mpi[^\n]{0,12}[/_-]v?[5-9]\.", job.text, re.IGNORECASE))
 
 
 def _option_words(launch: Launch) -> Iterator[Word]:

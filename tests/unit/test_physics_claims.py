@@ -112,3 +112,8 @@ def test_psm3_pays_its_own_header_and_ip_over_a_fabric_its_packets() -> None:
 
 def test_usual_values_are_marked_as_literature() -> None:
     assert all(row.literature for key, row in default_table().items() if key.startswith(("typical.", "floor.")))
+
+
+def test_a_netdev_too_small_for_any_roce_packet_still_has_a_limit() -> None:
+    found = limits(claim_from_text("roce100", mtu=300), "stream", "stream", 1 << 20).attainable_bytes_per_s
+    assert found == pytest.approx(12.5e9 * 256 / (256 + 82))

@@ -21,7 +21,7 @@ def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
         fitting = [mtu for mtu in _ROCE_MTUS if mtu == link.mtu or mtu + _ROCE_ROOM <= link.mtu]
-        return max(fitting), ""
+        return max(fitting, default=_ROCE_MTUS[0]), ""  # RoCE has no smaller packet
     if link.mtu is not None:
         return link.mtu, ""
     key = f"{link.protocol}.mtu"

@@ -7,6 +7,7 @@ begin with the message size; widths and precision are build options, so rows are
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.osu_cells import rows_of_cells
@@ -64,32 +65,41 @@ def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
     return columns, sized, index
 
 
-def _point(words: list[str], columns: list[str], test: OsuTest, line: int) -> SeriesPoint | None:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where each number of a row stands; worked out once per table. ``tails`` and ``others`` are kept by name."""
+
+    columns: tuple[str, ...]
+    tails: tuple[str, ...]
+    others: tuple[str, ...]
+    test: OsuTest
+
+
+def _layout(columns: list[str], test: OsuTest) -> _Layout:
+    tails = tuple(name for name in columns if re.fullmatch(r"p\d+(\.\d+)?", name))
+    known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", "valid", *tails}
+    return _Layout(tuple(columns), tails, tuple(name for name in columns if name not in known), test)
+
+
+def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
     size = integer(words[0])
+    texts = dict(zip(layout.columns, words[1:], strict=True))
+    valid = texts.pop("valid", None)
     fields: dict[str, float] = {}
-    texts = dict(zip(columns, words[1:], strict=True))
-    valid = None
     for role, text in texts.items():
-        if role == "valid":
-            valid = text.lower() == "pass"
-            continue
         value = number(text)
         if value is None or value < 0:
             return None
         fields[role] = value
     if size is None or not fields:
         return None
-    time = fields.get("time")
+    time, goodput, iterations = fields.get("time"), fields.get("goodput"), fields.get("iterations")
     scaled = None if time is None else time * 1e3
-    goodput = fields.get("goodput")
-    tails = {key: value for key, value in fields.items() if re.fullmatch(r"p\d+(\.\d+)?", key)}
-    known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", *tails}
-    unit = 1e3 if time is not None else 1e6
-    iterations = fields.get("iterations")
+    half, unit = layout.test.half_round_trip, 1e6 if time is None else 1e3
     return SeriesPoint(
         message_bytes=size,
-        hrt_ns=scaled if test.half_round_trip else None,
-        time_ns=None if test.half_round_trip else scaled,
+        hrt_ns=scaled if half else None,
+        time_ns=None if half else scaled,
         time_min_ns=fields["time_min"] * 1e3 if "time_min" in fields else None,
         time_max_ns=fields["time_max"] * 1e3 if "time_max" in fields else None,
         goodput_bytes_per_s=None if goodput is None else goodput * 1e6,
@@ -97,18 +107,20 @@ def _point(words: list[str], columns: list[str], test: OsuTest, line: int) -> Se
         iterations=None if iterations is None else int(iterations),
         time_step_ns=step_of(texts["time"]) * 1e3 if time is not None else 0.0,
         goodput_step=step_of(texts["goodput"]) * 1e6 if goodput is not None else 0.0,
-        percentiles={key: value * unit for key, value in tails.items()},
-        values={key: value for key, value in fields.items() if key not in known},
-        valid=valid,
+        percentiles={name: fields[name] * unit for name in layout.tails if name in fields},
+        values={name: fields[name] for name in layout.others if name in fields},
+        valid=None if valid is None else valid.lower() == "pass",
         line=line + 1,
     )
 
 
-def _points(page: Page, rows: Rows, columns: list[str], test: OsuTest) -> tuple[list[SeriesPoint], int]:
+def _points(rows: Rows, columns: list[str], test: OsuTest) -> tuple[list[SeriesPoint], int]:
     """Points by size, and how many rows held what is no measured number (nan, a negative time)."""
-    points = [_point(words, columns, test, line) for words, line in zip(rows.fields, rows.lines, strict=True)]
+    layout = _layout(columns, test)
+    points = [_point(words, layout, line) for words, line in zip(rows.fields, rows.lines, strict=True)]
     good = [point for point in points if point is not None]
-    return sorted(good, key=lambda point: point.message_bytes), len(points) - len(good)
+    good.sort(key=lambda point: point.message_bytes)
+    return good, len(points) - len(good)
 
 
 def _state(page: Page, rows: Rows, points: list[SeriesPoint], odd: int) -> str:
@@ -153,7 +165,7 @@ def parse(page: Page, start: int) -> Parsed:
     rows = read_rows(page, first, (len(columns) + 1,), starts_result) if whole else _size_less(page, first, columns)
     if rows.torn and not rows.fields and len(columns) == 1:
         rows = rows_of_cells(page, first) or rows
-    points, odd = _points(page, rows, columns, test)
+    points, odd = _points(rows, columns, test)
     incomplete = _state(page, rows, points, odd)
     window, pairs = _WINDOW.search(heading), _PAIRS.search(heading)
     series = Series(

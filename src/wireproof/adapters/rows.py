@@ -15,6 +15,7 @@ PATIENCE = 60
 _LONGEST_NUMBER = 32
 _ABSURD = 1e18
 _ALIKE = 5
+_STEPS = tuple(float(f"1e-{digits}") for digits in range(31))
 
 
 def number(text: str) -> float | None:
@@ -35,10 +36,12 @@ def integer(text: str) -> int | None:
 
 def step_of(text: str) -> float:
     """The value of one unit in the last printed digit: 0.01 for ``116.96``, 1 for ``28``."""
-    mantissa, _, exponent = text.lower().partition("e")
-    digits = len(mantissa.partition(".")[2])
-    power = number(exponent) or 0.0 if exponent else 0.0
-    return float(10.0 ** max(-30.0, min(30.0, power - digits)))
+    if "e" in text or "E" in text:
+        mantissa, _, exponent = text.lower().partition("e")
+        power = number(exponent) or 0.0
+        return float(10.0 ** max(-30.0, min(30.0, power - len(mantissa.partition(".")[2]))))
+    point = text.find(".")
+    return _STEPS[min(30, len(text) - 1 - point)] if point >= 0 else 1.0
 
 
 @dataclass(slots=True)

@@ -69,7 +69,9 @@ nothing measured at all, makes it inconclusive; else it passes. Warnings and not
 
 The path of each number has one of five proofs: `on-wire` (the payload is on the claimed port of both ends), `off-wire`
 (shared memory, loopback), `wrong-path` (another NIC), `mixed` (part here, part elsewhere), `unproven` (no evidence that
-can be believed). Only `on-wire` can pass.
+can be believed). Only `on-wire` can pass. The results of other programs (`wireproof judge`) hold no counters: they pass
+as `unproven`, when they are complete and nothing in them contradicts the claim; `off-wire` then says that the numbers
+themselves exclude the claimed wire.
 """
 
 

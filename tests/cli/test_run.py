@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,19 @@ def test_a_dry_run_needs_no_tool_and_prints_what_a_shell_takes() -> None:
 
 
 def test_a_dry_run_as_json() -> None:
-    argv = ("run", "imb", "PingPong", "--hosts", "c101,c102", "--mpi", "intel", "--fabric", "psm2", "--dry-run", "--json")
+    argv = (
+        "run",
+        "imb",
+        "PingPong",
+        "--hosts",
+        "c101,c102",
+        "--mpi",
+        "intel",
+        "--fabric",
+        "psm2",
+        "--dry-run",
+        "--json",
+    )
     found = document(wireproof(*argv, environment=EMPTY))
     assert found["benchmark"] == "PingPong"
     step = found["steps"][0]
@@ -81,3 +95,42 @@ def test_a_program_of_another_mpi_is_refused(tmp_path: Path) -> None:
         pytest.skip("this hpcc is linked with MPICH")
     assert done.returncode == 2
     assert "each rank would believe that it is alone" in one_sentence(done)
+
+
+AGENT = """#!/bin/sh
+# Called like ssh; every host that it reaches is this machine.
+while :; do case "$1" in -o) shift 2 ;; -*) shift ;; *) break ;; esac; done
+shift
+exec /bin/sh -c "$*"
+"""
+
+
+@pytest.mark.engine
+def test_two_names_for_one_machine_fail_whatever_the_number_says(tmp_path: Path) -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 is not installed")
+    agent = tmp_path / "agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    done = wireproof("run", "iperf3", "--hosts", "c101,c102", "--launcher", agent, "--address", "127.0.0.1",
+                     "--port", port, "--seconds", "1", "--link", "100gbe", "--json")  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    found = document(done)
+    assert found["verdict"] == "fail"
+    assert found["proof"] == "off-wire"
+    assert "traffic-loopback" in {reason["code"] for reason in found["path"]["reasons"]}
+
+
+@pytest.mark.engine
+def test_on_one_machine_nothing_passes_and_nothing_is_a_lie() -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    done = wireproof("run", "iperf3", "--seconds", "1", "--port", port, "--json")
+    assert done.returncode == 3, done.stderr
+    assert document(done)["verdict"] == "inconclusive"

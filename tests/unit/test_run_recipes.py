@@ -103,6 +103,7 @@ def test_thirty_two_pairs_are_between_the_hosts_and_not_inside_them(family: Fami
 def test_the_documents_sizes() -> None:
     assert words(dry("osu", "osu_bw"))[-3:] == ["osu_bw", "-m", "1048576:1048576"]
     assert words(dry("osu", "latency"))[-3:] == ["osu_latency", "-m", "8:8"]
+    assert words(dry("osu_bw", sizes=()))[-1] == "osu_bw"
     assert words(dry("osu_latency", sizes=(64, 128), iterations=7, extra=("-x", "3")))[-7:] == [
         "osu_latency", "-m", "64:128", "-i", "7", "-x", "3",
     ]  # fmt: skip

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from wireproof.launch.program_host import address_argv, address_in, ask, core_near, cpulist_argv, remote_argv
+from wireproof.launch.program_host import address_argv, address_in, ask, core_near, cpulist_argv
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,6 @@ def test_the_address_of_a_nic(text: str, address: str) -> None:
 def test_questions_are_argument_lists() -> None:
     assert cpulist_argv("mlx5_0:1")[2] == "/sys/class/infiniband/mlx5_0/device/local_cpulist"
     assert address_argv("ib0")[-1] == "ib0"
-    assert remote_argv("n2", ["a b", "$c"], "/agent")[-2:] == ["n2", "'a b' '$c'"]
-    assert remote_argv("n2", ["a"])[0] == "ssh"
 
 
 def test_a_host_that_does_not_answer_costs_nothing() -> None:

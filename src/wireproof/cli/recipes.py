@@ -22,9 +22,9 @@ __all__ = ["Asked", "Prepared", "Step", "prepare_run"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the user said beyond tool and place; None leaves it to the recipe."""
+    """What the user said beyond tool and place; None leaves it to the recipe; empty ``sizes`` to the program."""
 
-    sizes: tuple[int, ...] = ()
+    sizes: tuple[int, ...] | None = None
     iterations: int | None = None
     seconds: float | None = None
     pairs: int | None = None
@@ -78,7 +78,7 @@ def _tool_request(recipe: Recipe, asked: Asked, program: str, role: Role, place:
         role=role,
         server=_address(asked, place) if role == "client" else "",
         port=asked.port,
-        sizes=asked.sizes or recipe.sizes,
+        sizes=recipe.sizes if asked.sizes is None else asked.sizes,
         iterations=asked.iterations or recipe.iterations,
         seconds=asked.seconds or recipe.seconds,
         omit_seconds=recipe.omit_seconds,

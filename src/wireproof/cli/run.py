@@ -74,12 +74,20 @@ def _narrowed(place: Place, recipe: Recipe) -> Place:
     )
 
 
-def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
-    from wireproof.cli.recipes import Asked
+def _sizes(text: str | None) -> tuple[int, ...] | None:
+    """The recipe's sizes when nothing is said, the program's own list for ``own``."""
+    if text is None or text.strip().lower() == "own":
+        return None if text is None else ()
     from wireproof.settings.sizes import parse_sizes
 
+    return parse_sizes(text)
+
+
+def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
+    from wireproof.cli.recipes import Asked
+
     return Asked(
-        sizes=parse_sizes(options["sizes"]) if options["sizes"] is not None else (),
+        sizes=_sizes(options["sizes"]),
         iterations=options["iterations"],
         seconds=options["seconds"],
         pairs=options["pairs"],
@@ -184,7 +192,7 @@ def _words(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 @click.option("--link", metavar="KIND[:GBPS]", help="the link that the result is held against.")
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option("--sizes", metavar="LIST", help="message sizes: 8,64KiB or 0:4MiB (doubling).")
+@click.option("--sizes", metavar="LIST", help="message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).")
 @click.option("--iterations", type=click.IntRange(1, 10**9), metavar="N", help="of each size.")
 @click.option("--seconds", type=click.FloatRange(0.1, 86400), metavar="S", help="of a timed test.")
 @click.option("--pairs", type=click.IntRange(1, 1024), metavar="N", help="ranks per host.")

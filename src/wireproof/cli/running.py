@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ import msgspec
 
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.proving import Companion, Proved, run_proved
+from wireproof.cli.proving import Companion, Proved, reach, run_proved
 from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -62,15 +61,10 @@ def _enclosed(step: Step) -> list[str]:
     return ["env", *words, *step.argv] if words else list(step.argv)
 
 
-def _is_here(host: str) -> bool:
-    own = socket.gethostname()
-    return host in ("", "localhost", own, own.split(".", 1)[0])
-
-
 def _on(host: str, argv: Sequence[str], place: Place) -> str:
-    from wireproof.launch.program_host import ask, remote_argv
+    from wireproof.launch.program_host import ask
 
-    return ask(argv if _is_here(host) else remote_argv(host, argv, place.agent))
+    return ask(reach(place, host, argv))
 
 
 def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
@@ -100,13 +94,10 @@ def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
 
 
 def main_argv(step: Step, place: Place) -> list[str]:
-    """The step that is proven, as it is started from here: a client on another host by ssh."""
+    """The step that is proven, as it is started from here: a client on another host by ssh or the agent."""
     argv = _enclosed(step)
-    if place.lab is not None or _is_here(step.host):
-        return argv
-    from wireproof.launch.program_host import remote_argv
-
-    return remote_argv(step.host, argv, place.agent)
+    # In a lab the proof itself enters the first node.
+    return argv if place.lab is not None or not step.host else reach(place, step.host, argv)
 
 
 def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:

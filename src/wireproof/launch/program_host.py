@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import shlex
 import subprocess
 from collections.abc import Sequence
 
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import check_nic
 
-__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "is_nic", "netdevs_argv", "remote_argv"]
+__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "is_nic", "netdevs_argv"]
 
 _TIMEOUT_S = 15.0
 _LONGEST = 1 << 16
@@ -45,12 +44,6 @@ def netdevs_argv(nic: str) -> list[str]:
 def address_argv(nic: str) -> list[str]:
     """Prints the netdev's IPv4 addresses, one a line."""
     return ["ip", "-o", "-4", "addr", "show", "dev", nic.split(":", 1)[0]]
-
-
-def remote_argv(host: str, argv: Sequence[str], agent: str = "") -> list[str]:
-    """``argv`` on another host. ssh gives its words to a shell there, so they are quoted."""
-    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=5"]
-    return [agent or "ssh", *options, host, shlex.join(argv)]
 
 
 def ask(argv: Sequence[str]) -> str:

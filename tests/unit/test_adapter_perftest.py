@@ -143,6 +143,38 @@ def test_raw_ethernet_is_not_called_rdma() -> None:
     assert one(data).protocol == ""
 
 
+def addresses(local: str, remote: str, pairs: int = 1) -> str:
+    lines = [f" local address: LID {local} QPN 0x0098 PSN 0x5a1c"] * pairs
+    return "\n".join([*lines, *[f" remote address: LID {remote} QPN 0x0099 PSN 0x5a1d"] * pairs])
+
+
+def test_both_ends_are_named() -> None:
+    (first, *_) = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
+    assert first.hosts == ["10.30.1.2", "10.30.1.1"]
+    row = " 65536      5000             97.10              96.52                0.184097"
+    data = log("RDMA_Write BW Test", BW.format("MB/sec"), row, block=addresses("0x05", "0x07", 300))
+    series = one(data.replace(b" local address: LID 0x05 QPN 0x0098 PSN 0x5a1c\n" + b"-" * 87, b"-" * 87))
+    assert series.hosts == ["LID 0x0005", "LID 0x0007"]
+    assert series.window == 512, "128 deep, on each of 4 queue pairs"
+
+
+def test_one_port_at_both_ends_is_told() -> None:
+    row = " 65536      5000             97.10              96.52                0.184097"
+    series = one(log("RDMA_Write BW Test", BW.format("MB/sec"), row, block=addresses("0x05", "0x05")))
+    assert series.hosts == ["LID 0x0005"]
+    assert any("both ranks are on" in note for note in series.notes)
+
+
+def test_a_closed_table_is_complete_whatever_others_print() -> None:
+    row = " 65536      5000             97.10              96.52                0.184097"
+    assert one(log("RDMA_Write BW Test", BW.format("MB/sec"), "[warn] error: no route to the license", row)).complete
+    assert not one(log("RDMA_Write BW Test", BW.format("MB/sec"), row, " Completion with error at server")).complete
+    killed = log("RDMA_Write BW Test", BW.format("MB/sec"), row, closed=False)
+    first, second = read(killed + log("Send BW Test", BW.format("MB/sec"), row), "x")
+    assert not first.complete, "the rule above the next title closes nothing"
+    assert second.complete
+
+
 def test_port_counters_are_kept() -> None:
     rows = (" 65536      5000             11500.00             11490.00     0.183840", "\tport_xmit_data=81920000", "")
     series = one(log("RDMA_Write BW Test", BW.format("MiB/sec"), *rows))

@@ -58,6 +58,8 @@ class Said:
 
 def _notes(said: Said, flows: list[Flow], known: list[Flow]) -> list[str]:
     notes = list(said.notes)
+    if len(said.hosts) == 2 and said.hosts[0] == said.hosts[1]:
+        notes.append(f"local and remote address are one: both ranks are on {said.hosts[0]}")
     if len(known) < len(flows):
         notes.append("a rate that cannot be is left out")
     if said.message_bytes is None and known:
@@ -99,7 +101,7 @@ def series_of(page: Page, flows: list[Flow], said: Said) -> Series:
         protocol=said.protocol,
         complete=not incomplete,
         incomplete=incomplete,
-        hosts=said.hosts,
+        hosts=list(dict.fromkeys(said.hosts)),
         notes=_notes(said, flows, known if enough else []),
         source=page.source,
         first_line=said.lines[0],

@@ -6,13 +6,13 @@ Its MB is 2^20 bytes, whether a version heads the column MB/sec or MiB/sec; Gb i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import msgspec
 
 from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest_argv import argv
+from wireproof.adapters.perftest_block import ERROR, RULE, Block, block_at, said
 from wireproof.adapters.perftest_json import DOCUMENT, parse_document
 from wireproof.adapters.perftest_tests import COMMAND, HEADING, TITLE, PerfTest, columns_of, test_of
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
@@ -21,66 +21,16 @@ from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
 
-_BLOCK_LINES = 120
-_DOUBLED = 4  # lines: the title again so soon is that of the other end, which writes into the same log
 _BEFORE = 40
 _MOST = 1e15
 _COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
 _FACTORS = {"MB/sec": 1 << 20, "MiB/sec": 1 << 20, "Gb/sec": 125_000_000, "GB/sec": 1 << 30, "GiB/sec": 1 << 30}
-_RULE = re.compile(r"^\s*-{5,}\s*$")
-_PARAMETER = re.compile(
-    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX depth|Post List|Mtu|"
-    r"Link type|rdma_cm QPs|Outstand reads|Dual-port)\s*:?\s{0,20}:?\s{0,20}([\w./-]{1,40})"
-)
-_ERROR = re.compile(
-    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't |Received \d{1,9} times"
-    r"|[Ee]rror\b|Terminated\b|Killed\b"
-)
+_GRAVE = re.compile(r"Completion with error|Failed status|Terminated\b|Killed\b|Received \d{1,9} times")
 _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
 _LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
 _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
-
-
-@dataclass(slots=True)
-class _Block:
-    """What the program says of itself before the table. ``heading``: index of the line of column names, or None."""
-
-    title: re.Match[str] | None
-    parameters: dict[str, str] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
-    heading: int | None = None
-    after: int = 0
-
-
-def _said(line: str) -> str:
-    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[:120]
-
-
-def _block(page: Page, start: int) -> _Block:
-    block = _Block(TITLE.search(page.lines[start]), after=start + 1)
-    if HEADING.search(page.lines[start]):
-        block.heading = start
-        return block
-    if block.title is None:
-        block.errors.append(_said(page.lines[start]))
-        return block
-    last = min(len(page.lines), start + _BLOCK_LINES)
-    for index in range(start + 1, last):
-        line = page.lines[index]
-        block.after = index
-        if HEADING.search(line):
-            block.heading = index
-            return block
-        if _ERROR.search(line):
-            block.errors.append(_said(line))
-        elif starts_result(line) and not (index < start + _DOUBLED and line == page.lines[start]):
-            return block
-        for name, value in _PARAMETER.findall(line):
-            block.parameters.setdefault(name, value)
-    block.after = last
-    return block
 
 
 def _behind_samples(page: Page, heading: int) -> int:
@@ -176,7 +126,7 @@ def _points(page: Page, rows: Rows, roles: list[str], test: PerfTest, unit: str)
     return sorted(good, key=lambda point: point.message_bytes), len(rows.fields) - len(good)
 
 
-def _state(page: Page, rows: Rows, block: _Block, closed: bool, troubles: list[str]) -> str:
+def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[str]) -> str:
     """Why the table is incomplete; "" when nothing says so."""
     if rows.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
@@ -203,10 +153,12 @@ def _command(page: Page, start: int) -> tuple[str, str]:
     return "", ""
 
 
-def _notes(page: Page, start: int, block: _Block, unit: str, odd: int, after: int) -> list[str]:
+def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int) -> list[str]:
     notes = [f"{name}: {value}" for name, value in block.parameters.items()]
     if unit == "MB/sec":
         notes.append("the heading says MB/sec; the program counts 2^20 bytes")
+    if len(block.hosts()) == 1:
+        notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:
         notes.append(f"{odd} rows left out: they hold zero or no number that can be")
     around = page.lines[max(0, start - 10) : after]
@@ -215,26 +167,39 @@ def _notes(page: Page, start: int, block: _Block, unit: str, odd: int, after: in
     return notes
 
 
+def _closed(page: Page, index: int) -> bool:
+    """True for the rule below a table; that above the next title closes nothing."""
+    if index >= len(page.lines) or RULE.match(page.lines[index]) is None:
+        return False
+    return index + 1 >= len(page.lines) or TITLE.search(page.lines[index + 1]) is None
+
+
+def _window(block: Block) -> int | None:
+    """Messages in flight: the depth of the send queue times the queue pairs."""
+    depth, pairs = (integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps"))
+    return depth * (pairs or 1) if depth else None
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The run that begins with the title, the table or the complaint on line index ``start``."""
     if DOCUMENT.search(page.lines[start]):
         return parse_document(page, start)
-    block = _block(page, start)
+    block = block_at(page, start)
     roles, unit = columns_of(page.lines[block.heading]) if block.heading is not None else ([], "")
     command, rest = _command(page, start) if block.title is None else ("", "")
     test = test_of(block.title, command, rest, roles)
     rows, closed, troubles = Rows(after=block.after), False, list(block.errors)
     if block.heading is not None:
         block.heading = _behind_samples(page, block.heading)
-        rows = read_rows(page, block.heading + 1, (len(roles),), lambda line: bool(_RULE.match(line)) or _next(line))
-        closed = rows.after < len(page.lines) and _RULE.match(page.lines[rows.after]) is not None
+        rows = read_rows(page, block.heading + 1, (len(roles),), lambda line: bool(RULE.match(line)) or _next(line))
+        closed = _closed(page, rows.after)
         first = block.heading + 1
-        troubles = [_said(line) for line in page.lines[first : rows.after] if "=" not in line and _ERROR.search(line)]
+        grave = _GRAVE if closed else ERROR
+        troubles = [said(line) for line in page.lines[first : rows.after] if "=" not in line and grave.search(line)]
     points, odd = _points(page, rows, roles, test, unit)
     incomplete = _state(page, rows, block, closed, troubles) if block.heading is not None else ""
     if block.heading is None:
         incomplete = troubles[0] if troubles else "no table follows the title"
-    depth = integer(block.parameters.get("TX depth", ""))
     raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
     series = Series(
         tool="perftest",
@@ -246,10 +211,11 @@ def parse(page: Page, start: int) -> Parsed:
         unit=_UNIT.get(unit, "MB = 2^20 bytes") if roles else "",
         directions=test.directions,
         waits=test.metric in ("half_round_trip", "latency"),
-        window=depth if test.metric.endswith("bandwidth") else None,
+        window=_window(block) if test.metric.endswith("bandwidth") else None,
         protocol="" if raw else "rdma",
         complete=not incomplete,
         incomplete=incomplete,
+        hosts=block.hosts(),
         notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
         source=page.source,
         first_line=start + 1,
@@ -259,7 +225,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def _next(line: str) -> bool:
-    return starts_result(line) and not _ERROR.search(line)
+    return starts_result(line) and not ERROR.search(line)
 
 
 ADAPTER = Adapter(

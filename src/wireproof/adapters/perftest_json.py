@@ -120,6 +120,7 @@ def parse_document(page: Page, start: int) -> Parsed:
     series = _series(page, start, test, point, unit, why)
     notes = [f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info]
     depth = amount(info.get("TX_depth"))
-    window = int(depth) if depth and "bandwidth" in test.metric else None
+    pairs = amount(info.get("Number_of_qps")) or 1
+    window = int(depth * pairs) if depth and depth * pairs < 1e12 and "bandwidth" in test.metric else None
     last = min(document.after, len(page.lines))
     return Parsed([msgspec.structs.replace(series, notes=notes, window=window, last_line=last)], document.after)

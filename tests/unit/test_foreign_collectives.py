@@ -40,6 +40,17 @@ def test_of_several_pairs_only_the_slowest_must_have_crossed() -> None:
     assert judge_series(msgspec.structs.replace(series, processes=2), claim_from_text("edr")).proof == "off-wire"
 
 
+def test_the_slowest_of_many_pairs_is_bound_by_the_link() -> None:
+    def many(slowest: float) -> Series:
+        point = SeriesPoint(
+            message_bytes=2_000_000, goodput_bytes_per_s=9e9, values={"goodput_min_bytes_per_s": slowest}
+        )
+        return pingpong({}, points=[point], processes=64, tool="hpcc", benchmark="PingPongBandwidth")
+
+    assert judge_series(many(1.1e9), claim_from_text("10gbe")).proof == "unproven"
+    assert judge_series(many(5e9), claim_from_text("10gbe")).proof == "off-wire"
+
+
 def test_a_pingpong_that_prints_no_time_is_judged_less_ten_floors() -> None:
     series = stream({2_000_000: 1030.0}, tool="hpcc", benchmark="PingPongBandwidth", traffic="pingpong", waits=True)
     assert judge_series(series, claim_from_text("10gbe", mtu=1500)).verdict == "pass"

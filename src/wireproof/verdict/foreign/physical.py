@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from wireproof.physics.shaper import is_shaped
 from wireproof.physics.table import default_table
 from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, cache_fall
@@ -35,6 +37,7 @@ def judge_physics(case: Case) -> None:
         return
     _transfer(case, bounds)
     _ceiling(case, bounds)
+    _slowest_pair(case, bounds)
     _message_rate(case, bounds)
     _one_pair(case, bounds)
 
@@ -208,6 +211,24 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
         case.add("mixed-paths", "fail", text, {"ratio": ratio})
     else:
         case.off = True
+
+
+def _slowest_pair(case: Case, bounds: Bounds) -> None:
+    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the link."""
+    if not case.chain or bounds.most is None:
+        return
+    for row in case.curve.rows:
+        slowest = row.point.values.get("goodput_min_bytes_per_s")
+        if slowest is None or not bounds.most * (1 + case.criteria.ceiling_tolerance) < slowest < math.inf:
+            continue
+        case.off = True
+        text = (
+            f"even the slowest pair moves {rate(slowest)}, {slowest / bounds.most:.4g} times the {rate(bounds.most)} "
+            f"that {case.kind} can carry: no pair crossed it"
+        )
+        evidence: Evidence = {"goodput_bytes_per_s": slowest, "attainable_bytes_per_s": bounds.most, "size": row.size}
+        case.add("above-ceiling", "fail", text, evidence)
+        return
 
 
 def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:

@@ -83,6 +83,11 @@ def test_the_kind_of_a_command_above() -> None:
     assert one("# sockperf playback -i 192.0.2.4 --data-file x\n" + RUN).benchmark == "playback"
 
 
+def test_a_full_log_says_the_size() -> None:
+    head = "test was performed using the following parameters: --mps=600000 --burst=1 --msg-size=256 --time=1\n"
+    assert one(head + "-" * 30 + "\n" + RUN.partition("\n")[2]).points[0].message_bytes == 256
+
+
 def test_only_the_end_was_pasted_and_two_runs() -> None:
     tail = RUN.partition("\n")[2].replace("<MAX>", "MAX").replace("<MIN>", "MIN")
     assert one(tail).points[0].hrt_ns == pytest.approx(5321)

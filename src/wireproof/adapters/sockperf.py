@@ -119,6 +119,10 @@ def _ask(run: _Run, page: Page, start: int) -> None:
             size = _SIZE.search(command.group(2))
             run.size = int(size.group(1)) if size and size.group(1) else None
             return
+        if "using the following parameters:" in page.lines[index]:  # the head of --full-log
+            size = _SIZE.search(page.lines[index])
+            run.size = int(size.group(1) or size.group(2)) if size else None
+            return
         if _LINE.search(page.lines[index]):
             return
 

@@ -160,7 +160,8 @@ def called_rma(recipe: Recipe) -> Iterator[Broken]:
     for number, line in enumerate(recipe.lines, 1):
         match = _CALLED_RMA.search(line[:4000]) if "RMA" in line else None
         if match and "IMB-RMA" not in line and " not " not in line:
-            yield Broken("pingpong-is-not-rma", number, match.start() + 1, match.group())
+            fix = line[: match.start()] + match.group().replace("RMA", "two-sided", 1) + line[match.end() :]
+            yield Broken("pingpong-is-not-rma", number, match.start() + 1, match.group(), fix)
 
 
 def ranks(recipe: Recipe) -> Iterator[Broken]:

@@ -143,7 +143,7 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
         for word in _option_words(launch):
             if _GONE.match(word.text) and mpi in (None, "intel") and "openmpi" not in launch.families:
                 if not old_intel(job):
-                    yield Broken("option-removed", word.line, word.column, word.text)
+                    yield Broken("option-removed", word.line, word.column, word.text, _by_provider(recipe, word))
             elif mpi == "openmpi" and _ONLY_HYDRA.match(word.text) and not (word.text.endswith("ppn") and _five(job)):
                 yield Broken("option-of-another-mpi", word.line, word.column, f"{word.text} for Open MPI")
             elif mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
@@ -174,7 +174,15 @@ def _shown_options(recipe: Recipe) -> Iterator[Broken]:
         for command in job.commands:
             if len(command.words) == 1 and re.match(r"-(PSM2?|TMI|DAPL|OFA|RDMA)[,.]?\Z", command.texts[0]):
                 word = command.words[0]
-                yield Broken("option-removed", word.line, word.column, word.text)
+                yield Broken("option-removed", word.line, word.column, word.text, _by_provider(recipe, word))
+
+
+def _by_provider(recipe: Recipe, word: Word) -> str | None:
+    """The same choice by a variable, where it is clear which provider follows."""
+    if not re.match(r"--?(PSM2|psm2|TMI|tmi)\b", word.text):
+        return None
+    end = word.raw[len(word.raw.rstrip(",.")) :]
+    return corrected(recipe, [(word, f"-genv FI_PROVIDER psm2{end}")], word.line)
 
 
 def components(recipe: Recipe) -> Iterator[Broken]:

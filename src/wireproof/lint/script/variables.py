@@ -266,7 +266,8 @@ def claims(recipe: Recipe) -> Iterator[Broken]:
     for number, line in enumerate(recipe.lines, 1):
         at = line.find("PSM3_RDMA=0 (default")
         if at >= 0:
-            yield Broken("rdma-default-claimed", number, at + 1, "")
+            fix = line.replace("PSM3_RDMA=0 (default)", "PSM3_RDMA=0")
+            yield Broken("rdma-default-claimed", number, at + 1, "", fix if fix != line else None)
 
 
 def _scripts(recipe: Recipe) -> tuple[Job, ...]:

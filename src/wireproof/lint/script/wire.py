@@ -145,11 +145,15 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
             if not any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values):
-                yield Broken("no-fabric-selection", word.line, word.column, launch.command.text)
+                fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
+                yield Broken("no-fabric-selection", word.line, word.column, launch.command.text, fix)
             continue
         bare = provider.split(";")[0]
         if bare in ("tcp", "sockets", "net") and not any(name.startswith("FI_") and "IFACE" in name for name in values):
-            yield Broken("no-interface", word.line, word.column, f"FI_PROVIDER={provider}")
+            name = "FI_SOCKETS_IFACE" if bare == "sockets" else "FI_TCP_IFACE"
+            option = f"-x {name}=<interface>" if whose(job, launch) == "openmpi" else f"-genv {name} <interface>"
+            with_name = None if launch.is_srun else _inserted(recipe, word, option)
+            yield Broken("no-interface", word.line, word.column, f"FI_PROVIDER={provider}", with_name)
         if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
             yield Broken("no-interface", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
 
@@ -173,9 +177,17 @@ def transports(recipe: Recipe) -> Iterator[Broken]:
             setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
             word = setting.word
             if _TCP_BTL.search(btl) and not any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values):
-                yield Broken("no-interface", word.line, word.column, f"btl {btl}")
+                value = setting.value_word
+                new = f"{value.raw} --mca btl_tcp_if_include <interface>"
+                fix = corrected(recipe, [(value, new)], value.line) if setting.how == "mca" else None
+                yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
             if "OMPI_MCA_pml" not in values and setting.how == "mca":
                 yield Broken("pml-not-forced", word.line, word.column, f"btl {btl}", _with_pml(recipe, launch, word))
+
+
+def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
+    """The line with more options behind the launcher; ``<…>`` is for a person to fill in."""
+    return corrected(recipe, [(launcher, f"{launcher.raw} {options}")], launcher.line)
 
 
 def _with_pml(recipe: Recipe, launch: Launch, word: Word) -> str | None:

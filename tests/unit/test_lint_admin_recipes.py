@@ -69,6 +69,22 @@ def test_lines_without_a_name_are_found(line: str, code: str, frame: str) -> Non
     assert code in {finding.code for finding in lint_text(frame.format(line), "-")}
 
 
+TUNED = """[main]
+summary=Streaming throughput
+include=throughput-performance
+
+[sysctl]
+net.ipv4.tcp_rmem="4096 131072 16777216"
+net.ipv4.tcp_wmem="4096 16384 16777216"
+vm.swappiness=10
+"""
+
+
+@pytest.mark.parametrize("name", ["/usr/lib/tuned/network-throughput/tuned.conf", "-", "page.md"])
+def test_a_tuned_profile_may_quote(name: str) -> None:
+    assert lint_text(TUNED, name) == []
+
+
 def test_what_a_template_fills_in_is_left_alone() -> None:
     text = "net.core.rmem_max = {{ rmem_max }}\nnet.ipv4.tcp_rmem = 4096 87380 {{ rmem_max }}\n"
     assert lint_text(text, "/etc/sysctl.d/90-net.conf") == []

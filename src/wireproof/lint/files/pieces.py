@@ -94,6 +94,8 @@ def kind_of_path(path: str) -> Kind | None:
 
 def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
     """What ``recipe`` holds of ``kind``."""
+    if kind == "sysctl" and recipe.name.endswith("tuned.conf"):
+        return
     if recipe.kind == kind and kind in QUOTED and extracted(recipe):
         return  # the document itself is looked at as a script: there each line's neighbours are known
     if recipe.kind == kind:
@@ -113,7 +115,9 @@ def is_document(recipe: Recipe) -> bool:
 def extracted(recipe: Recipe) -> bool:
     """Whether the lines were picked out of a longer text, the others left blank."""
     content = sum(1 for line in recipe.lines if line.strip())
-    return kind_of_path(recipe.name) is None and len(recipe.lines) > 4 * content + 3
+    # Quoted interfaces have few signs of their own, so a short text is still taken for the file itself.
+    blank = 4 * content + 3 if recipe.kind == "ifcfg" else 2 * content + 1
+    return kind_of_path(recipe.name) is None and len(recipe.lines) > blank
 
 
 @lru_cache(maxsize=8)
@@ -173,10 +177,11 @@ def echoes(number: int, text: str) -> Iterator[tuple[str, Line]]:
 
 
 def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:
-    """Configuration lines that stand in the text as they are."""
+    """Configuration lines that stand in the text as they are. A tuned profile has its own rules: quotes are right."""
+    profile = any(text.strip() == "[sysctl]" for text in recipe.lines)
     lines = [(n, text[:LONGEST_LINE]) for n, text in enumerate(recipe.lines, start=1) if n not in inside]
     for kind, shape in QUOTED.items():
-        if kind == "ifcfg":
+        if kind == "ifcfg" or (kind == "sysctl" and profile):
             continue
         hits = tuple(Line(number, text) for number, text in lines if shape.match(text))
         if kind == "modprobe":  # each line of a document is an example of its own

@@ -248,6 +248,15 @@ def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") ->
 
     Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is missing.
     """
+    prepared = _steps(recipe, asked, place, folder)
+    if place.lab is None or not asked.dry:
+        return prepared
+    node = place.hosts[0] if recipe.shape == "ranks" else "NODE"
+    inside = f"these run inside the lab's nodes: wireproof lab exec {place.lab.name} {node} COMMAND"
+    return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
+
+
+def _steps(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
     if place.hosts and len(place.hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
         raise BadInput(f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts.")
     if recipe.two_ranks and asked.pairs not in (None, 1):

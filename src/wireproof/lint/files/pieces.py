@@ -46,7 +46,7 @@ QUOTED: dict[Kind, re.Pattern[str]] = {
     ),
     "irqbalance": re.compile(r"\s*#?\s*IRQBALANCE_[A-Z]+\s*=\s*\S"),
     "kernel-command-line": re.compile(
-        r"\s*GRUB_CMDLINE_LINUX\w*\s*="
+        r"\s*GRUB_CM\w{2,40}\s*="
         r"|\s*(?:[a-z][\w.-]*=\S+\s+){0,20}intel_pstate=\w+(?:\s+[a-z][\w.-]*=\S+){0,20}\s*$"
     ),
     "ifcfg": re.compile(r"\s*[A-Z][A-Z0-9_]*\s*=\s*\S*\s*$"),

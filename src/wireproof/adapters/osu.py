@@ -28,6 +28,9 @@ _COLUMN = re.compile(
     r"Iterations|Validation|Overlap ?\(%\)|Transmit Size|"
     r"(?:Overall|Compute|Coll\. ?Init|MPI_Test|MPI_Wait|(?:Pure|Min|Max|Avg) Comm\.) ?\(us\)"
 )
+_SAID = re.compile(
+    r"(?:Window creation|Synchronization|Datatype): MPI_[\w/]{1,60}|Buffer on (?:DEVICE|HOST) \([DHM]{1,2}\)"
+)
 _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
 _HEADING_LINES = 14
@@ -167,6 +170,7 @@ def parse(page: Page, start: int) -> Parsed:
         rows = rows_of_cells(page, first) or rows
     points, odd = _points(rows, columns, test)
     incomplete = _state(page, rows, points, odd)
+    said = [match.group(0) for match in _SAID.finditer(heading)]
     window, pairs = _WINDOW.search(heading), _PAIRS.search(heading)
     series = Series(
         tool="osu",
@@ -183,6 +187,7 @@ def parse(page: Page, start: int) -> Parsed:
         window=int(window.group(1)) if window else test.window,
         complete=not incomplete,
         incomplete=incomplete,
+        notes=said,
         source=page.source,
         first_line=start + 1,
         last_line=rows.lines[-1] + 1 if rows.lines else start + 1,

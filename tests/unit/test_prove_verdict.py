@@ -272,6 +272,26 @@ def test_iterations_of_perftest_are_messages_and_of_osu_windows() -> None:
     assert row_bytes(Series(tool="osu", benchmark="osu_bw", **fields), point) == (80_000, True)  # type: ignore[arg-type]
 
 
+def test_a_servers_table_in_the_same_log_is_not_counted_again() -> None:
+    def iperf(moved: float) -> Series:
+        point = SeriesPoint(message_bytes=131072, goodput_bytes_per_s=1e8, values={"bytes": moved})
+        return Series(
+            tool="iperf3", benchmark="tcp", metric="bandwidth", traffic="stream", points=[point], formula="", unit=""
+        )
+
+    def least(*moved: float) -> float:
+        found = printed([iperf(one) for one in moved], visible_s=0.25)
+        assert found is not None
+        return found.least_bytes
+
+    assert least(1000 * MB, 995 * MB) == 1000 * MB
+    assert least(1000 * MB, 500 * MB) == 1500 * MB
+    assert least(1000 * MB, 995 * MB, 990 * MB) == 1990 * MB
+    twice = printed([stream(), stream()], visible_s=0.25)
+    assert twice is not None
+    assert twice.least_bytes == 2000 * MB
+
+
 def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
     points = [
         SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e9, iterations=1),

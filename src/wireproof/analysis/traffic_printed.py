@@ -15,6 +15,8 @@ __all__ = ["printed", "row_bytes", "row_rate"]
 
 LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12, ICRC 4)."""
+SAME_BYTES = 0.05
+_BOTH_ENDS_PRINT = ("iperf3", "iperf", "perftest", "fabtests", "fi_pingpong", "ucx_perftest", "sockperf")
 _ALL_SHARED = ("barrier", "reduce_scatter", "wait")
 _WINDOWED = ("stream", "exchange", "put", "get", "rate")
 _COUNTS_WINDOWS = ("osu", "imb")
@@ -64,7 +66,7 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
     """
     total, counted, arithmetic = 0.0, True, []
     rows: list[tuple[float, float | None]] = []
-    for series in all_series:
+    for series in _one_end_each(list(all_series)):
         sums = [row_bytes(series, point) for point in series.points]
         claimed = sum(size for size, _ in sums)
         if not claimed:
@@ -81,6 +83,33 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
     long = [row for row in rows if row[1] is not None and row[1] >= visible_s]
     rate, lasted = max(long or rows, key=lambda row: row[0], default=(None, None))
     return Printed(least_bytes=total, counted=counted, rate_bytes_per_s=rate, lasted_s=lasted, arithmetic=arithmetic)
+
+
+def _one_end_each(all_series: list[Series]) -> list[Series]:
+    """Without the second table of a measurement whose server prints it too, when both write to one log.
+
+    A repetition looks the same; leaving it out only lowers the bound, which stays one.
+    """
+    kept: list[Series] = []
+    waiting: list[Series] = []
+    for series in all_series:
+        if series.tool not in _BOTH_ENDS_PRINT:
+            kept.append(series)
+        elif (twin := next((one for one in waiting if _same(one, series)), None)) is not None:
+            waiting.remove(twin)
+        else:
+            waiting.append(series)
+            kept.append(series)
+    return kept
+
+
+def _same(one: Series, other: Series) -> bool:
+    """The same sizes and iterations, and the same bytes within what is under way when a client stops."""
+    if (one.tool, one.benchmark, one.directions) != (other.tool, other.benchmark, other.directions):
+        return False
+    rows = [[(point.message_bytes, point.iterations) for point in series.points] for series in (one, other)]
+    first, second = (sum(row_bytes(series, point)[0] for point in series.points) for series in (one, other))
+    return rows[0] == rows[1] and abs(first - second) <= SAME_BYTES * max(first, second)
 
 
 def _sentence(series: Series, claimed: float, counted: bool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wireproof.adapters import adapter, read
@@ -81,6 +83,20 @@ def test_machine_line_torn() -> None:
 
 def test_server_and_client_are_two_series() -> None:
     assert len(read((HEAD + BW + HEAD + BW).encode(), "log")) == 2
+
+
+def test_golden() -> None:
+    log = Path(__file__).parents[1] / "golden" / "logs" / "fabtests_1.17_sockets_loopback.txt"
+    table, stream, machine = read(log.read_bytes(), "log")
+    sizes = [64, 256, 1024, 4096, 65536, 1048576]
+    for one in (table, stream, machine):
+        assert one.complete
+        assert [point.message_bytes for point in one.points] == sizes
+    assert (table.benchmark, table.metric, table.points[5].hrt_ns) == ("fi_rdm_pingpong", "half_round_trip", 28304880.0)
+    assert (stream.benchmark, stream.metric) == ("fi_rdm_tagged_bw", "bandwidth")
+    assert stream.points[5].goodput_bytes_per_s == pytest.approx(116.36e6)
+    assert machine.points[0].hrt_ns == pytest.approx(7599750)
+    assert machine.points[0].time_step_ns == 50.0
 
 
 def test_options() -> None:

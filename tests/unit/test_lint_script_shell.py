@@ -194,6 +194,6 @@ def test_a_cut_script_gives_no_finding_that_the_whole_has_not() -> None:
         lines = file.read_text(encoding="utf-8").split("\n")
         for end in range(len(lines)):
             cut = "\n".join(lines[:end])
-            if cut.endswith("\\") or cut.count("EOT") % 2:
-                continue  # inside of a command or of a here-document
+            if cut.endswith("\\") or "<<" in cut:
+                continue  # inside of a command; a here-document without its end is none
             assert {each.code for each in lint_text(cut, file.name)} <= {"program-missing"}, (file.name, end)

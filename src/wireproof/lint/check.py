@@ -14,6 +14,12 @@ from wireproof.lint.rule import Broken, Kind, Recipe, Rule
 
 __all__ = ["MOST", "lint_text"]
 
+EXPANDED = ("sbatch-variable",)
+"""Rules about names of variables, which do not hold where a shell has put in their values."""
+
+WHOLE = ("shebang-not-first",)
+"""Rules about the first line of a file; a file inside of a script begins where the script says."""
+
 MOST = 1000
 """Findings per file; more help nobody."""
 
@@ -39,9 +45,11 @@ def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
     for view in views(recipe):
         yield from ((broken, True) for broken in _checked(view))
         if view.kind == "script":
-            for inner in written(view):
+            for inner, expanded in written(view):
                 same = inner.lines[-1] == view.lines[len(inner.lines) - 1]
-                yield from ((broken, same) for broken in _checked(inner))
+                left = WHOLE + EXPANDED if expanded else WHOLE
+                found = [broken for broken in _checked(inner) if broken.code not in left]
+                yield from ((broken, same) for broken in found)
 
 
 def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:

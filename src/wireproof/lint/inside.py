@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from wireproof.lint.kinds import kind_of_name
@@ -13,9 +14,9 @@ __all__ = ["written"]
 _SUBMITTERS = ("sbatch", "bash", "sh", "salloc", "ssh")
 
 
-def written(recipe: Recipe) -> Iterator[Recipe]:
+def written(recipe: Recipe) -> Iterator[tuple[Recipe, bool]]:
     """A recipe per file that ``recipe`` (a script) writes and whose kind is known. Its lines stand where they stand in
-    the script, so that line numbers hold.
+    the script, so that line numbers hold. True: the script's shell puts in the values of variables.
     """
     seen: set[int] = set()
     for command in commands(recipe):
@@ -26,7 +27,9 @@ def written(recipe: Recipe) -> Iterator[Recipe]:
             if kind is not None:
                 seen.add(command.line)
                 blank = ("",) * (command.heredoc.line - 1)
-                yield Recipe(recipe.name, kind, blank + command.heredoc.lines)
+                opening = recipe.lines[command.heredoc.line - 2]
+                quoted = bool(re.search(r"<<-?\s*['\"\\]", opening[:2000]))
+                yield Recipe(recipe.name, kind, blank + command.heredoc.lines), not quoted
         elif command.program in ("echo", "printf"):
             yield from _echoed(recipe, command)
 
@@ -44,7 +47,7 @@ def _kind(command: Command) -> Kind | None:
     return kind_of_name(_target(command))
 
 
-def _echoed(recipe: Recipe, command: Command) -> Iterator[Recipe]:
+def _echoed(recipe: Recipe, command: Command) -> Iterator[tuple[Recipe, bool]]:
     kind = kind_of_name(_target(command))
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if kind in (None, "script") or len(words) != 1 or "\n" in words[0].text or "$(" in words[0].text:
@@ -53,4 +56,4 @@ def _echoed(recipe: Recipe, command: Command) -> Iterator[Recipe]:
     quoted = word.raw[:1] in "'\""
     line = " " * (word.column - 1 + quoted) + word.text
     lines = ("",) * (word.line - 1) + (line,)
-    yield Recipe(recipe.name, kind, lines)
+    yield Recipe(recipe.name, kind, lines), not word.raw.startswith("'")

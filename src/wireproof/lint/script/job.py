@@ -11,7 +11,7 @@ from itertools import islice
 
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.launch import Launch, launches
-from wireproof.lint.shell import Command, Segment, Word, commands, segments
+from wireproof.lint.shell import Command, Segment, Word, bodies, commands, segments
 
 __all__ = ["Job", "Option", "Setting", "jobs"]
 
@@ -155,11 +155,12 @@ def jobs(recipe: Recipe) -> tuple[Job, ...]:
 
 
 def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
+    inside = bodies(recipe)
     head = recipe.lines[part.first - 1]
     indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
     for number in range(part.first, part.last + 1):
         line = recipe.lines[number - 1]
-        match = _SBATCH.match(line, indent) if not line[:indent].strip() else None
+        match = _SBATCH.match(line, indent) if not line[:indent].strip() and number not in inside else None
         if match is None:
             continue
         words = [

@@ -7,6 +7,6 @@
 from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word
 from wireproof.lint.shell.edit import Edit, corrected
 from wireproof.lint.shell.read import commands
-from wireproof.lint.shell.segment import Segment, segments
+from wireproof.lint.shell.segment import Segment, bodies, segments
 
-__all__ = ["Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "commands", "corrected", "segments"]
+__all__ = ["Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "bodies", "commands", "corrected", "segments"]

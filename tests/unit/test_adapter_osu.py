@@ -222,3 +222,10 @@ def test_a_put_that_is_complete_at_its_origin_only_waits_for_nobody() -> None:
     (local,) = read(data.replace(b"MPI_Win_flush", b"MPI_Win_flush_local"), "x")
     assert not local.waits
     assert "origin only" in local.formula
+
+
+def test_the_source_of_a_web_page() -> None:
+    heading = "&gt; # OSU MPI Latency Test v5.8\n&gt; # Size&nbsp;&#160;Latency (us)\n"
+    text = f"<pre>\n{heading}&gt; 8&nbsp; 1.24\n&gt; 16&nbsp; 1.30\n</pre>\n"
+    (series,) = read(text.encode(), "x")
+    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [(8, 1240), (16, 1300)]

@@ -12,6 +12,8 @@ __all__ = ["Page", "page_of"]
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TAGS = re.compile(r"</?(?:t[dhr]|table|tbody|thead|pre|code|p|br|div|span)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _BREAKS = re.compile(r"</tr>|<br\s*/?>", re.IGNORECASE)
+_ENTITIES = {"&nbsp;": " ", "&#160;": " ", "&#xa0;": " ", "&gt;": ">", "&lt;": "<", "&quot;": '"', "&amp;": "&"}
+_ENTITY = re.compile("|".join(_ENTITIES))
 _SPACES: dict[int, str | None] = {
     ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
 }
@@ -64,6 +66,8 @@ def page_of(data: bytes, source: str) -> Page:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<t" in text or "</" in text:
         text = _TAGS.sub(" ", _BREAKS.sub("\n", text))
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: _ENTITIES[match.group(0)], text)
     text = _unlabelled(text.translate(_SPACES) if not text.isascii() or "|" in text or "\t" in text else text)
     lines = text.split("\n")
     if " \n" in text:  # the last line keeps its blanks: they may say that it was cut

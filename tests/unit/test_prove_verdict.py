@@ -265,6 +265,24 @@ def test_a_row_without_iterations_claims_one_window(
     assert row_bytes(series, SeriesPoint(message_bytes=4096)) == (claimed, False)
 
 
+@pytest.mark.parametrize(
+    ("tool", "benchmark", "claimed"),
+    [
+        ("imb", "Bcast", 1000 * 100 / 2 / 4),
+        ("imb", "Allreduce", 1000 * 100 / 2),
+        ("osu", "osu_bcast", 1000 * 100 / 2),
+        ("imb", "Reduce_scatter", 0),
+        ("imb", "Reduce_local", 0),
+        ("imb", "Barrier", 0),
+    ],
+)
+def test_what_a_collective_sends_at_least(tool: str, benchmark: str, claimed: float) -> None:
+    series = Series(
+        tool=tool, benchmark=benchmark, metric="time", traffic="collective", processes=4, points=[], formula="", unit=""
+    )
+    assert row_bytes(series, SeriesPoint(message_bytes=1000, iterations=100))[0] == claimed
+
+
 def test_iterations_of_perftest_are_messages_and_of_osu_windows() -> None:
     point = SeriesPoint(message_bytes=1000, iterations=10)
     fields = {"metric": "bandwidth", "traffic": "stream", "window": 8, "points": [], "formula": "", "unit": ""}

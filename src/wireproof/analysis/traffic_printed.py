@@ -17,7 +17,10 @@ LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12, ICRC 4)."""
 SAME_BYTES = 0.05
 _BOTH_ENDS_PRINT = ("iperf3", "iperf", "perftest", "fabtests", "fi_pingpong", "ucx_perftest", "sockperf")
-_ALL_SHARED = ("barrier", "reduce_scatter", "wait")
+_NO_BOUND = ("barrier", "reduce_scatter", "local")
+"""Collectives that need not send any byte of the size that they print with from each host."""
+_ROOTED = ("bcast", "reduce", "gather", "scatter")
+_EVERYBODY = ("allreduce", "allgather", "alltoall")
 _WINDOWED = ("stream", "exchange", "put", "get", "rate")
 _COUNTS_WINDOWS = ("osu", "imb")
 """Their iteration is a window of messages; perftest's and fabtests' is one message."""
@@ -28,14 +31,25 @@ def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
     if "bytes" in point.values and series.tool.startswith("iperf"):
         return point.values["bytes"] / max(series.directions, 1), True
     name = series.benchmark.lower()
-    if series.traffic == "other" or any(word in name for word in _ALL_SHARED):
+    if series.traffic == "other" or any(word in name for word in _NO_BOUND):
         return 0.0, False
     each = float(point.message_bytes) + (LEAST_HEADER if series.traffic == "pingpong" else 0)
+    if series.traffic == "collective":
+        each *= _share_of_a_collective(series, name)
     if series.traffic == "rate":
         each *= max(series.pairs, 1)
     if point.iterations is None or series.tool in _COUNTS_WINDOWS:
         each *= _window(series)
     return each * (point.iterations or 1), point.iterations is not None
+
+
+def _share_of_a_collective(series: Series, name: str) -> float:
+    """Of its size, what some host sends at least: half, as a reduction may be split between two ranks.
+
+    IMB changes the root with each iteration: each host is the one that sends (or receives) in one of ``processes``.
+    """
+    rooted = any(word in name for word in _ROOTED) and not any(word in name for word in _EVERYBODY)
+    return 0.5 / (max(series.processes or 2, 2) if rooted and series.tool == "imb" else 1)
 
 
 def _window(series: Series) -> int:

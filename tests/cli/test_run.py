@@ -71,6 +71,10 @@ def test_a_dry_run_as_json() -> None:
         ("osu_bw", "--hosts", "c101,c102", "--sizes", "x"),
         ("osu_bw", "--hosts", "c101,c102", "--mpi", "lam"),
         ("osu_bw", "--lab", "no-such-lab"),
+        ("iperf3", "--hosts", "c101,c102", "--address", "--bidir"),
+        ("iperf3", "--hosts", "c101,c102", "--address", "a b"),
+        ("iperf3", "--hosts", "c101,c102", "--address", "n[1-3]"),
+        ("iperf3", "--hosts", "c101,c102,c103"),
         ("osu_bw", "--program", "/nowhere/osu_bw"),
     ],
 )
@@ -134,3 +138,13 @@ def test_on_one_machine_nothing_passes_and_nothing_is_a_lie() -> None:
     done = wireproof("run", "iperf3", "--seconds", "1", "--port", port, "--json")
     assert done.returncode == 3, done.stderr
     assert document(done)["verdict"] == "inconclusive"
+
+
+def test_in_a_slurm_job_its_nodes_take_part() -> None:
+    inside = EMPTY | {"SLURM_JOB_NODELIST": "c[101-104]"}
+    pair = wireproof("run", "iperf3", "--dry-run", "--json", environment=inside)
+    assert [step["host"] for step in document(pair)["steps"]] == ["c102", "c101"]
+    ring = document(wireproof("run", "osu_allreduce", "--mpi", "openmpi", "--dry-run", "--json", environment=inside))
+    assert "c101,c102,c103,c104" in ring["steps"][0]["argv"]
+    hostile = wireproof("run", "iperf3", "--dry-run", environment=EMPTY | {"SLURM_JOB_NODELIST": "c[1-9999999999]"})
+    assert hostile.returncode == 2

@@ -74,6 +74,23 @@ def _narrowed(place: Place, recipe: Recipe) -> Place:
     )
 
 
+def _checked(address: str) -> str:
+    """An address or a host name: it becomes a word of a program's options, so it must not be one."""
+    if not address:
+        return ""
+    from ipaddress import ip_address
+
+    try:
+        return str(ip_address(address))
+    except ValueError:
+        from wireproof.settings.hosts import parse_hosts
+
+        names = parse_hosts(address)
+        if len(names) != 1:
+            raise BadInput(f"--address {address[:60]!r} names {len(names)} hosts: give one address.") from None
+        return names[0]
+
+
 def _sizes(text: str | None) -> tuple[int, ...] | None:
     """The recipe's sizes when nothing is said, the program's own list for ``own``."""
     if text is None or text.strip().lower() == "own":
@@ -93,7 +110,7 @@ def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
         pairs=options["pairs"],
         cpu=options["cpu"],
         port=options["port"],
-        address=options["address"],
+        address=_checked(options["address"]),
         mpi=options["mpi"],
         fabric=options["fabric"] or "",
         program=options["program"],
@@ -152,11 +169,13 @@ def recipe_document(prepared: Prepared, title: str) -> dict[str, Any]:
     }
 
 
-def _list(as_json: bool) -> int:
-    """Every recipe, one line each."""
-    from wireproof.launch.recipe import recipes_of
+def _list(tool: str, as_json: bool) -> int:
+    """Every recipe (of one tool), one line each."""
+    from wireproof.launch.recipe import find_recipe, recipes_of
 
-    recipes = recipes_of("")
+    if tool:
+        find_recipe(tool)
+    recipes = recipes_of(tool)
     if as_json:
         import msgspec
 
@@ -211,12 +230,14 @@ def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
     if options["listed"] or tool is None:
         if tool is None and not options["listed"]:
             raise BadInput("say which TOOL to run; --list shows the recipes.")
-        return _list(options["as_json"])
+        return _list(tool or "", options["as_json"])
     from wireproof.launch.recipe import find_recipe
 
     benchmark, extra = _words(words)
     recipe = find_recipe(tool, benchmark)
     place, asked = _place(options, recipe), _asked(options, extra)
+    for line in place.said:
+        click.echo(f"wireproof: {line}", err=True)
     if options["dry_run"]:
         return _dry_run(recipe, asked, place, options)
     from wireproof.cli.running import run_prepared

@@ -213,8 +213,6 @@ def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, 
     Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is understood.
     """
     as_json = bool(options["as_json"])
-    for line in place.said:
-        say(line)
     with _work_folder(recipe) as folder:
         prepared = prepare_run(recipe, informed(recipe, asked, place), place, folder)
         for name, text in prepared.files.items():

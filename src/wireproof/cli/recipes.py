@@ -252,7 +252,7 @@ def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") ->
     if place.lab is None or not asked.dry:
         return prepared
     node = place.hosts[0] if recipe.shape == "ranks" else "NODE"
-    inside = f"these run inside the lab's nodes: wireproof lab exec {place.lab.name} {node} COMMAND"
+    inside = f"these run inside the lab's nodes: wireproof lab exec {place.lab.name} {node} -- COMMAND"
     return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
 
 

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from wireproof.lint.catalogue import CHECKS, RULES
 from wireproof.lint.finding import Finding
-from wireproof.lint.inside import written
+from wireproof.lint.inside import Written, written
 from wireproof.lint.kinds import detected, views
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
 
 __all__ = ["MOST", "lint_text"]
 
-EXPANDED = ("sbatch-variable",)
-"""Rules about names of variables, which do not hold where a shell has put in their values."""
-
-WHOLE = ("shebang-not-first",)
-"""Rules about the first line of a file; a file inside of a script begins where the script says."""
-
 MOST = 1000
 """Findings per file; more help nobody."""
+
+EXPANDED = ("sbatch-variable",)
+"""Rules about names of variables, which do not hold where a shell has put in their values."""
 
 
 def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
@@ -45,11 +43,18 @@ def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
     for view in views(recipe):
         yield from ((broken, True) for broken in _checked(view))
         if view.kind == "script":
-            for inner, expanded in written(view):
-                same = inner.lines[-1] == view.lines[len(inner.lines) - 1]
-                left = WHOLE + EXPANDED if expanded else WHOLE
-                found = [broken for broken in _checked(inner) if broken.code not in left]
-                yield from ((broken, same) for broken in found)
+            for inner in written(view):
+                yield from _inside(view, inner)
+
+
+def _inside(view: Recipe, inner: Written) -> Iterator[tuple[Broken, bool]]:
+    """What is broken in a file that the script writes, at its place in the script."""
+    lines = inner.recipe.lines
+    same = bool(lines) and lines[-1] == view.lines[inner.above + len(lines) - 1]
+    for broken in _checked(inner.recipe):
+        if not (inner.expanded and broken.code in EXPANDED):
+            last = broken.last and broken.last + inner.above
+            yield replace(broken, line=broken.line + inner.above, last=last), same
 
 
 def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:

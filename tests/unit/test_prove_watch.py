@@ -34,6 +34,13 @@ def test_marks_hold_every_value_though_readings_tell_changes_only() -> None:
     assert seen.after.counters == {"net/eth0/tx_bytes": 20, "net/eth0/rx_bytes": 6}
 
 
+def test_the_last_three_marks_count() -> None:
+    follower = Follower("n1")
+    follower.feed(HELLO + reading(0, tx_bytes=1) + b"".join(reading(n * 100, n, tx_bytes=n * 10) for n in (1, 2, 3)))
+    seen = follower.watched()
+    assert [one.t_ns for one in (seen.start, seen.before, seen.after) if one] == [100 * MS, 200 * MS, 300 * MS]
+
+
 def test_the_peak_is_the_highest_rate_between_two_readings() -> None:
     follower = Follower("n1")
     follower.feed(HELLO + reading(0, tx_bytes=0) + reading(100, tx_bytes=1000) + reading(200, tx_bytes=51_000))

@@ -113,6 +113,7 @@ class _Session:
         self.node = find_program("wireproof-node")
         self.engine: Path = find_engine("nompi")
         self.interval_s = interval_s
+        self.marks = 1
 
     def __enter__(self) -> _Session:
         return self
@@ -154,11 +155,12 @@ class _Session:
                 if one.follower.host == host:
                     one.follower.error = late
 
-    def mark(self, number: int) -> None:
+    def mark(self) -> None:
         """A full reading of every host, now."""
+        self.marks += 1
         for one in self.watchers:
             one.ask()
-        self._wait_for_marks(number, READING_S, "gave no reading within 10 s")
+        self._wait_for_marks(self.marks, READING_S, "gave no reading within 10 s")
 
     def wait(self, seconds: float) -> None:
         self.hearing.listen(seconds, lambda: False)
@@ -166,14 +168,14 @@ class _Session:
     def look_at_the_background(self) -> None:
         """A quiet second, then the reading that the command is counted from."""
         self.wait(IDLE_S)
-        self.mark(2)
+        self.mark()
         for one in self.watchers:
             one.follower.forget_peaks()
 
     def traffic(self, seconds: float) -> Traffic:
         """The reading after the command, and what the three of them say."""
         self.wait(SETTLE_VIRTUAL_S if self.virtual else SETTLE_S)
-        self.mark(3)
+        self.mark()
         hosts = [host_traffic(one) for one in self.watched()]
         return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
 
@@ -217,6 +219,8 @@ def _start_companions(session: _Session, companions: Sequence[Companion]) -> lis
     for command, one in zip(started, companions, strict=True):
         if command.gone:
             raise CouldNotMeasure(f"{one.argv[0]} on {one.host} ended at once, with status {command.end()}.")
+    if started:
+        session.mark()  # their start is no background
     return started
 
 

@@ -133,11 +133,11 @@ class Follower:
         self._rates = {}
 
     def watched(self) -> Watched:
-        """The result: marks 0, 1 and 2 are start, before and after."""
+        """The result: the last three marks are start, before and after."""
         error = self.error
         if not error and len(self.marks) < 3:
             error = "the readings before and after the command are not complete"
-        start, before, after = (*self.marks[:3], None, None, None)[:3]
+        start, before, after = (*self.marks[-3:], None, None, None)[:3]
         return Watched(
             host=self.host, about=self.about, start=start, before=before, after=after, peaks=self.peaks, error=error
         )

@@ -67,7 +67,7 @@ def status(name: str | None, as_json: bool) -> int:
     return 0
 
 
-@command.command("exec", context_settings={"ignore_unknown_options": True})
+@command.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("name")
 @click.argument("node")
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)

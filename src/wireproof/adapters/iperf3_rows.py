@@ -175,7 +175,7 @@ def collect(page: Page, start: int) -> Run:
     for index in range(start, last + 1):
         line = page.lines[index]
         run.after = index
-        is_row = "ytes" in line and "/sec" in line
+        is_row = "ytes" in line and "/sec" in line and ROW.search(line) is not None
         if not is_row and _ends(run, line, index, start):
             return run
         if " con" in line or " listening" in line or "Connecting" in line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from wireproof.lint.admin.place import COMMANDS, each, is_commands, on
 from wireproof.lint.files import irqbalance as irqbalance_file
@@ -115,6 +116,7 @@ def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:
             yield on("package-psm1", recipe, command, word, "", edits)
 
 
+@lru_cache(maxsize=4)
 def true_scale(recipe: Recipe) -> bool:
     """Whether the text is about True Scale."""
     return any(

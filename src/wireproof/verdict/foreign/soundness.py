@@ -14,6 +14,7 @@ _FEW_SMALL = 100
 _SMALL = 8192
 _FEW_LARGE = 3
 _FEW_STREAMED = 20
+_STREAMED = 65_536
 _ODD = 0.05  # beyond rounding: tools take the mean of the ranks' times here and the longest there
 _NOISY = 0.3
 _CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
@@ -127,7 +128,9 @@ def _iterations(case: Case) -> None:
         if count is None:
             continue
         waited = row.wait_ns is not None
-        least = (_FEW_SMALL if row.size <= _SMALL else _FEW_LARGE) if waited else _FEW_STREAMED
+        few_small = _FEW_SMALL if waited else _FEW_STREAMED
+        # IMB's own rule gives ten messages of 4 MiB: long ones need no more.
+        least = few_small if row.size <= (_SMALL if waited else _STREAMED) else _FEW_LARGE
         if count * (1 if waited else max(1, case.series.window or 1)) < least:
             few.append((row.size, count, least))
     if few:

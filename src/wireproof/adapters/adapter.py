@@ -9,7 +9,7 @@ from wireproof.adapters.page import Page
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["Adapter", "Parsed"]
+__all__ = ["Adapter", "Parsed", "Sign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,18 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """A line in which the regular expression ``pattern`` is found may start a result. ``word`` is in every such line:
+    it is looked for first, because a search for a plain word costs next to nothing.
+    """
+
+    word: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
 class Adapter:
-    """``signs`` are regular expressions; a line that one of them is found in may start a result of this tool.
+    """``signs`` tell the lines that may start a result of this tool.
 
     ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never raises on any
     text, never returns a row that the program did not print, and marks a table that was cut as incomplete. It stops
@@ -31,6 +41,6 @@ class Adapter:
     """
 
     name: str
-    signs: tuple[str, ...]
+    signs: tuple[Sign, ...]
     parse: Callable[[Page, int], Parsed]
     argv: Callable[[ToolRequest], tuple[str, ...]]

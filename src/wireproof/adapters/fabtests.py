@@ -9,7 +9,7 @@ import re
 
 import msgspec
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.fabtests_rows import (
     FabricRow,
     FabricRows,
@@ -216,7 +216,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="fabtests",
-    signs=(r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec", r"\bxfer_size: ?\d"),
+    signs=(
+        Sign("iters", r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec"),
+        Sign("xfer_size:", r"\bxfer_size: ?\d"),
+    ),
     parse=parse,
     argv=argv,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.fabtests_rows import (
     FabricRows,
     command_before,
@@ -113,4 +113,4 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return tuple(words)
 
 
-ADAPTER = Adapter(name="fi_pingpong", signs=(r"\bbytes +#sent +#ack +total\b",), parse=parse, argv=argv)
+ADAPTER = Adapter(name="fi_pingpong", signs=(Sign("#sent", r"\bbytes +#sent +#ack +total\b"),), parse=parse, argv=argv)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from wireproof.adapters.adapter import Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.scan import starts_result
 
@@ -14,15 +15,13 @@ _NAMES = (
     r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_|All_|Accumulate|"
     r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter|I?[Bb]cast|I?[Bb]arrier)"
 )
-# Each begins with a literal, so that a line without it costs next to nothing; what is meant is looked at below.
 SIGNS = (
-    r"MPI Benchmark",
-    r"# {0,4}Benchmarking {1,4}[A-Z]",
-    rf"Benchmarking {_NAMES}",
-    r"#bytes\s{1,20}#repetitions",
+    Sign("MPI Benchmark", r"MPI Benchmark"),
+    Sign("Benchmarking", rf"# {{0,4}}Benchmarking {{1,4}}[A-Z]|Benchmarking {_NAMES}"),
+    Sign("#repetitions", r"#bytes\s{1,20}#repetitions"),
 )
 
-_SIGN = re.compile("|".join(SIGNS))
+_SIGN = re.compile("|".join(sign.pattern for sign in SIGNS))
 _TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
 _TABLE = re.compile(
     rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"

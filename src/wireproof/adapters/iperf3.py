@@ -5,7 +5,7 @@ The text of iperf 2 is read too. Transfer and byte rates count in powers of 1024
 
 from __future__ import annotations
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.iperf3_json import DOCUMENT, STREAM, parse_document, parse_stream
 from wireproof.adapters.iperf3_text import parse_text
 from wireproof.adapters.page import Page
@@ -78,14 +78,14 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 ADAPTER = Adapter(
     name="iperf3",
     signs=(
-        r"^ *Connecting to host \S{1,80}, port",
-        r"^ *Accepted connection from \S",
-        r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port",
-        r"^ *Server listening on (?:TCP|UDP) port",
-        r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b",
-        r"^iperf3: (?:error|interrupt)",
-        r'"start" ?: ?\{ *(?:$|"connected|"version)',
-        r'^ *\{ ?"event" ?: ?"start"',
+        Sign("Connecting to host", r"^ *Connecting to host \S{1,80}, port"),
+        Sign("Accepted connection", r"^ *Accepted connection from \S"),
+        Sign("Client connecting", r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port"),
+        Sign("Server listening", r"^ *Server listening on (?:TCP|UDP) port"),
+        Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
+        Sign("iperf3:", r"^iperf3: (?:error|interrupt)"),
+        Sign('"start"', r'"start" ?: ?\{ *(?:$|"connected|"version)'),
+        Sign('"event"', r'^ *\{ ?"event" ?: ?"start"'),
     ),
     parse=parse,
     argv=argv,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.scan import starts_result
@@ -214,4 +214,12 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (*words, *request.extra)
 
 
-ADAPTER = Adapter(name="mpigraph", signs=(r"\bSTART mpiGraph\b", r"^ *MsgSize +\d"), parse=parse, argv=argv)
+ADAPTER = Adapter(
+    name="mpigraph",
+    signs=(
+        Sign("START mpiGraph", r"\bSTART mpiGraph\b"),
+        Sign("MsgSize", r"^ *MsgSize +\d"),
+    ),
+    parse=parse,
+    argv=argv,
+)

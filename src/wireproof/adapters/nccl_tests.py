@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.nccl_tests_run import NcclRun, bus_factor, guessed_name, read_end, run_before
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
@@ -214,7 +214,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="nccl_tests",
-    signs=(r"\bsize +count +type\b[ \w]{0,60}time +algbw +busbw\b",),
+    signs=(Sign("algbw", r"\bsize +count +type\b[ \w]{0,60}time +algbw +busbw\b"),),
     parse=parse,
     argv=argv,
 )

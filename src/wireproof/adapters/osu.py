@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.osu_cells import rows_of_cells
 from wireproof.adapters.osu_tests import OsuTest, by_title
 from wireproof.adapters.page import Page
@@ -209,4 +209,4 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (*words, *request.extra)
 
 
-ADAPTER = Adapter(name="osu", signs=(r"OSU [A-Z][\w /*()+.-]{2,80} Test\b",), parse=parse, argv=argv)
+ADAPTER = Adapter(name="osu", signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),), parse=parse, argv=argv)

@@ -9,7 +9,7 @@ import re
 
 import msgspec
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest_argv import argv
 from wireproof.adapters.perftest_block import ERROR, RULE, Block, block_at, said
@@ -29,6 +29,7 @@ _GRAVE = re.compile(r"Completion with error|Failed status|Terminated\b|Killed\b|
 _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
+_TITLE_SIGN = r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ ){0,2}Test\b"
 _LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
 _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
 
@@ -231,10 +232,10 @@ def _next(line: str) -> bool:
 ADAPTER = Adapter(
     name="perftest",
     signs=(
-        r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ ){0,2}Test\b",
-        r"#bytes +#(?:iterations|sl)\b",
-        _LOST,
-        r'"test_info" ?: ?\{',
+        Sign("Test", _TITLE_SIGN),
+        Sign("#bytes ", r"#bytes +#(?:iterations|sl)\b"),
+        Sign("device", _LOST),
+        Sign("test_info", r'"test_info" ?: ?\{'),
     ),
     parse=parse,
     argv=argv,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf_argv import argv
 from wireproof.adapters.qperf_tests import TITLE, QperfTest, default_size, test_of
@@ -243,9 +243,9 @@ def parse(page: Page, start: int) -> Parsed:
 ADAPTER = Adapter(
     name="qperf",
     signs=(
-        r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$",
-        r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$",
-        r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$",
+        Sign("lat:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$"),
+        Sign("bw:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$"),
+        Sign("mr:", r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$"),
     ),
     parse=parse,
     argv=argv,

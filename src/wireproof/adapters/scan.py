@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextvars import ContextVar
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 
@@ -11,7 +11,6 @@ import msgspec
 
 from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.page import Page, page_of
-from wireproof.adapters.signs import Sign, signs_of, tool_of
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
@@ -37,8 +36,6 @@ MODULES: tuple[str, ...] = (
 _SIGN_WITHIN = 4096
 """A sign stands in the first characters of its line; only JSON without line breaks has longer lines."""
 
-_PIECE_LINES = 20_000
-
 
 @cache
 def _adapters() -> tuple[Adapter, ...]:
@@ -46,31 +43,33 @@ def _adapters() -> tuple[Adapter, ...]:
 
 
 @cache
-def _signs() -> tuple[Sign, ...]:
-    return tuple(signs_of(one.signs for one in _adapters()))
+def _signs() -> tuple[tuple[str, int, Callable[[str], re.Match[str] | None]], ...]:
+    """(word, tool, search) of every sign of every tool."""
+    tools = enumerate(_adapters())
+    return tuple((sign.word, tool, re.compile(sign.pattern).search) for tool, one in tools for sign in one.signs)
 
 
-# The signs that can be in the page being read: the others' words are nowhere in it.
-_possible: ContextVar[tuple[Sign, ...] | None] = ContextVar("possible signs", default=None)
-
-
-def _now() -> tuple[Sign, ...]:
-    possible = _possible.get()
-    return _signs() if possible is None else possible
+def _tool_of(line: str) -> int | None:
+    """The tool whose sign is in the line, the leftmost if there are several; None without."""
+    found, at = None, len(line) + 1
+    for word, tool, search in _signs():
+        if word in line and (match := search(line)) is not None and match.start() < at:
+            found, at = tool, match.start()
+    return found
 
 
 def starts_result(line: str) -> bool:
     """True when some tool's result may start on this line."""
-    return tool_of(line[:_SIGN_WITHIN], _now()) is not None
+    return _tool_of(line[:_SIGN_WITHIN]) is not None
 
 
 def _heads(page: Page) -> Iterator[tuple[int, int]]:
-    """(line index, tool) of every line with a sign."""
-    signs = _now()
+    """(line index, tool) of every line with a sign. Most lines are rows of nothing but numbers, and need no search."""
     for index, line in enumerate(page.lines):
-        tool = tool_of(line[:_SIGN_WITHIN], signs) if line else None
-        if tool is not None:
-            yield index, tool
+        if line and not line.replace(" ", "").replace(".", "").isdigit():
+            tool = _tool_of(line[:_SIGN_WITHIN])
+            if tool is not None:
+                yield index, tool
 
 
 def _honest(one: Series) -> Series:
@@ -78,16 +77,6 @@ def _honest(one: Series) -> Series:
     if one.points or not one.complete:
         return one
     return msgspec.structs.replace(one, complete=False, incomplete=one.incomplete or "no row could be read")
-
-
-def _possible_in(page: Page) -> tuple[Sign, ...]:
-    """The signs whose words are in the page; its lines are joined piece by piece, so that no second copy is held."""
-    open_signs, kept = [sign for sign in _signs() if sign.needle], {id(sign) for sign in _signs() if not sign.needle}
-    for begin in range(0, len(page.lines), _PIECE_LINES):
-        piece = "\n".join(page.lines[begin : begin + _PIECE_LINES])
-        kept |= {id(sign) for sign in open_signs if sign.needle in piece}
-        open_signs = [sign for sign in open_signs if id(sign) not in kept]
-    return tuple(sign for sign in _signs() if id(sign) in kept)
 
 
 def _found(page: Page) -> list[Series]:
@@ -109,13 +98,7 @@ def read(data: bytes, source: str) -> list[Series]:
     if not data.strip():
         raise BadInput(f"{source}: the file is empty.")
     page = page_of(data, source)
-    token = _possible.set(_possible_in(page))
-    try:
-        found = _found(page)
-    finally:
-        _possible.reset(token)
-    if not found:
-        found = tables(page)
+    found = _found(page) or tables(page)
     if not found:
         known = ", ".join(adapter_names())
         raise BadInput(f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: {known}.")

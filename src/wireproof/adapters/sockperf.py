@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.rows import PATIENCE, number, step_of
@@ -293,10 +293,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 ADAPTER = Adapter(
     name="sockperf",
     signs=(
-        r"sockperf: == version",
-        r"sockperf: \[Total Run\] RunTime=",
-        r"sockperf: Total of \d{1,18} messages sent",
-        r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) ",
+        Sign("sockperf:", r"sockperf: == version"),
+        Sign("sockperf:", r"sockperf: \[Total Run\] RunTime="),
+        Sign("sockperf:", r"sockperf: Total of \d{1,18} messages sent"),
+        Sign("sockperf:", r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) "),
     ),
     parse=parse,
     argv=argv,

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.rows import number, step_of
@@ -301,8 +301,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 ADAPTER = Adapter(
     name="ucx_perftest",
     signs=(
-        r"# iterations +(?:typical|\d{1,3}\.\d%ile) +average",
-        r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,",
+        Sign("# iterations", r"# iterations +(?:typical|\d{1,3}\.\d%ile) +average"),
+        Sign("iterations,", r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,"),
     ),
     parse=parse,
     argv=argv,

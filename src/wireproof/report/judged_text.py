@@ -43,7 +43,8 @@ def _curve(judged: JudgedSeries, look: Look) -> str:
         if full
         else ""
     )
-    over = " (above it!)" if full and max(best.values()) > 1.005 * full else ""
+    above = any(reason.code == "above-ceiling" for reason in judged.reasons)
+    over = " (above it!)" if above and max(best.values()) > full else ""
     what = "attainable" if judged.attainable_bytes_per_s else "the best"
     first, last = quantity.size(min(best)), quantity.size(max(best))
     return f"{first} |{bars}| {last}   goodput by size, full bar = {what}{over}"
@@ -54,12 +55,16 @@ def _value(judged: JudgedSeries) -> str:
     parts = []
     if judged.start_ns is not None:
         parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
-    best = judged.best_bytes_per_s
+    best, share = judged.best_bytes_per_s, judged.share_of_nominal
     if best is not None:
+        if judged.efficiency is not None and judged.attainable_bytes_per_s:
+            # What is held against the link: a size that a bucket of tokens let through at once is no rate of it.
+            held = judged.efficiency * judged.attainable_bytes_per_s
+            share, best = share and share * held / best, held
         text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
             text += f": {judged.efficiency:.1%} of attainable {judged.attainable_bytes_per_s / 1e6:.1f} MB/s"
-            text += "" if judged.share_of_nominal is None else f", {judged.share_of_nominal:.1%} of nominal"
+            text += "" if share is None else f", {share:.1%} of nominal"
         parts.append(text)
     return "; ".join(parts)
 

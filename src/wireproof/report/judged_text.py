@@ -60,7 +60,7 @@ def _value(judged: JudgedSeries) -> str:
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
             # What is held against the link: a size that a bucket of tokens let through at once is no rate of it.
             held = judged.efficiency * judged.attainable_bytes_per_s
-            share, best = share and share * held / best, held
+            share, best = share * held / best if share and best else share, held
         text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
             text += f": {judged.efficiency:.1%} of attainable {judged.attainable_bytes_per_s / 1e6:.1f} MB/s"

@@ -11,7 +11,7 @@ namespace wireproof {
 
 struct WatchOptions {
   std::int64_t interval_ms = 100;
-  std::int64_t seconds = 7 * 24 * 3600;
+  std::int64_t seconds = 7LL * 24 * 3600;
 };
 
 /// From the words behind `watch`. Throws Failure (bad plan: exit 2) naming the option.

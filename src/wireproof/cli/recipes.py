@@ -236,6 +236,8 @@ def _notes(recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pair
         )
     if place.hosts and not place.nics:
         notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")
+    if place.hosts and install.family == "openmpi" and not asked.fabric:
+        notes.append("no --fabric was given: without shared memory Open MPI uses TCP; --fabric ucx or psm2 is for RDMA")
     if place.hosts and place.lab is None and pairs == 1 and asked.cpu is None:
         notes.append("no core was chosen: give --cpu N, a core of the NIC's socket")
     if not place.hosts:

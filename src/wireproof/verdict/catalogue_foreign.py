@@ -51,6 +51,11 @@ detected: A flat plateau near a whole number of links from a start that a wire h
   large ones at the link's rate.
 next: Pin the transport to one device (UCX_NET_DEVICES, UCX_MAX_RNDV_RAILS=1, btl_tcp_if_include) or claim all rails.
 
+# slow-pair: Some pairs are slower than the others
+means: In a table of all pairs some are well below the usual one, and no single node and direction explains them.
+detected: Goodput of a pair below peer_ratio of the median over all pairs of different hosts.
+next: Measure these pairs alone, in both directions: contention goes away then, a bad link stays.
+
 # rate-limited: A rate limiter shapes the link
 means: Short messages pass faster than the claimed rate and long ones keep to it: a token bucket, as clouds, containers
   and labs use it. Its bucket hides what the link does.

@@ -50,7 +50,8 @@ class Case:
     def chain(self) -> bool:
         """More processes than one pair, of which some may be neighbours on one node."""
         series = self.series
-        several = (series.processes or 2) > 2 and series.pairs == 1
+        hosts = {name.rpartition(":")[0] or name for name in series.hosts}
+        several = (series.processes or 2) > 2 and series.pairs == 1 and len(hosts) != series.processes
         return series.traffic == "ring" or (several and series.traffic in ("exchange", "stream", "pingpong"))
 
     @property

@@ -12,6 +12,7 @@ from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, expl
 from wireproof.verdict.foreign.case import Case, rate, time
 from wireproof.verdict.foreign.curve import curve_of
 from wireproof.verdict.foreign.expectation import judge_expectation, judge_middle, judge_start
+from wireproof.verdict.foreign.pairs import judge_pairs
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
 from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
@@ -45,6 +46,7 @@ def judge_series(
     judge_told(case)
     judge_physics(case)
     judge_shape(case)
+    judge_pairs(case)
     tell_formula(case)
     attainable, derivation = _expect(case)
     _unit_doubt(case, attainable)

@@ -160,6 +160,7 @@ def results(base: Series, figures: Figures, pairs: dict[str, int], *, begun: boo
                     unit=figures.unit,
                     waits=kind.traffic == "pingpong",
                     notes=_notes(figures, kind, base.processes, pairs, failed),
+                    first_line=point.line,
                     last_line=point.line,
                 )
             )

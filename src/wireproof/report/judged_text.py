@@ -72,7 +72,7 @@ def _value(judged: JudgedSeries) -> str:
 def _what(judged: JudgedSeries, look: Look) -> str:
     where = look.say(f"{judged.source}:{judged.first_line}", 120)
     name = look.say(f"{judged.tool} {judged.benchmark}" + (f" {judged.version}" if judged.version else ""), 80)
-    return f"{where}  {name}, {len(judged.points)} rows"
+    return f"{where}  {name}, {len(judged.points)} {'row' if len(judged.points) == 1 else 'rows'}"
 
 
 def short_text(judged: JudgedSeries, look: Look) -> str:

@@ -11,7 +11,6 @@
 #include "base/arguments.hpp"
 #include "facts/collect.hpp"
 #include "measure/sweep.hpp"
-#include "measure/watch.hpp"
 #include "record/frames.hpp"
 #include "record/watchdog.hpp"
 #include "transport/openers.hpp"
@@ -172,7 +171,7 @@ int main(int argc, char** argv) {
   try {
     const Arguments arguments = parse_arguments(argc, argv);
     if (arguments.verb == Arguments::Verb::facts) return facts::facts_main(argc - 1, argv + 1);
-    if (arguments.verb == Arguments::Verb::watch) return watch_main(argc - 1, argv + 1);
+    if (arguments.verb == Arguments::Verb::watch) return watch_variant(argc - 1, argv + 1);
     if (arguments.verb == Arguments::Verb::run) return run(arguments, argc, argv);
     std::printf("wireproof-engine %s %s\n", WIREPROOF_VERSION, WIREPROOF_ABI);
     return static_cast<int>(ExitStatus::ok);

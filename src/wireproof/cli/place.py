@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.launch.request import LaunchCommand
 
-__all__ = ["Place", "lab_place", "place_of", "this_machine"]
+__all__ = ["Place", "agent_of", "lab_of", "lab_place", "place_of", "this_machine"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ def lab_place(lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClai
     )
 
 
-def _lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
+def lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
     """The lab named, or the one lab that has all these hosts as nodes."""
     from wireproof.lab.cluster import find_labs, open_lab
 
@@ -121,7 +121,7 @@ def _lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
     return open_lab(having[0]) if having else None
 
 
-def _agent(settings: Settings) -> str:
+def agent_of(settings: Settings) -> str:
     launcher = settings.launcher.value
     if launcher in ("", "ssh"):
         return ""
@@ -141,11 +141,11 @@ def place_of(settings: Settings, *, lab: str | None, mtu: int | None = None, pci
         raise BadInput(
             f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
         )
-    found = _lab_of(hosts, lab)
+    found = lab_of(hosts, lab)
     hosts = hosts or (found.nodes if found else ())
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
         note = (f"the hosts are nodes of lab {found.name}: links are virtual",) if lab is None else ()
         return dataclasses.replace(place, said=(*note, *place.said))
     nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
-    return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=_agent(settings))
+    return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent_of(settings))

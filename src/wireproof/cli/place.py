@@ -122,6 +122,7 @@ def lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
 
 
 def agent_of(settings: Settings) -> str:
+    """The program of ``--launcher``, called like ssh; "" for ssh itself."""
     launcher = settings.launcher.value
     if launcher in ("", "ssh"):
         return ""

@@ -136,7 +136,9 @@ class _Judged:
         carried = f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
         if self.loopback.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.loopback.bytes:
             carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
-        text = f"{carried}, but the command printed no number that is known here: there is nothing to hold it against."
+        if not self.claimed.names and not self.loopback.bytes:
+            carried = "nothing crossed a port"
+        text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
         return reason(
             "traffic-no-number", text, {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
         )

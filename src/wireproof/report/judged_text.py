@@ -15,6 +15,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = " .:-=+*#@"
 _COLORS = {"pass": "\x1b[1;32m", "fail": "\x1b[1;31m", "inconclusive": "\x1b[1;33m"}
 _MOST_REASONS = 8
+_TELLING = 16_384  # a table of shorter messages is about their time alone
 _WIDEST_CURVE = 48
 _NO_COLOR = "\x1b[0m"
 
@@ -56,7 +57,8 @@ def _value(judged: JudgedSeries) -> str:
     if judged.start_ns is not None:
         parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
     best, share = judged.best_bytes_per_s, judged.share_of_nominal
-    if best is not None:
+    small = judged.start_ns is not None and all(point.message_bytes < _TELLING for point in judged.points)
+    if best is not None and not (small and judged.efficiency is None):
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
             # What is held against the link: a size that a bucket of tokens let through at once is no rate of it.
             held = judged.efficiency * judged.attainable_bytes_per_s

@@ -27,23 +27,38 @@ struct Options {
   Arguments command;
 };
 
+// What a remote shell closes when the connection ends; the job gets an empty standard input
+// instead.
+Fd take_standard_input() {
+  Fd control(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!control.is_open() || !null.is_open() || dup2(null.get(), STDIN_FILENO) < 0) {
+    fail_errno("guard: --control-stdin");
+  }
+  return control;
+}
+
 Options parse(const Arguments& arguments) {
   Options options;
   std::size_t i = 0;
-  for (; i < arguments.size() && arguments[i] != "--"; i += 2) {
+  for (; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& name = arguments[i];
-    if (i + 1 == arguments.size()) throw Failure("guard: " + name + " has no value");
+    if (name == "--control-stdin") {
+      options.control = take_standard_input();
+      continue;
+    }
+    if (++i == arguments.size()) throw Failure("guard: " + name + " has no value");
     if (name == "--deadline-ms") {
-      options.deadline_ms = parse_number(name, arguments[i + 1]);
+      options.deadline_ms = parse_number(name, arguments[i]);
     } else if (name == "--control-fd") {
-      options.control = Fd(static_cast<int>(parse_number(name, arguments[i + 1])));
+      options.control = Fd(static_cast<int>(parse_number(name, arguments[i])));
       if (fcntl(options.control.get(), F_SETFD, FD_CLOEXEC) != 0) fail_errno("guard: " + name);
     } else {
       throw Failure("guard: unknown option " + name);
     }
   }
   if (i + 1 >= arguments.size())
-    throw Failure("guard [--deadline-ms N] [--control-fd N] -- COMMAND...");
+    throw Failure("guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...");
   options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
   return options;
 }

@@ -14,7 +14,7 @@ constexpr const char* kUsage =
     "[--user-namespace] --node NAME=net,uts,ipc,mount,pid,shm ...\n"
     "wireproof-node enter [--state FOLDER] NODE [--] COMMAND...\n"
     "wireproof-node agent [ssh options] HOST COMMAND...   (also when called wireproof-agent)\n"
-    "wireproof-node guard [--deadline-ms N] [--control-fd N] -- COMMAND...\n";
+    "wireproof-node guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...\n";
 
 struct Subcommand {
   std::string_view name;

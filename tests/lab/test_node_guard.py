@@ -193,3 +193,13 @@ def test_the_guard_reaches_into_lab_nodes(build: Build, guard: Guard, tmp_path: 
     process.terminate()
     process.communicate(timeout=30)
     assert "sleep" not in programs_in(lab, "n1")
+
+
+def test_the_closed_standard_input_ends_the_job_that_it_controls(guard: Guard) -> None:
+    with guard("sh", "-c", "cat; echo read; sleep 60", options=("--control-stdin",)) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "read\n"  # the job's own input is empty, the control pipe is not
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.wait(20) == 128 + signal.SIGTERM

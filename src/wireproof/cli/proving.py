@@ -27,7 +27,7 @@ from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.traffic import judge_traffic
 
-__all__ = ["Companion", "Proved", "launcher_environment", "reach", "run_proved"]
+__all__ = ["Companion", "Proved", "guarded", "launcher_environment", "reach", "run_proved"]
 
 IDLE_S = 1.0
 """Quiet time before the command, for the background."""
@@ -78,6 +78,16 @@ def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
         return [place.agent, host, *map(shlex.quote, argv)]
     quiet = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
     return ["ssh", *quiet, "-T", host, shlex.join(argv)]
+
+
+def guarded(place: Place, host: str, argv: Sequence[str]) -> list[str]:
+    """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is ended itself.
+
+    The guard there ends the command when its standard input closes, so that has to be held open meanwhile.
+    """
+    if place.lab is not None or not host or _is_here(host):
+        return reach(place, host, argv)
+    return reach(place, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv])
 
 
 def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -183,10 +193,16 @@ class _Session:
         return [one.follower.watched() for one in self.watchers]
 
     def start(
-        self, argv: Sequence[str], environment: Mapping[str, str], sinks: tuple[int | None, int | None]
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        sinks: tuple[int | None, int | None],
+        *,
+        hold_stdin: bool = False,
     ) -> WatchedCommand:
-        self.commands.append(WatchedCommand(argv, environment, self.node, sinks, self.hearing))
-        return self.commands[-1]
+        started = WatchedCommand(argv, environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin)
+        self.commands.append(started)
+        return started
 
     @property
     def virtual(self) -> bool:
@@ -213,12 +229,15 @@ def _advised(error: str, engine: Path) -> str:
 def _start_companions(session: _Session, companions: Sequence[Companion]) -> list[WatchedCommand]:
     started = []
     for one in companions:
-        argv = reach(session.place, one.host, one.argv)
-        started.append(session.start(argv, session.environment, (None, _stderr())))
+        argv = guarded(session.place, one.host, one.argv)
+        started.append(session.start(argv, session.environment, (None, _stderr()), hold_stdin=True))
     session.wait(COMPANION_S if started else 0.0)
     for command, one in zip(started, companions, strict=True):
         if command.gone:
-            raise CouldNotMeasure(f"{one.argv[0]} on {one.host} ended at once, with status {command.end()}.")
+            raise CouldNotMeasure(
+                f"{one.argv[0]} on {one.host} ended at once, with status {command.end()}; it is started there by "
+                f"{session.node}, which has to be at the same path."
+            )
     if started:
         session.mark()  # their start is no background
     return started
@@ -236,11 +255,15 @@ def _descriptor(stream: object) -> int | None:
 
 
 def _run(
-    session: _Session, argv: Sequence[str], environment: Mapping[str, str], sinks: tuple[int | None, int | None]
+    session: _Session,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    sinks: tuple[int | None, int | None],
+    hold_stdin: bool,
 ) -> tuple[WatchedCommand, int, float]:
     """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not the proof."""
     begun = time.monotonic()
-    command = session.start(argv, environment, sinks)
+    command = session.start(argv, environment, sinks, hold_stdin=hold_stdin)
     try:
         while not session.hearing.listen(3600.0, command.ended):
             continue
@@ -262,13 +285,14 @@ def run_proved(
     output_to_stderr: bool = False,
     name: str = "",
     results: Sequence[Path] = (),
+    hold_stdin: bool = False,
 ) -> Proved:
     """Run ``argv`` in the place (in a lab: inside its first node) between two readings of every host, and judge.
 
     ``environment`` is added to ours. ``echo``: its output is passed on to ours as it comes, standard output to
     standard error with ``output_to_stderr``. ``name`` is how its output is called in the series' ``source``;
-    ``results`` are files that it writes numbers to. Raises ``CouldNotMeasure`` when no host can be watched: then the
-    command was not started.
+    ``results`` are files that it writes numbers to; ``hold_stdin`` is for a ``guarded`` command.
+    Raises ``CouldNotMeasure`` when no host can be watched: then the command was not started.
     """
     if not argv:
         raise BadInput("no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`.")
@@ -280,7 +304,7 @@ def run_proved(
         session.watch()
         servers = _start_companions(session, companions)
         session.look_at_the_background()
-        command, status, seconds = _run(session, _in_place(argv, place), ours, sinks)
+        command, status, seconds = _run(session, _in_place(argv, place), ours, sinks, hold_stdin)
         traffic = session.traffic(seconds)
         for server in servers:
             server.end()

@@ -17,7 +17,7 @@ import msgspec
 
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.proving import Companion, Proved, reach, run_proved
+from wireproof.cli.proving import Companion, Proved, guarded, reach, run_proved
 from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -97,7 +97,7 @@ def main_argv(step: Step, place: Place) -> list[str]:
     """The step that is proven, as it is started from here: a client on another host by ssh or the agent."""
     argv = _enclosed(step)
     # In a lab the proof itself enters the first node.
-    return argv if place.lab is not None or not step.host else reach(place, step.host, argv)
+    return argv if place.lab is not None or not step.host else guarded(place, step.host, argv)
 
 
 def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
@@ -109,6 +109,7 @@ def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
         companions=servers,
         output_to_stderr=as_json,
         name=prepared.recipe.program,
+        hold_stdin=bool(main.host),
     )
 
 

@@ -63,8 +63,13 @@ class Hearing:
 
 
 @contextlib.contextmanager
-def _stdin() -> Iterator[int]:
-    """Our own standard input, unless that is a terminal: a command in a session of its own cannot read one."""
+def _stdin(held: int | None) -> Iterator[int]:
+    """``held``, or our own standard input, unless that is a terminal: a command in a session of its own cannot read
+    one."""
+    if held is not None:
+        yield held
+        os.close(held)
+        return
     try:
         usable = not os.isatty(sys.stdin.fileno())
     except (OSError, ValueError, AttributeError):
@@ -82,6 +87,7 @@ def _stdin() -> Iterator[int]:
 class WatchedCommand:
     """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to; None: to nobody.
 
+    ``hold_stdin``: its standard input stays open and empty until it is ended, as a guard behind ssh needs it.
     Raises ``CouldNotMeasure`` when the guard cannot be started; a command that cannot be is its exit status 126 or 127.
     """
 
@@ -92,13 +98,19 @@ class WatchedCommand:
         node: Path,
         sinks: tuple[int | None, int | None],
         hearing: Hearing,
+        *,
+        hold_stdin: bool = False,
     ) -> None:
         self.output = bytearray()
         self.dropped = 0
         self._open = 2
         reading, self._control = os.pipe()
+        held: int | None = None
+        self._stdin: int | None = None
+        if hold_stdin:
+            held, self._stdin = os.pipe()
         try:
-            with _stdin() as stdin:
+            with _stdin(held) as stdin:
                 self._process = subprocess.Popen(
                     guard_argv(node, reading, tuple(argv)),
                     env=dict(environment),
@@ -110,7 +122,7 @@ class WatchedCommand:
                     bufsize=0,
                 )
         except OSError as error:
-            os.close(self._control)
+            self._let_go()
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
         finally:
             os.close(reading)
@@ -144,11 +156,16 @@ class WatchedCommand:
     def gone(self) -> bool:
         return self._process.poll() is not None
 
+    def _let_go(self) -> None:
+        """Close what keeps it alive, here and behind a remote shell."""
+        for descriptor in (self._stdin, self._control):
+            if descriptor is not None and descriptor >= 0:
+                os.close(descriptor)
+        self._stdin, self._control = None, -1
+
     def end(self) -> int:
         """End the tree, if it has not ended by itself; returns its exit status, 128 + signal for a signal."""
-        if self._control >= 0:
-            os.close(self._control)
-            self._control = -1
+        self._let_go()
         try:
             status = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import resource
-import shlex
 import socket
 import sys
 import time
@@ -19,6 +18,7 @@ from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.cli.place import Place
 from wireproof.cli.prove_results import ResultFile
+from wireproof.cli.reach import guarded, launcher_environment, reach
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
@@ -27,7 +27,7 @@ from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.traffic import judge_traffic
 
-__all__ = ["Companion", "Proved", "guarded", "launcher_environment", "reach", "run_proved"]
+__all__ = ["Companion", "Proved", "run_proved"]
 
 IDLE_S = 1.0
 """Quiet time before the command, for the background."""
@@ -61,55 +61,6 @@ class Proved:
     judgement: TrafficVerdict
     series: list[Series]
     notes: tuple[str, ...] = ()
-
-
-def _is_here(host: str) -> bool:
-    name = socket.gethostname()
-    return host in ("localhost", "127.0.0.1", name, name.split(".")[0])
-
-
-def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
-    """argv that runs ``argv`` on a host of the place: in a lab's node, by its agent or ssh, or plainly here."""
-    if place.lab is not None:
-        return place.lab.exec_argv(host, argv)
-    if not host or _is_here(host):
-        return list(argv)
-    if place.agent:
-        return [place.agent, host, *map(shlex.quote, argv)]
-    quiet = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
-    return ["ssh", *quiet, "-T", host, shlex.join(argv)]
-
-
-def guarded(place: Place, host: str, argv: Sequence[str]) -> list[str]:
-    """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is ended itself.
-
-    The guard there ends the command when its standard input closes, so that has to be held open meanwhile.
-    """
-    if place.lab is not None or not host or _is_here(host):
-        return reach(place, host, argv)
-    return reach(place, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv])
-
-
-def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user has set."""
-    if not place.agent:
-        return {}
-    chosen = {
-        "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": place.agent,
-        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
-        "I_MPI_HYDRA_BOOTSTRAP_EXEC": place.agent,
-        "OMPI_MCA_plm_rsh_agent": place.agent,
-        "PRTE_MCA_plm_ssh_agent": place.agent,
-    }
-    if place.lab is not None:
-        # Open MPI and Intel MPI would bind rank 0 of every node to core 0: the nodes share this machine's cores.
-        chosen |= {"I_MPI_PIN": "0"}
-        chosen |= {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
-        chosen |= place.lab.agent_environment()
-    if os.geteuid() == 0:
-        chosen |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return {name: value for name, value in chosen.items() if name not in inherited}
 
 
 class _Session:

@@ -17,7 +17,8 @@ import msgspec
 
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.proving import Companion, Proved, guarded, reach, run_proved
+from wireproof.cli.proving import Companion, Proved, run_proved
+from wireproof.cli.reach import guarded, reach
 from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.model.errors import BadInput, CouldNotMeasure

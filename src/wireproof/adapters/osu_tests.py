@@ -78,7 +78,8 @@ def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
     local = "flush_local" in heading and kind in ("put", "accumulate")
     formula = f"time of one {kind} and its synchronization" + (", both ranks in turn / 2" if halved else "")
     formula += ", which is complete at the origin only" if local else ""
-    return OsuTest(f"osu_{name}_latency", "latency", traffic, formula, waits=not local)
+    # Such a time is the origin's own: no link bounds it.
+    return OsuTest(f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local)
 
 
 def _collective(what: str) -> OsuTest:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.unit.foreign_tables import GOLDEN, codes, imb, pingpong, stream, wire_times
 
+from wireproof.adapters import read
 from wireproof.physics import claim_from_text, default_table, override
 from wireproof.verdict.foreign import judge_series
 
@@ -344,3 +345,10 @@ def test_an_ethernet_without_a_rate_has_only_a_floor() -> None:
     assert (found.verdict, found.attainable_bytes_per_s) == ("pass", None)
     assert judge_series(pingpong(wire_times(0.4, 9000)), claim_from_text("ethernet")).proof == "off-wire"
     assert judge_series(stream({1 << 20: 900.0}), claim_from_text("ethernet")).verdict == "inconclusive"
+
+
+def test_a_table_that_names_no_benchmark_says_what_was_taken() -> None:
+    (series,) = read(b"# Size  Latency (us)\n8 12.00\n16 12.10\n", "pasted.txt")
+    found = judge_series(series, claim_from_text("10gbe"))
+    (reason,) = [one for one in found.reasons if one.code == "formula-differs"]
+    assert "half a round trip" in reason.message

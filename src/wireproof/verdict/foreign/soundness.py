@@ -158,6 +158,10 @@ def tell_formula(case: Case) -> None:
         text = f"the printed goodput is the sum of {series.directions} directions{each}; one direction is judged"
     elif series.traffic == "exchange":
         text = "both directions are loaded at once: do not hold it against a one-way stream"
+    elif series.tool == "table":
+        text = (
+            "the table does not name its benchmark: of a whole round trip or a collective the verdict would be another"
+        )
     else:
         return
     case.add("formula-differs", "note", f"{text} ({series.formula})"[:400])

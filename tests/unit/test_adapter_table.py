@@ -45,6 +45,11 @@ def test_csv_columns_have_their_units() -> None:
         ("Message Size (bytes)   Bandwidth (Gb/s)", "8 1.0", "goodput_bytes_per_s", 1.25e8),
         ("Message Size (bytes)   Bandwidth (GB/s)", "8 1.0", "goodput_bytes_per_s", 1e9),
         ("bytes;t_ns", "8;1240", "hrt_ns", 1240),
+        ("size Gbps", "8 1.0", "goodput_bytes_per_s", 1.25e8),
+        ("size,bw_Gbps", "8,1.0", "goodput_bytes_per_s", 1.25e8),
+        ("size GBps", "8 1.0", "goodput_bytes_per_s", 1e9),
+        ("size,bw_GBps", "8,1.0", "goodput_bytes_per_s", 1e9),
+        ("size,bw_Mb/s", "8,1.0", "goodput_bytes_per_s", 1.25e5),
         ("#bytes #repetitions t[usec] Mbytes/sec", "8 1000 1.24 6.45", "hrt_ns", 1240),
         ("size  MiB/s", "8 1.0", "goodput_bytes_per_s", 2**20),
         ("size  msg/s", "8 1.0", "messages_per_s", 1),
@@ -56,7 +61,8 @@ def test_headings(heading: str, row: str, field: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["name size price\n", "bytes colour\n8 1\n", "Size matters, he said.\n8 1\n", "a,b\n1,2\n"]
+    "text",
+    ["name size price\n", "bytes colour\n8 1\n", "size gb/s\n8 1\n", "Size matters, he said.\n8 1\n", "a,b\n1,2\n"],
 )
 def test_other_tables_are_not_results(text: str) -> None:
     with pytest.raises(BadInput):

@@ -39,6 +39,9 @@ _BYTES = {
     "gib": 2.0**30, "gbit": 1.25e8, "gbits": 1.25e8, "gbps": 1.25e8, "mbit": 1.25e5, "mbits": 1.25e5, "mbps": 1.25e5,
 }  # fmt: skip
 _LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)  # asked of every line of a log without a known result
+_BITS = re.compile(r"(?<![A-Za-z])([GM])b(?=/s)")
+_UNCLEAR = re.compile(r"(?<![A-Za-z])[gm]b/s")  # eight times more or less: nobody can tell
+_BYTES_PS = re.compile(r"(?<![A-Za-z])([GM])Bps\b")
 _LONGEST_HEADING = 400
 _MOST_COLUMNS = 24
 _AGREE = 0.02
@@ -65,7 +68,7 @@ def _column(word: str) -> _Column:
     if time is not None:
         return _Column("time", _NANOSECONDS[time.group(1)], name)
     goodput = _GOODPUT.fullmatch(name)
-    if goodput is not None and name not in _BYTES:
+    if goodput is not None and (name not in _BYTES or name.endswith("ps")):
         return _Column("goodput", _BYTES[goodput.group(1)], name)
     # "Gb/s" in words of one case cannot tell bits from bytes: only the original writing can.
     return _Column("", 1.0, name[:40])
@@ -76,7 +79,7 @@ def _columns(line: str) -> list[_Column]:
     if len(line) > _LONGEST_HEADING or _LIKELY.search(line) is None:
         return []
     # Case tells bits from bytes: Gb/s and Gbit/s are bits, GB/s is bytes.
-    text = re.sub(r"\b([GM])b(?=/s|ps)", r"\1bit", line).lower().replace("# ", " ")
+    text = _BITS.sub(r"\1bit", _BYTES_PS.sub(r"\1B/s", _UNCLEAR.sub("unclear", line))).lower().replace("# ", " ")
     words = [word for word in _DELIMITERS.split(_SPACED_UNIT.sub("", _PREFIX.sub(r"\1_", text))) if word]
     if not 2 <= len(words) <= _MOST_COLUMNS:
         return []

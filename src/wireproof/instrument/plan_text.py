@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -58,19 +58,44 @@ def _fact(request: FactRequest) -> str:
     )
 
 
+_TWO_FORMS = ("put", "get", "accumulate", "persistent", "partitioned", "threads")
+_WINDOWS = ("put", "get", "accumulate", "fetch_and_op", "compare_and_swap")
+
+
+def _pairs(pairs: Iterable[tuple[int, int]]) -> str:
+    return ",".join(f"{origin}-{target}" for origin, target in pairs)
+
+
+def _ranks(members: Sequence[int]) -> str:
+    """``0:3,8``: runs of successive ranks as ranges, because a list of ten thousand is long."""
+    runs: list[list[int]] = []
+    for rank in members:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(f"{first}:{last}" if last > first else str(first) for first, last in runs)
+
+
 def _point(point: Point) -> str:
-    remote = point.pattern in ("put", "get")
     return _statement(
         "point",
         id=point.id,
         pattern=point.pattern,
-        form=point.form if remote else None,
+        form=point.form if point.pattern in _TWO_FORMS else None,
         message_bytes=point.message_bytes,
         window=point.window,
         formula=point.formula,
-        window_kind=point.window_kind if remote else None,
+        window_kind=point.window_kind if point.pattern in _WINDOWS else None,
         repeat=point.repeat or None,
-        pairs=",".join(f"{origin}-{target}" for origin, target in point.pairs),
+        pairs=_pairs(point.pairs) or None,
+        members=_ranks(point.members) or None,
+        load=_pairs(point.load) or None,
+        order=point.order if point.pattern == "ring" else None,
+        blocking=None if point.blocking else 0,
+        threads=point.threads if point.threads > 1 else None,
+        partitions=point.partitions if point.partitions > 1 else None,
+        detail="brief" if point.detail == "brief" else None,
         budget_ms=point.budget_ms,
         iterations=point.iterations or None,
     )
@@ -85,6 +110,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield _statement("witness", **_values(plan.witness))
     if plan.model is not None:
         yield _statement("model", **_values(plan.model))
+    for fault in plan.model_faults:
+        yield _statement("model_fault", rank=fault.rank, tx=fault.tx, rx=fault.rx, latency_ns=fault.latency_ns)
     yield from map(_fact, plan.facts)
     yield from map(_point, plan.points)
 

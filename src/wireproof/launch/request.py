@@ -11,11 +11,13 @@ from typing import Literal
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.install import MpiInstall
 
-__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection"]
+__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "Scheduler", "Starter"]
 
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]
 Netmod = Literal["", "ucx", "ofi"]
+Scheduler = Literal["", "slurm", "pbs", "flux", "lsf"]
+Starter = Literal["mpi", "scheduler"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,7 +29,10 @@ class LaunchRequest:
     ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a lab's nodes are one machine);
     ``cores``: of that machine. ``shared_memory`` False asks the MPI not to use it. ``meet``: ADDRESS:PORT for tcp.
     ``program``: another program and its arguments, started in the engine's place; ``folder``: where its ranks run.
-    ``windows``: remote memory access is used.
+    ``windows``: remote memory access is used. ``scheduler``: whose allocation the hosts belong to (``slurm``, ``pbs``,
+    ``flux``, ``lsf``; "" none), ``job`` its id. ``starter``: what starts the ranks there: the scheduler's own launcher
+    (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command that every rank is started through (modules, a
+    container), such as ``apptainer exec image.sif``.
     """
 
     engine: EngineChoice
@@ -49,11 +54,15 @@ class LaunchRequest:
     program: tuple[str, ...] = ()
     folder: str = ""
     windows: bool = True
+    scheduler: Scheduler = ""
+    job: str = ""
+    starter: Starter = "mpi"
+    prefix: tuple[str, ...] = ()
 
     @property
     def words(self) -> list[str]:
         """What each rank runs."""
-        return list(self.program) or [str(self.engine.path), "run"]
+        return [*self.prefix, *(self.program or (str(self.engine.path), "run"))]
 
     @property
     def size(self) -> int:

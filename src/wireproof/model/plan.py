@@ -8,10 +8,20 @@ import msgspec
 
 from wireproof.model.record import Form, Pattern
 
-__all__ = ["FactRequest", "ModelWorld", "Plan", "Point", "Policy", "RankPlace", "Transport", "WitnessPolicy"]
+__all__ = [
+    "FactRequest",
+    "ModelFault",
+    "ModelWorld",
+    "Plan",
+    "Point",
+    "Policy",
+    "RankPlace",
+    "Transport",
+    "WitnessPolicy",
+]
 
 TransportKind = Literal["null", "model", "mpi", "tcp"]
-Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p"]
+Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
 
 class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +72,17 @@ class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
     stall: float = 0.0
 
 
+class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A planted fault of the model: ``rank`` sends (``tx``) and receives (``rx``) at that share of the rate;
+    ``latency_ns`` is added to each of its messages.
+    """
+
+    rank: int
+    tx: float = 1.0
+    rx: float = 1.0
+    latency_ns: float = 0.0
+
+
 class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["file", "glob", "command"]
     path: str = ""
@@ -71,12 +92,25 @@ class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target)."""
+    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target), or by a group.
+
+    A group pattern has ``members`` (ranks, in the order that the pattern numbers them) and no ``pairs``; congestion has
+    ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams that disturb them). ``order``: of a ring,
+    ``random`` by the plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
+    ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many nodes).
+    """
 
     id: int
     pattern: Pattern
     message_bytes: int
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+    members: tuple[int, ...] = ()
+    load: tuple[tuple[int, int], ...] = ()
+    order: Literal["natural", "random"] = "natural"
+    blocking: bool = True
+    threads: int = 1
+    partitions: int = 1
+    detail: Literal["full", "brief"] = "full"
     form: Form = "latency"
     window: int = 64
     formula: Formula = "robust"
@@ -95,4 +129,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy = Policy()
     witness: WitnessPolicy = WitnessPolicy()
     model: ModelWorld | None = None
+    model_faults: tuple[ModelFault, ...] = ()
     facts: tuple[FactRequest, ...] = ()

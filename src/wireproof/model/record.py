@@ -18,12 +18,17 @@ __all__ = [
     "FactFrame",
     "Floor",
     "Frame",
+    "GroupPattern",
+    "GroupResult",
     "Host",
     "Idle",
     "Nic",
     "Open",
+    "Overlap",
+    "PairPattern",
     "PairResult",
     "PointRecord",
+    "Quantiles",
     "Rdma",
     "Sentinel",
     "Start",
@@ -31,7 +36,15 @@ __all__ = [
     "WitnessReading",
 ]
 
-Pattern = Literal["pingpong", "stream", "exchange", "put", "get"]
+PairPattern = Literal[
+    "pingpong", "stream", "exchange", "put", "get", "accumulate", "fetch_and_op", "compare_and_swap", "persistent",
+    "partitioned", "threads",
+]  # fmt: skip
+GroupPattern = Literal[
+    "message_rate", "ring", "incast", "all_to_all", "congestion", "barrier", "broadcast", "allreduce", "allgather",
+    "alltoall",
+]  # fmt: skip
+Pattern = PairPattern | GroupPattern
 Form = Literal["latency", "stream"]
 Label = Literal["stable", "multimodal", "unstable"]
 
@@ -186,6 +199,57 @@ class PairResult(msgspec.Struct, frozen=True, kw_only=True):
     target_core: int | None = None
 
 
+class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Of single half round trips, in ns."""
+
+    samples: int
+    p50_ns: float
+    p95_ns: float
+    p99_ns: float
+    max_ns: float
+
+
+class Overlap(msgspec.Struct, frozen=True, kw_only=True):
+    """Non-blocking collectives: ``pure_ns`` without computation, ``compute_ns`` of the computation alone, ``total_ns``
+    of both begun together. ``share`` = (pure + compute - total) / min(pure, compute), from 0 to 1.
+    """
+
+    pure_ns: float
+    compute_ns: float
+    total_ns: float
+    share: float
+
+
+class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A point that all ``members`` (ranks) measured together. A batch's time is that of its slowest member.
+
+    ``member_ns``: by member, its own mean time per operation. ``sent_bytes``, ``received_bytes``: payload by member
+    over the whole point, warm-up included; with ``exact`` False they are the least that any algorithm must move (a
+    library's collective is free to move more). ``messages_per_operation``: over all members. For ``congestion`` the
+    estimate is that of the loaded half round trip.
+    """
+
+    members: list[int]
+    status: Literal["ok", "deadline", "error"]
+    stop: Literal["precision", "budget", "deadline", "iterations"]
+    operations_per_batch: int
+    batch_ns: list[float]
+    block_batches: list[int]
+    warmup: Warmup
+    window_used: int
+    messages_per_operation: int
+    member_ns: list[float]
+    sent_bytes: list[int]
+    received_bytes: list[int]
+    exact: bool
+    estimate: Estimate | None = None
+    formula_value_ns: float | None = None
+    overlap: Overlap | None = None
+    quiet: Quantiles | None = None
+    loaded: Quantiles | None = None
+    integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
+
+
 class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
     """Counters of one network namespace before and after a point, raw units.
 
@@ -214,6 +278,11 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", 
     witness: list[WitnessReading] = msgspec.field(default_factory=list)
     window_kind: str = ""
     repeat: int = 0
+    group: GroupResult | None = None
+    order: str = ""
+    blocking: bool = True
+    threads: int = 1
+    partitions: int = 1
 
 
 class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="error"):

@@ -1,0 +1,33 @@
+"""Samples of a screen as columns: who measured with whom in which round, and what came out."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.model.located import Metric
+
+__all__ = ["Samples"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Samples:
+    """``nodes``: N names. The columns have one length K: ``origin`` and ``target`` are indices into ``nodes`` (int32),
+    ``round`` is the number of the round (int32; samples of one round ran at the same time), ``value`` is goodput in
+    bytes/s from origin to target, or the half round trip in ns (float64, positive, finite).
+
+    ``half_width``: relative half-width of each sample's own interval, NaN where there is none.
+    """
+
+    metric: Metric
+    nodes: tuple[str, ...]
+    origin: NDArray[np.int32]
+    target: NDArray[np.int32]
+    round: NDArray[np.int32]
+    value: NDArray[np.float64]
+    half_width: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.value)

@@ -12,6 +12,14 @@ WIREPROOF_MPI_FUNCTIONS(DEFINE)
  * test). */
 char ompi_mpi_comm_world[512];
 char ompi_mpi_byte[512];
+char ompi_mpi_double[512];
+char ompi_mpi_float[512];
+char ompi_mpi_int64_t[512];
+char ompi_mpi_long_long_int[512];
+char ompi_mpi_op_max[512];
+char ompi_mpi_op_no_op[512];
+char ompi_mpi_op_replace[512];
+char ompi_mpi_op_sum[512];
 char ompi_mpi_errors_return[512];
 char ompi_mpi_info_null[512];
 char ompi_request_null[512];

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.finding import Finding, Judgement, Verdict
+from wireproof.model.located import Located
 from wireproof.model.run import Run
 from wireproof.report.names import fold
 
@@ -17,14 +18,18 @@ ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
 _TELLING: tuple[str, ...] = (
     "nothing-measured", "shared-memory-suspected", "nolocal-shm", "off-wire", "loopback", "wrong-path", "striped",
     "tcp-instead-of-rdma", "partly-off-wire", "ends-disagree", "payload-corrupt", "library-mismatch", "rank-lost",
-    "nic-down", "nic-unknown", "deadline", "node-direction-slow", "direction-slow", "above-ceiling", "below-floor",
-    "cache-shaped", "below-expectation",
+    "nic-down", "nic-unknown", "deadline", "switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow",
+    "node-direction-slow", "direction-slow", "above-ceiling", "below-floor", "cache-shaped", "below-expectation",
+    "node-missing", "nothing-screened", "noise-too-high",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Section:
-    """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty: nothing was)."""
+    """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty: nothing was).
+
+    ``located``: which node, port, link or switch is slow, one per metric that was screened.
+    """
 
     title: str
     run: Run
@@ -33,6 +38,7 @@ class Section:
     criteria: Criteria = field(default_factory=Criteria)
     lead: str = ""
     changes: tuple[str, ...] = ()
+    located: tuple[Located, ...] = ()
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

@@ -8,6 +8,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue_foreign import FOREIGN
+from wireproof.verdict.catalogue_located import LOCATED
 from wireproof.verdict.catalogue_text import TEXT
 from wireproof.verdict.catalogue_traffic import TRAFFIC
 
@@ -37,7 +38,7 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}\n{TRAFFIC}")
+CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}\n{TRAFFIC}\n{LOCATED}")
 
 
 def explain(code: str) -> Entry:

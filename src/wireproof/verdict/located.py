@@ -1,0 +1,229 @@
+"""What was located, as findings: one for each culprit, and the findings that it explains are not told again. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from wireproof.model.claim import Criteria
+from wireproof.model.finding import Finding, Judgement, Severity
+from wireproof.model.located import Blame, Located
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.issue import Evidence, Issue, merge
+from wireproof.verdict.issue import rate as rate_words
+from wireproof.verdict.judge import overall
+from wireproof.verdict.located_explains import explained, harmless
+
+__all__ = ["blame_sentence", "located_issues", "with_located"]
+
+_CODES = {
+    "node": "node-slow", "port": "port-slow", "link": "link-slow", "switch": "switch-slow", "pair": "pair-slow",
+}  # fmt: skip
+_WHAT = {"goodput": "the goodput", "hrt": "the half round trip"}
+_RANK: dict[Severity, int] = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
+_MOST_NAMES = 8
+_MOST_MISSING = 50
+
+
+def located_issues(located: Located) -> list[Issue]:
+    """Everything that one sweep concludes, worst first within each kind. A culprit that was not measured again alone
+    is inconclusive: it may be contention.
+    """
+    if located.samples <= 0 or located.measured <= 0:
+        text = f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be good"
+        return [*_missing(located), Issue("nothing-screened", "inconclusive", located.metric, text)]
+    issues = [_blame(blame) for blame in located.blames]
+    issues += [_not_confirmed(blame) for blame in located.blames if blame.stage != "confirmed"]
+    return [*issues, *_missing(located), *_blind(located), *_innocent(located)]
+
+
+def with_located(judgement: Judgement, located: Sequence[Located], criteria: Criteria | None = None) -> Judgement:
+    """``judgement`` with the findings of ``located`` added and the overall verdict drawn again.
+
+    A finding of the judge about slow streams that a culprit explains is left out (one bad port is one finding, not one
+    for each pair). A pair that missed its limit only because others used its links, and reaches it alone, does not
+    fail. The verdicts of all other pairs stay as they are. An empty ``located`` changes nothing.
+    """
+    if not located:
+        return judgement
+    blames = [blame for one in located for blame in one.blames]
+    innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency)
+    pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
+    kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs)
+    issues = [issue for one in located for issue in located_issues(one)]
+    fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
+    issues = [_raised(issue) if (issue.code, issue.subject) in fails else issue for issue in issues]
+    findings = _ordered([*kept, *_advised(merge(issues), blames)])
+    return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=overall(findings, pairs))
+
+
+def blame_key(blame: Blame) -> tuple[str, str]:
+    """Code and subject of the finding that tells this culprit."""
+    return _CODES[blame.kind], f"{blame.subject} {blame.direction}".strip()
+
+
+def blame_sentence(blame: Blame) -> str:
+    """One plain sentence with the numbers: who, which way, how much less than expected, how sure."""
+    verb = {"": "is slow: it reaches", "tx": "sends slowly:", "rx": "receives slowly:"}[blame.direction]
+    value, expected = _quantity(blame, blame.value), _quantity(blame, blame.expected)
+    low, high = sorted((blame.low, blame.high))
+    more = "less" if blame.metric == "goodput" else "more"
+    sure = "confirmed alone against known-good partners" if blame.stage == "confirmed" else "not confirmed alone"
+    return (
+        f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} {more} "
+        f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; {sure})"
+    )
+
+
+def _who(blame: Blame) -> str:
+    what = {"node": "", "port": "the port of ", "link": "the link ", "switch": "switch ", "pair": "the pair "}
+    return what[blame.kind] + blame.subject
+
+
+def _quantity(blame: Blame, value: float) -> str:
+    if not math.isfinite(value) or value < 0:
+        return "an unknown value"
+    return rate_words(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
+
+
+def _share(share: float) -> str:
+    if not math.isfinite(share):
+        return "?"
+    return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def _sure(confidence: float) -> str:
+    """Never 1: what was estimated is not certain."""
+    if not math.isfinite(confidence):
+        return "unknown"
+    return "above 0.999" if confidence > 0.999 else f"{max(0.0, confidence):.3g}"
+
+
+def _blame(blame: Blame) -> Issue:
+    code, subject = blame_key(blame)
+    message = blame_sentence(blame)
+    if blame.causes:
+        first = blame.causes[0]
+        message += f". Cause: {first.sentence} (confidence {first.confidence:.2g})"
+    else:
+        message += ". No counter or fact tells the cause"
+    severity: Severity = "fail" if blame.stage == "confirmed" else "inconclusive"
+    return Issue(code, severity, subject, message, _evidence(blame), weight=blame.slowdown)
+
+
+def _evidence(blame: Blame) -> Evidence:
+    unit = "bytes_per_s" if blame.metric == "goodput" else "ns"
+    found: Evidence = {
+        "kind": blame.kind,
+        "node" if blame.kind in ("node", "port") else "where": blame.subject,
+        "direction": blame.direction,
+        "metric": blame.metric,
+        "slowdown": blame.slowdown,
+        "slowdown_low": blame.low,
+        "slowdown_high": blame.high,
+        "confidence": blame.confidence,
+        "stage": blame.stage,
+        f"value_{unit}": blame.value,
+        f"expected_{unit}": blame.expected,
+    }
+    if blame.nodes:
+        found["nodes"] = list(blame.nodes)
+    if blame.evidence:
+        found["seen"] = list(blame.evidence)
+    if blame.causes:
+        first = blame.causes[0]
+        found |= {"cause": first.sentence, "cause_code": first.code, "cause_seen": list(first.evidence)}
+        others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in blame.causes[1:]]
+        if others:
+            found["other_causes"] = others
+    return found
+
+
+def _not_confirmed(blame: Blame) -> Issue:
+    code, subject = blame_key(blame)
+    text = f"{_who(blame)} was found slow by the screen ({code}) and was not measured again alone"
+    return Issue("not-confirmed", "warning", subject, text)
+
+
+def _missing(located: Located) -> list[Issue]:
+    """One for each node, up to a bound; above it one for all of one reason."""
+    if len(located.missing) <= _MOST_MISSING:
+        return [
+            Issue("node-missing", "inconclusive", node, f"{node} has no sample: {reason or 'no reason was seen'}")
+            for node, reason in sorted(located.missing.items())
+        ]
+    reasons: dict[str, list[str]] = {}
+    for node, reason in sorted(located.missing.items()):
+        reasons.setdefault(reason or "no reason was seen", []).append(node)
+    return [
+        Issue(
+            "node-missing", "inconclusive", f"{len(nodes)} nodes: {reason}",
+            f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}", {"nodes": nodes},
+        )
+        for reason, nodes in sorted(reasons.items())
+    ]  # fmt: skip
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _blind(located: Located) -> list[Issue]:
+    """Silence proves something only when a fault would have been seen."""
+    if located.detectable <= located.practical:
+        return []
+    # A NaN comes here too: not known is not good.
+    known = math.isfinite(located.detectable)
+    least = f"only a slowdown of {_share(located.detectable)} or more" if known else "no slowdown at all"
+    text = (
+        f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} samples of "
+        f"{located.measured} nodes scatter by {_share(located.noise)}); {_share(located.practical)} is of interest"
+    )
+    evidence: Evidence = {
+        "detectable": located.detectable,
+        "practical": located.practical,
+        "noise": located.noise,
+        "rounds": located.rounds,
+        "samples": located.samples,
+    }
+    return [Issue("noise-too-high", "inconclusive", located.metric, text, evidence)]
+
+
+def _innocent(located: Located) -> list[Issue]:
+    """What was seen and is no fault: contention, tiers, acquitted suspects."""
+    issues = [Issue("contention", "note", one.subject, one.sentence) for one in located.contention]
+    for tier in located.tiers:
+        if tier.oversubscription > 1.0 + located.practical:
+            text = (
+                f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower than the best kind "
+                f"({tier.samples} samples): a property of the fabric, no fault"
+            )
+            evidence: Evidence = {"oversubscription": tier.oversubscription, "samples": tier.samples}
+            issues.append(Issue("tier-oversubscribed", "note", tier.name, text, evidence))
+    issues += [
+        Issue("suspect-cleared", "note", name, f"{name} was a suspect of the screen and is good when measured alone")
+        for name in located.cleared
+    ]
+    return issues
+
+
+def _raised(issue: Issue) -> Issue:
+    """A culprit that stands for findings that failed fails too."""
+    return Issue(issue.code, "fail", issue.subject, issue.message, issue.evidence, issue.point, issue.weight)
+
+
+def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
+    """The fix of the likeliest cause is the better advice."""
+    fixes = {blame_key(blame): blame.causes[0].fix for blame in blames if blame.causes and blame.causes[0].fix}
+    return [
+        msgspec.structs.replace(finding, advice=fixes.get((finding.code, finding.subject), finding.advice))
+        for finding in findings
+    ]
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    order = {code: place for place, code in enumerate(CATALOGUE)}
+    return sorted(findings, key=lambda one: (_RANK[one.severity], order.get(one.code, len(order)), one.subject))

@@ -1,0 +1,118 @@
+"""Which findings of the judge a located culprit explains, and which slow pairs are nobody's fault. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.located import Blame, Located
+
+__all__ = ["explained", "harmless"]
+
+_SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
+_BOTH_WAYS = ("pingpong", "exchange")
+_FETCHES = ("get",)
+_WORSE = 0.85  # a pair this far below its culprit's own value has another trouble besides
+
+
+def explained(
+    findings: Iterable[Finding], blames: Sequence[Blame], before: Sequence[PairVerdict], after: Sequence[PairVerdict]
+) -> tuple[list[Finding], list[tuple[Finding, Blame]]]:
+    """(findings that stay, findings that go with the culprit that explains them).
+
+    ``before`` and ``after``: the pairs' verdicts before and after contention was taken into account; a finding whose
+    pairs are all acquitted goes without a culprit.
+    """
+    slow = _slow_pairs(before)
+    acquitted = {key for key in slow if key not in _slow_pairs(after)}
+    kept: list[Finding] = []
+    gone: list[tuple[Finding, Blame]] = []
+    for finding in findings:
+        if (finding.code, finding.subject) in acquitted:
+            continue
+        pairs = slow.get((finding.code, finding.subject), [])
+        blame = next((one for one in blames if _tells(one, finding, pairs)), None)
+        if blame is None:
+            kept.append(finding)
+        else:
+            gone.append((finding, blame))
+    return kept, gone
+
+
+def _slow_pairs(pairs: Iterable[PairVerdict]) -> dict[tuple[str, str], list[PairVerdict]]:
+    """(code, route) -> the pairs' results that it is about."""
+    found: dict[tuple[str, str], list[PairVerdict]] = {}
+    for pair in pairs:
+        if "below-expectation" in pair.codes:
+            found.setdefault(("below-expectation", _route(pair)), []).append(pair)
+    return found
+
+
+def _route(pair: PairVerdict) -> str:
+    return f"{pair.origin_host} -> {pair.target_host}"
+
+
+def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:
+    """True when the culprit is reason enough for the finding."""
+    if finding.code not in _SLOW or blame.metric != "goodput":
+        return False
+    if finding.code == "node-direction-slow":
+        return _tells_node(blame, finding.subject)
+    if pairs:
+        return all(_takes(blame, pair) and not _far_worse(blame, pair) for pair in pairs)
+    origin, arrow, target = finding.subject.partition(" -> ")
+    return bool(arrow) and _uses(blame, origin, target)
+
+
+def _tells_node(blame: Blame, subject: str) -> bool:
+    """``subject``: node and direction, ``n3 tx``."""
+    node, _, direction = subject.rpartition(" ")
+    if blame.kind in ("node", "port"):
+        return blame.subject == node and blame.direction in ("", direction)
+    return blame.kind == "switch" and node in blame.nodes
+
+
+def _takes(blame: Blame, pair: PairVerdict) -> bool:
+    sender, receiver = pair.origin_host, pair.target_host
+    if pair.pattern in _FETCHES:
+        sender, receiver = receiver, sender
+    ways = [(sender, receiver)]
+    if pair.pattern in _BOTH_WAYS:
+        ways.append((receiver, sender))
+    return any(_uses(blame, *way) for way in ways)
+
+
+def _uses(blame: Blame, sender: str, receiver: str) -> bool:
+    """True when data from ``sender`` to ``receiver`` meets the culprit."""
+    if blame.kind in ("node", "port"):
+        ends = {"": (sender, receiver), "tx": (sender,), "rx": (receiver,)}[blame.direction]
+        return blame.subject in ends
+    if blame.kind == "pair":
+        return blame.subject in (f"{sender} -> {receiver}", f"{sender} <-> {receiver}", f"{receiver} <-> {sender}")
+    touched = (sender in blame.nodes) + (receiver in blame.nodes)
+    # Two nodes on one side of a link do not need it.
+    return touched >= 1 if blame.kind == "switch" else touched == 1
+
+
+def _far_worse(blame: Blame, pair: PairVerdict) -> bool:
+    if pair.unit != "bytes_per_s" or pair.pattern in _BOTH_WAYS:
+        return False
+    return pair.value < _WORSE * blame.value * (1.0 - abs(blame.high - blame.slowdown))
+
+
+def harmless(judgement: Judgement, located: Sequence[Located], min_efficiency: float) -> dict[int, PairVerdict]:
+    """id of a pair's verdict -> the same without its failure, where ``located`` says that the pair alone reaches
+    ``min_efficiency`` of its limit, and being slow is all that it was accused of.
+    """
+    alone = {one.subject: one.alone for each in located if each.metric == "goodput" for one in each.contention}
+    found = {}
+    for pair in judgement.pairs:
+        value = alone.get(_route(pair))
+        accused = set(pair.codes) - {"contention"}
+        if value is None or pair.limit is None or pair.unit != "bytes_per_s" or pair.proof != "on-wire":
+            continue
+        if pair.verdict == "fail" and accused == {"below-expectation"} and value >= min_efficiency * pair.limit:
+            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])
+    return found

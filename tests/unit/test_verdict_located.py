@@ -1,0 +1,202 @@
+"""Culprits as findings: each code on its case, what a culprit explains, what it does not, and what silence proves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import pytest
+from tests.synthetic import lab, run_of
+
+from wireproof.model.finding import Judgement
+from wireproof.model.located import Blame, Cause, Contention, Located, Tier
+from wireproof.verdict import CATALOGUE, judge
+from wireproof.verdict.located import blame_sentence, located_issues, with_located
+
+set_ = msgspec.structs.replace
+SIZES = (8, 1 << 20, 4 << 20)
+GOOD = judge(run_of(lab(nodes=4, sizes=SIZES)))
+SENDER = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if a == 2 else 1.0)))
+ONE_WAY = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if (a, b) == (0, 1) else 1.0)))
+
+
+def located(**changes: Any) -> Located:
+    whole: dict[str, Any] = {
+        "metric": "goodput", "nodes": 4, "measured": 4, "rounds": 12, "samples": 48, "noise": 0.01, "alpha": 0.01,
+        "practical": 0.05, "detectable": 0.03,
+    }  # fmt: skip
+    return Located(**(whole | changes))
+
+
+def blame(**changes: Any) -> Blame:
+    whole: dict[str, Any] = {
+        "kind": "port", "subject": "n3", "direction": "tx", "slowdown": 0.4, "low": 0.39, "high": 0.41,
+        "confidence": 0.9999, "stage": "confirmed", "value": 71.4e6, "expected": 119e6,
+    }  # fmt: skip
+    return Blame(**(whole | changes))
+
+
+def codes(judgement: Judgement, *severities: str) -> list[tuple[str, str]]:
+    return [(f.code, f.subject) for f in judgement.findings if not severities or f.severity in severities]
+
+
+def test_the_worlds_are_what_they_should_be() -> None:
+    assert codes(GOOD, "fail") == []
+    assert ("node-direction-slow", "n3 tx") in codes(SENDER, "fail")
+    assert ("direction-slow", "n1 -> n2") in codes(ONE_WAY, "fail")
+
+
+@pytest.mark.parametrize(
+    ("kind", "direction", "subject", "code"),
+    [
+        ("node", "", "n3", "node-slow"),
+        ("port", "rx", "n3", "port-slow"),
+        ("link", "", "leaf1 - spine2", "link-slow"),
+        ("switch", "", "leaf1", "switch-slow"),
+        ("pair", "", "n1 -> n2", "pair-slow"),
+    ],
+)
+def test_each_kind_of_culprit_fails_by_its_own_code(kind: str, direction: str, subject: str, code: str) -> None:
+    one = blame(kind=kind, direction=direction, subject=subject)
+    (issue,) = located_issues(located(blames=[one]))
+    assert (issue.code, issue.severity) == (code, "fail")
+    for words in (subject, "571 Mb/s (71.4 MB/s)", "952 Mb/s (119.0 MB/s)", "40 % less", "39 % to 41 %", "above 0.999"):
+        assert words in issue.message
+    assert "No counter or fact tells the cause" in issue.message
+    verdict = with_located(GOOD, [located(blames=[one])])
+    assert verdict.verdict == "fail"
+    assert CATALOGUE[code].next_action in [f.advice for f in verdict.findings]
+
+
+def test_the_sentence_of_a_latency_says_more_and_microseconds() -> None:
+    one = blame(
+        kind="node", direction="", metric="hrt", value=2400.0, expected=2000.0, slowdown=0.2, low=0.19, high=0.2
+    )
+    assert "2.4 us where 2 us is expected, 20 % more" in blame_sentence(one)
+    assert "receives slowly" in blame_sentence(blame(direction="rx"))
+
+
+def test_one_bad_port_is_one_finding() -> None:
+    found = with_located(SENDER, [located(blames=[blame()])])
+    assert codes(found, "fail") == [("port-slow", "n3 tx")]
+    assert [f.evidence["direction"] for f in found.findings if f.code == "port-slow"] == ["tx"]
+    assert [p.verdict for p in found.pairs] == [p.verdict for p in SENDER.pairs]
+
+
+def test_a_culprit_elsewhere_or_in_the_other_direction_explains_nothing() -> None:
+    for other in (blame(subject="n1"), blame(direction="rx"), blame(metric="hrt"), blame(kind="switch", subject="n3")):
+        found = with_located(SENDER, [located(blames=[other])])
+        assert ("node-direction-slow", "n3 tx") in codes(found, "fail"), other
+
+
+def test_a_pair_much_worse_than_its_culprit_is_told_as_well() -> None:
+    slight = blame(slowdown=0.1, low=0.09, high=0.11, value=107e6)
+    world = judge(run_of(lab(nodes=2, sizes=SIZES, speed=lambda a, b: 0.3)))
+    assert ("below-expectation", "n1 -> n2") in codes(world, "fail")
+    found = with_located(world, [located(blames=[set_(slight, subject="n1")])])
+    assert ("below-expectation", "n1 -> n2") in codes(found, "fail")
+    fitting = with_located(world, [located(blames=[blame(kind="node", direction="", subject="n1", value=35.7e6)])])
+    assert ("below-expectation", "n1 -> n2") not in codes(fitting, "fail")
+
+
+def test_a_pair_and_a_switch_explain_their_own_routes_only() -> None:
+    pair = blame(kind="pair", direction="", subject="n1 -> n2")
+    assert codes(with_located(ONE_WAY, [located(blames=[pair])]), "fail") == [("pair-slow", "n1 -> n2")]
+    back = set_(pair, subject="n2 -> n1")
+    assert ("direction-slow", "n1 -> n2") in codes(with_located(ONE_WAY, [located(blames=[back])]), "fail")
+    link = blame(kind="link", direction="", subject="leaf1 - spine1", nodes=["n1", "n2"])
+    both_below = with_located(ONE_WAY, [located(blames=[link])])
+    assert ("direction-slow", "n1 -> n2") in codes(both_below, "fail")
+    across = with_located(ONE_WAY, [located(blames=[set_(link, nodes=["n1", "n3"])])])
+    assert ("direction-slow", "n1 -> n2") not in codes(across, "fail")
+
+
+def test_a_suspect_that_was_not_confirmed_does_not_fail_by_itself() -> None:
+    only_screened = located(blames=[blame(stage="screened")])
+    found = with_located(GOOD, [only_screened])
+    assert found.verdict == "inconclusive"
+    assert ("port-slow", "n3 tx") in codes(found, "inconclusive")
+    assert ("not-confirmed", "n3 tx") in codes(found, "warning")
+    assert ("port-slow", "n3 tx") in codes(with_located(SENDER, [only_screened]), "fail")
+
+
+def test_the_likeliest_cause_speaks_and_advises() -> None:
+    causes = [
+        Cause(code="pcie-narrow", sentence="n3 hsn0 runs at PCIe x4 of x8", confidence=0.9, fix="Reseat the adapter.",
+              evidence=["current_link_width 4, max_link_width 8"]),
+        Cause(code="load", sentence="n3 is busy", confidence=0.3, fix="Stop it."),
+    ]  # fmt: skip
+    found = with_located(GOOD, [located(blames=[blame(causes=causes)])])
+    finding = next(f for f in found.findings if f.code == "port-slow")
+    assert finding.advice == "Reseat the adapter."
+    assert "Cause: n3 hsn0 runs at PCIe x4 of x8 (confidence 0.9)" in finding.message
+    assert finding.evidence["cause_seen"] == ["current_link_width 4, max_link_width 8"]
+    assert finding.evidence["other_causes"] == ["n3 is busy (0.3)"]
+
+
+def test_contention_and_tiers_and_acquittals_are_notes_and_never_decide() -> None:
+    innocent = located(
+        contention=[Contention(subject="n1 -> n4", loaded=50e6, alone=118e6, sentence="slow together, fast alone")],
+        tiers=[Tier(name="one switch", samples=24, median=118e6),
+               Tier(name="across leaves", samples=24, median=59e6, oversubscription=2.0)],
+        cleared=["n2"],
+    )  # fmt: skip
+    found = with_located(GOOD, [innocent])
+    assert found.verdict == GOOD.verdict
+    new = set(codes(found, "note")) - set(codes(GOOD))
+    assert new == {("contention", "n1 -> n4"), ("tier-oversubscribed", "across leaves"), ("suspect-cleared", "n2")}
+
+
+def test_a_pair_that_is_fast_alone_does_not_fail() -> None:
+    world = judge(run_of(lab(nodes=2, sizes=SIZES, speed=lambda a, b: 0.5)))
+    streams = [p for p in world.pairs if p.pattern == "stream" and p.verdict == "fail"]
+    assert streams
+    fast = [Contention(subject="n1 -> n2", loaded=59e6, alone=118e6, sentence="fast alone")]
+    found = with_located(set_(world, pairs=streams), [located(contention=fast)])
+    ways = {(p.origin_host, p.verdict) for p in found.pairs}
+    assert ways == {("n1", "pass"), ("n2", "fail")}
+    assert ("below-expectation", "n1 -> n2") not in codes(found)
+    assert ("below-expectation", "n2 -> n1") in codes(found)
+    slow = [set_(fast[0], alone=70e6)]
+    assert {p.verdict for p in with_located(set_(world, pairs=streams), [located(contention=slow)]).pairs} == {"fail"}
+
+
+def test_zero_evidence_never_passes() -> None:
+    nothing = with_located(GOOD, [located(measured=0, samples=0, missing={"n1": "did not answer"})])
+    assert nothing.verdict == "inconclusive"
+    assert {("nothing-screened", "goodput"), ("node-missing", "n1")} <= set(codes(nothing, "inconclusive"))
+    assert with_located(GOOD, [located(missing={"n4": ""})]).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("detectable", [0.051, 3.0, math.inf, math.nan])
+def test_silence_in_noise_is_no_pass(detectable: float) -> None:
+    found = with_located(GOOD, [located(detectable=detectable)])
+    assert found.verdict == "inconclusive"
+    assert codes(found, "inconclusive") == [("noise-too-high", "goodput")]
+    assert with_located(GOOD, [located(detectable=0.05)]).verdict == "pass"
+
+
+def test_very_many_missing_nodes_are_one_finding_by_reason() -> None:
+    missing = {f"n{i}": "did not answer" if i % 2 else "drained" for i in range(1000)}
+    issues = [i for i in located_issues(located(nodes=1004, missing=missing)) if i.code == "node-missing"]
+    assert len(issues) == 2
+    assert all(len(i.message) < 300 for i in issues)
+    nodes = [i.evidence["nodes"] for i in issues]
+    assert sorted(len(one) for one in nodes if isinstance(one, list)) == [500, 500]
+
+
+def test_hostile_numbers_and_names_do_not_break_it() -> None:
+    odd = blame(
+        subject="\x1b[31m" * 50, slowdown=math.nan, low=math.inf, high=-math.inf, value=-1.0, confidence=math.nan
+    )
+    (issue,) = located_issues(located(blames=[odd]))
+    assert "unknown" in issue.message
+    assert with_located(GOOD, [located(blames=[odd])]).verdict == "fail"
+
+
+def test_nothing_located_changes_nothing_and_the_order_is_the_catalogues() -> None:
+    assert with_located(SENDER, []) is SENDER
+    found = with_located(SENDER, [located(blames=[blame()], cleared=["n1"], missing={"n9": "gone"})])
+    ranks = [("fail", "inconclusive", "warning", "note").index(f.severity) for f in found.findings]
+    assert ranks == sorted(ranks)

@@ -1,0 +1,208 @@
+"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round says; nobody twice. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+__all__ = ["Pair", "Stratified", "circle_round", "complete", "ordered"]
+
+Pair = tuple[int, int]
+
+_SWAPS = 16
+_SWAPS_FOR_VARIETY = 4
+_DONE, _ONE_LEAF = 1000, 10  # what a pair costs that was measured before, or that does not leave its leaf
+
+
+def complete(members: int) -> int:
+    """Rounds of a whole tournament: members - 1, or members when one rests in each."""
+    return 0 if members < 2 else members - 1 + members % 2
+
+
+def ordered(pairs: Sequence[Pair] | Iterator[Pair]) -> list[Pair]:
+    """Each pair (lower, higher), sorted."""
+    return sorted((one, other) if one < other else (other, one) for one, other in pairs)
+
+
+def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
+    """Round ``number`` of the tournament of ``members``: one stays, the others turn around it.
+
+    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together hold each pair exactly once.
+    """
+    seats = len(members) + len(members) % 2
+    turning = seats - 1
+    if turning < 1:
+        return
+    if seats == len(members):
+        yield members[number % turning], members[turning]
+    for step in range(1, seats // 2):
+        yield members[(number + step) % turning], members[(number - step) % turning]
+
+
+class Stratified:
+    """The rounds of a large screen. One round: what its kind proposes, then whoever is left is paired across leaves."""
+
+    def __init__(self, count: int, leaves: Sequence[int] | None, seed: int, wanted: int) -> None:
+        self.count = count
+        self.wanted = wanted
+        self.order = random.Random(seed)
+        self.leaf = _leaf_numbers(count, leaves)
+        self.members: list[list[int]] = [[] for _ in range(max(self.leaf) + 1)]
+        self.place = [0] * count
+        for node, leaf in enumerate(self.leaf):
+            self.place[node] = len(self.members[leaf])
+            self.members[leaf].append(node)
+        self.shuffled = [self.order.sample(own, len(own)) for own in self.members]
+        self.tallest = max(map(len, self.members))
+        self.steps: list[set[int]] = [set() for _ in range(self.tallest)]
+        self.done: set[int] = set()  # pairs, as lower * count + higher
+        self.met: set[int] = set()  # leaves that a node has reached, as node * leaves + leaf
+        self.resting = self.order.sample(range(count), min(wanted, count)) if count % 2 else []
+
+    def rounds(self) -> list[list[Pair]]:
+        """All rounds; every third one stays inside the leaves, all of them when there is one leaf."""
+        alone = len(self.members) == 1
+        inside = 0
+        result: list[list[Pair]] = []
+        for index in range(self.wanted):
+            free = bytearray(b"\1") * self.count
+            if self.resting:
+                free[self.resting[index % len(self.resting)]] = 0
+            pairs = self._inside(inside, free) if alone or index % 3 == 0 else self._across(free)
+            inside += alone or index % 3 == 0
+            pairs += self._leftover([node for node in range(self.count) if free[node]])
+            pairs = self._without_repeats(pairs)
+            self._remember(pairs)
+            result.append(ordered(pairs))
+        return result
+
+    def _key(self, one: int, other: int) -> int:
+        return one * self.count + other if one < other else other * self.count + one
+
+    def _remember(self, pairs: Sequence[Pair]) -> None:
+        leaves = len(self.members)
+        for one, other in pairs:
+            self.done.add(self._key(one, other))
+            self.met.add(one * leaves + self.leaf[other])
+            self.met.add(other * leaves + self.leaf[one])
+
+    def _inside(self, number: int, free: bytearray) -> list[Pair]:
+        """Round ``number`` of a tournament in each leaf; a leaf that has played all of its rounds goes across."""
+        pairs: list[Pair] = []
+        for own in self.shuffled:
+            if number >= complete(len(own)):
+                continue
+            for one, other in circle_round(own, number):
+                if free[one] and free[other] and self._key(one, other) not in self.done:
+                    free[one] = free[other] = 0
+                    pairs.append((one, other))
+        return pairs
+
+    def _across(self, free: bytearray) -> list[Pair]:
+        """Position i of a leaf with position c - i of the leaf that is ``step`` further, for every i and every leaf.
+
+        i -> c - i is its own inverse and maps positions one to one: no two flows of a leaf share a destination's
+        position, in either direction.
+        """
+        leaves, done, met, leaf_of, place = len(self.members), self.done, self.met, self.leaf, self.place
+        turn = self.order.randrange(self.tallest)
+        step, mirrored = self._steps(turn)
+        enough = leaves > self.wanted  # else the leaves of a node's partners cannot all differ
+        pairs: list[Pair] = []
+        for node in range(self.count):
+            if not free[node]:
+                continue
+            position, leaf = place[node], leaf_of[node]
+            target = (mirrored - leaf if 2 * position % self.tallest == turn else leaf + step[position]) % leaves
+            facing = (turn - position) % self.tallest
+            if target == leaf or facing >= len(self.members[target]):
+                continue
+            other = self.members[target][facing]
+            if not free[other] or self._key(node, other) in done or (enough and node * leaves + target in met):
+                continue
+            free[node] = free[other] = 0
+            pairs.append((node, other))
+        return pairs
+
+    def _steps(self, turn: int) -> tuple[list[int], int]:
+        """For each position the step to its partner's leaf (opposite for the two that face each other), and the sum
+        of two leaves' numbers for a position that faces itself. Steps not yet used by a position come first.
+        """
+        leaves = len(self.members)
+        step = [0] * self.tallest
+        for position in range(self.tallest):
+            facing = (turn - position) % self.tallest
+            if facing < position:
+                continue
+            for _ in range(_SWAPS):
+                chosen = self.order.randrange(1, leaves)
+                if chosen not in self.steps[position] and leaves - chosen not in self.steps[facing]:
+                    break
+            step[position], step[facing] = chosen, leaves - chosen
+            self.steps[position].add(chosen)
+            self.steps[facing].add(leaves - chosen)
+        return step, self.order.randrange(leaves)
+
+    def _cost(self, one: int, other: int) -> int:
+        """What speaks against a pair: it was measured (worst), one leaf, a leaf that the node has met."""
+        if self._key(one, other) in self.done:
+            return _DONE
+        if self.leaf[one] == self.leaf[other]:
+            return _ONE_LEAF
+        leaves = len(self.members)
+        met = one * leaves + self.leaf[other] in self.met
+        return met + (other * leaves + self.leaf[one] in self.met)
+
+    def _leftover(self, nodes: list[int]) -> list[Pair]:
+        """Pair whoever is left: sorted by leaf, each with the one half a list further, which is another leaf unless
+        one leaf holds more than half. Pairs that cost something then swap partners.
+        """
+        rank = self.order.sample(range(len(self.members)), len(self.members)) if nodes else []
+        self.order.shuffle(nodes)
+        nodes.sort(key=lambda node: rank[self.leaf[node]])
+        half = len(nodes) // 2
+        pairs = list(zip(nodes[:half], nodes[half:], strict=False))
+        costs = [self._cost(*pair) for pair in pairs]
+        for index in range(half):
+            for _ in range(_SWAPS if costs[index] >= _ONE_LEAF else _SWAPS_FOR_VARIETY):
+                if not costs[index]:
+                    break
+                self._swap(pairs, costs, index, self.order.randrange(half))
+        return pairs
+
+    def _swap(self, pairs: list[Pair], costs: list[int], index: int, other: int) -> None:
+        """Exchange the partners of two pairs where that is cheaper."""
+        if index == other:
+            return
+        first, second = (pairs[index][0], pairs[other][1]), (pairs[other][0], pairs[index][1])
+        cost_first, cost_second = self._cost(*first), self._cost(*second)
+        if cost_first + cost_second < costs[index] + costs[other]:
+            pairs[index], pairs[other] = first, second
+            costs[index], costs[other] = cost_first, cost_second
+
+    def _without_repeats(self, pairs: list[Pair]) -> list[Pair]:
+        """A pair that was measured before breaks up another one of the round; its nodes rest when there is none."""
+        kept = [pair for pair in pairs if self._key(*pair) not in self.done]
+        for one, other in pairs:
+            if self._key(one, other) not in self.done:
+                continue
+            for index, (third, fourth) in enumerate(kept):
+                if self._key(one, third) not in self.done and self._key(other, fourth) not in self.done:
+                    kept[index] = (one, third)
+                    kept.append((other, fourth))
+                    break
+        return kept
+
+
+def _leaf_numbers(count: int, leaves: Sequence[int] | None) -> list[int]:
+    """Leaves numbered from 0 in their order; each node of an unknown leaf is a leaf of its own."""
+    known = {leaf: index for index, leaf in enumerate(sorted({leaf for leaf in leaves or () if leaf >= 0}))}
+    fresh = len(known)
+    numbers: list[int] = []
+    for leaf in leaves if leaves is not None else [-1] * count:
+        if leaf >= 0:
+            numbers.append(known[leaf])
+        else:
+            numbers.append(fresh)
+            fresh += 1
+    return numbers

@@ -4,14 +4,17 @@
 #include <limits>
 #include <set>
 
+#include "plan/pair_point.hpp"
+#include "plan/pattern_kind.hpp"
 #include "plan/statement.hpp"
 
 namespace wireproof {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTransports = {"null", "model", "mpi", "tcp"};
-constexpr std::array<std::string_view, 5> kPatterns = {"pingpong", "stream", "exchange", "put",
-                                                       "get"};
+constexpr std::array<std::string_view, 11> kPatterns = {
+    "pingpong",     "stream",           "exchange",   "put",         "get",    "accumulate",
+    "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads"};
 constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
 constexpr std::array<std::string_view, 4> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p"};
 constexpr std::array<std::string_view, 2> kWindowKinds = {"allocate", "create"};
@@ -151,11 +154,12 @@ std::vector<std::pair<int, int>> take_pairs(Statement& line) {
   return pairs;
 }
 
-/// The forms that a pattern has; only put and get have both.
+/// The forms that a pattern has; some have both.
 Form take_form(Statement& line, Pattern pattern) {
   const auto given = line.take_word<Form>("form", kForms);
-  if (pattern == Pattern::put || pattern == Pattern::get) return given.value_or(Form::latency);
-  const Form implied = pattern == Pattern::pingpong ? Form::latency : Form::stream;
+  if (has_both_forms(pattern)) return given.value_or(Form::latency);
+  const bool waits = pattern == Pattern::pingpong || is_word_atomic(pattern);
+  const Form implied = waits ? Form::latency : Form::stream;
   if (given && *given != implied) {
     line.fail(std::string(name_of(pattern)) + " has only the form " +
               std::string(name_of(implied)));
@@ -163,8 +167,8 @@ Form take_form(Statement& line, Pattern pattern) {
   return implied;
 }
 
-/// Which loops the named suites have: OSU all five, IMB-MPI1 PingPong, Uniband and Sendrecv,
-/// IMB-P2P PingPong.
+/// Which loops the named suites have: OSU all of the first five, IMB-MPI1 PingPong, Uniband and
+/// Sendrecv, IMB-P2P PingPong.
 void check_formula(const Statement& line, const Point& point) {
   const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
   if (point.formula == Formula::imb_mpi1 && remote) {
@@ -193,7 +197,9 @@ void read_point(Statement& line, Plan& plan) {
   point.pairs = take_pairs(line);
   point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
   assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));
+  read_pair_keys(line, point);
   check_formula(line, point);
+  check_pair_point(line, point);
   for (const Point& known : plan.points) {
     if (known.id == point.id) line.fail("point id " + std::to_string(*id) + " comes twice");
   }

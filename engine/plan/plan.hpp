@@ -13,7 +13,19 @@
 namespace wireproof {
 
 enum class TransportKind { null, model, mpi, tcp };
-enum class Pattern { pingpong, stream, exchange, put, get };
+enum class Pattern {
+  pingpong,
+  stream,
+  exchange,
+  put,
+  get,
+  accumulate,
+  fetch_and_op,
+  compare_and_swap,
+  persistent,
+  partitioned,
+  threads
+};
 enum class Form { latency, stream };
 enum class Formula { robust, osu, imb_mpi1, imb_p2p };
 enum class WindowKind { allocate, create };
@@ -82,6 +94,8 @@ struct Point {
   WindowKind window_kind = WindowKind::allocate;
   int repeat = 0;
   std::vector<std::pair<int, int>> pairs;  // origin, target
+  int threads = 1;                         // per rank, of the pattern threads
+  int partitions = 1;                      // per message, of the pattern partitioned
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
 };

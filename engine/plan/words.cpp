@@ -10,8 +10,9 @@ std::string_view name_of(TransportKind kind) {
 }
 
 std::string_view name_of(Pattern pattern) {
-  constexpr std::array<std::string_view, 5> kNames = {"pingpong", "stream", "exchange", "put",
-                                                      "get"};
+  constexpr std::array<std::string_view, 11> kNames = {
+      "pingpong",     "stream",           "exchange",   "put",         "get",    "accumulate",
+      "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -1,0 +1,263 @@
+"""A real Slurm inside a lab: munged and slurmctld in the first node, one slurmd per node.
+
+All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them with it, and their folder is in
+the lab's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from wireproof.lab.cluster import Lab
+from wireproof.lab.errors import LabError
+from wireproof.lab.requirements import find_tool, needs_user_namespace
+from wireproof.lab.slurm_files import CGROUP_CONF, MPI_CONF, Partition, slurm_conf, topology_conf
+
+__all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up"]
+
+FOLDER = "slurm"
+NORMAL = (Partition(name="normal"),)
+_PROGRAMS = (
+    ("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm"), ("srun", "slurm-wlm"),
+    ("sinfo", "slurm-wlm"), ("scontrol", "slurm-wlm"), ("scancel", "slurm-wlm"),
+)  # fmt: skip
+_PATIENCE_S = 30.0
+_LONGEST_SOCKET = 107
+_LARGEST = 1 << 20
+
+
+def missing_for_slurm() -> list[str]:
+    """Sentences that name what is missing and the remedy; empty when it can be tried."""
+    lost: dict[str, list[str]] = {}
+    for program, package in _PROGRAMS:
+        if find_tool(program) is None:
+            lost.setdefault(package, []).append(program)
+    found = [
+        f"{', '.join(programs)} {'is' if len(programs) == 1 else 'are'} missing: install the Debian package {package}"
+        for package, programs in lost.items()
+    ]
+    if os.geteuid() != 0 or needs_user_namespace():
+        found.append("Slurm's daemons change users, which needs root: run it as root")
+    return found
+
+
+class LabSlurm:
+    """A Slurm that runs in ``lab``. As a context manager it takes itself down and leaves the lab up."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.folder = lab.folder / FOLDER
+
+    @property
+    def conf(self) -> Path:
+        return self.folder / "slurm.conf"
+
+    @property
+    def head(self) -> str:
+        """The node with the controller: submit from there."""
+        return self.lab.nodes[0]
+
+    def environment(self) -> dict[str, str]:
+        """What srun, sbatch and the others need to find this Slurm, and no other job's marks."""
+        return {"SLURM_CONF": str(self.conf), **self.lab.agent_environment()}
+
+    def run(
+        self,
+        argv: Sequence[str],
+        node: str = "",
+        *,
+        timeout_s: float = _PATIENCE_S,
+        cwd: Path | str = "/",
+        extra: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """A command in a node (default: ``head``) with this Slurm in its environment; ``LabError`` after the time."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
+        try:
+            return subprocess.run(
+                self.lab.exec_argv(node or self.head, argv), capture_output=True, text=True, errors="replace",
+                timeout=timeout_s, check=False, stdin=subprocess.DEVNULL, cwd=cwd,
+                env={**kept, **self.environment(), **(extra or {})},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise LabError(f"{argv[0]} in lab {self.lab.name} did not end within {timeout_s:g} s.") from None
+
+    def states(self) -> dict[str, str]:
+        """Slurm's word for each node (``idle``, ``drained``, ``down*``); empty while the controller starts."""
+        done = self.run(["sinfo", "-h", "-N", "-o", "%N %T"])
+        return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line.strip())
+
+    def drain(self, node: str, reason: str = "planted") -> None:
+        """No more jobs start on ``node``."""
+        self._control("update", f"NodeName={node}", "State=DRAIN", f"Reason={reason}")
+
+    def undrain(self, node: str) -> None:
+        self._control("update", f"NodeName={node}", "State=RESUME")
+
+    def end_job_in(self, job: str, seconds: int) -> None:
+        """Move a running job's limit to ``seconds`` from now. Slurm looks at limits every 30 s."""
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + seconds))
+        self._control("update", f"JobId={job}", f"EndTime={moment}")
+
+    def _control(self, *words: str) -> None:
+        done = self.run(["scontrol", *words])
+        if done.returncode != 0:
+            raise LabError(f"scontrol {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+
+    def down(self) -> None:
+        """Cancel its jobs, end its daemons and remove its folder. The lab stays."""
+        if self.conf.exists():
+            self.run(["scancel", "--user=root"])
+        for pattern in ("slurmd.*.pid", "slurmctld.pid", "munged.pid"):
+            for file in sorted(self.folder.glob(pattern)):
+                self._end_daemon(file)
+        self._end_rest()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_daemon(self, file: Path) -> None:
+        """A pid file holds the pid that its own node sees."""
+        text = file.read_text(encoding="ascii", errors="replace")[:16].strip()
+        parts = file.name.split(".")
+        node = parts[1] if parts[0] == "slurmd" else self.head
+        if text.isdigit() and node in self.lab.nodes:
+            self.run(["kill", text], node)
+
+    def _end_rest(self) -> None:
+        """What is left of steps and daemons: processes of the lab's nodes that carry our SLURM_CONF or our folder."""
+        mark, begin = str(self.folder).encode(), time.monotonic()
+        while (pids := _processes_with(mark)) and time.monotonic() - begin < 10:
+            for pid in pids if time.monotonic() - begin > 1.5 else []:
+                _kill(pid, mark)
+            time.sleep(0.05)
+
+    def __enter__(self) -> LabSlurm:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.lab.folder.exists():
+            self.down()
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    if pid == os.getpid():
+        return False
+    for name in ("cmdline", "environ"):
+        try:
+            words = Path(f"/proc/{pid}/{name}").read_bytes()[:_LARGEST].split(b"\0")
+        except OSError:
+            return False
+        if any(word.endswith(mark) or mark + b"/" in word for word in words):
+            return True
+    return False
+
+
+def _processes_with(mark: bytes) -> list[int]:
+    return [
+        int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _carries(int(entry.name), mark)
+    ]
+
+
+def _kill(pid: int, mark: bytes) -> None:
+    """The identity is checked behind the pidfd: what is signalled is what was checked."""
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        if _carries(pid, mark):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    finally:
+        os.close(handle)
+
+
+def _write_files(slurm: LabSlurm, text: str, switches: Mapping[str, Sequence[str]]) -> None:
+    folder = slurm.folder
+    try:
+        folder.mkdir(mode=0o755)
+    except FileExistsError:
+        raise LabError(f"lab {slurm.lab.name} has a Slurm already: take it down first.") from None
+    (folder / "state").mkdir(mode=0o700)
+    for node in slurm.lab.nodes:
+        (folder / f"spool.{node}").mkdir(mode=0o755)
+    slurm.conf.write_text(text, encoding="ascii")
+    (folder / "cgroup.conf").write_text(CGROUP_CONF, encoding="ascii")
+    (folder / "mpi.conf").write_text(MPI_CONF, encoding="ascii")
+    if switches:
+        (folder / "topology.conf").write_text(topology_conf(switches), encoding="ascii")
+    key = os.open(folder / "munge.key", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(key, "wb") as file:
+        file.write(os.urandom(128))
+
+
+def _munged_argv(program: str, folder: Path) -> list[str]:
+    files = [("key-file", "key"), ("socket", "socket"), ("seed-file", "seed"), ("log-file", "log")]
+    words = [f"--{option}={folder}/munge.{ending}" for option, ending in files]
+    return [program, "--force", *words, f"--pid-file={folder}/munged.pid", "--num-threads=2"]
+
+
+def _start(slurm: LabSlurm, name: str, argv: Sequence[str], node: str) -> None:
+    done = slurm.run(argv, node)
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise LabError(f"{name} did not start on {node}: {said[-1][:300] if said else f'status {done.returncode}'}.")
+
+
+def _wait_idle(slurm: LabSlurm) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    states: dict[str, str] = {}
+    while time.monotonic() < until:
+        states = slurm.states()
+        if len(states) == len(slurm.lab.nodes) and all(state == "idle" for state in states.values()):
+            return
+        time.sleep(0.1)
+    seen = ", ".join(f"{node} {state}" for node, state in states.items()) or "no node"
+    raise LabError(f"the lab's Slurm did not come up within {_PATIENCE_S:g} s: {seen}; its logs are in {slurm.folder}.")
+
+
+def slurm_up(
+    lab: Lab,
+    *,
+    partitions: Sequence[Partition] = NORMAL,
+    cpus: int = 0,
+    switches: Mapping[str, Sequence[str]] | None = None,
+) -> LabSlurm:
+    """Start Slurm in a lab and wait until all its nodes are idle (about 2 s).
+
+    ``cpus``: of each node (0: the machine's, at least 2). ``switches``: a topology.conf. Raises ``LabError`` with what
+    is missing or what Slurm has said; nothing is left behind then.
+    """
+    if missing := missing_for_slurm():
+        raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")
+    slurm = LabSlurm(lab)
+    if len(str(slurm.folder / "munge.socket.lock")) > _LONGEST_SOCKET:
+        raise LabError(f"the path {slurm.folder} is too long for munge's socket: use a shorter lab name.")
+    count = cpus or max(2, os.cpu_count() or 2)
+    text = slurm_conf(slurm.folder, lab.topology, cpus=count, partitions=partitions, tree=bool(switches))
+    _write_files(slurm, text, switches or {})
+    try:
+        tools = {name: find_tool(name) or name for name, _ in _PROGRAMS}
+        _start(slurm, "munged", _munged_argv(tools["munged"], slurm.folder), slurm.head)
+        _start(slurm, "slurmctld", [tools["slurmctld"], "-f", str(slurm.conf), "-c"], slurm.head)
+        for node in lab.nodes:
+            _start(slurm, "slurmd", [tools["slurmd"], "-f", str(slurm.conf), "-N", node], node)
+        _wait_idle(slurm)
+    except BaseException:
+        slurm.down()
+        raise
+    return slurm
+
+
+def open_slurm(lab: Lab) -> LabSlurm | None:
+    """The Slurm that was started in ``lab``, None when there is none."""
+    slurm = LabSlurm(lab)
+    return slurm if slurm.conf.is_file() else None

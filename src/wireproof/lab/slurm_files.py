@@ -1,0 +1,115 @@
+"""What a lab's Slurm reads: slurm.conf, topology.conf, cgroup.conf, mpi.conf, as texts. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wireproof.model.errors import BadInput
+from wireproof.model.topology import Topology
+
+__all__ = ["CGROUP_CONF", "MPI_CONF", "Partition", "slurm_conf", "topology_conf"]
+
+CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
+"""A node's own sysfs has no /sys/fs/cgroup: without this line slurmd 22.05 ends at once, though it uses no cgroups."""
+MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
+"""The nodes share /tmp, where the second node's PMIx folder would be there already; /dev/shm is a node's own."""
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
+_FIXED = """\
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CryptoType=crypto/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/backfill
+SchedulerParameters=sched_min_interval=100000,bf_interval=1
+ReturnToService=2
+SlurmdParameters=config_overrides
+LaunchParameters=enable_nss_slurm
+SwitchType=switch/none
+SlurmdTimeout=60
+MinJobAge=300
+PropagateResourceLimits=NONE
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Partition:
+    """``nodes`` empty: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait."""
+
+    name: str
+    nodes: tuple[str, ...] = ()
+    most_minutes: int = 60
+    up: bool = True
+
+
+def _check(topology: Topology, partitions: Sequence[Partition]) -> None:
+    if not partitions:
+        raise BadInput("a Slurm in a lab needs a partition: give at least one.")
+    for partition in partitions:
+        if _WORD.fullmatch(partition.name) is None:
+            raise BadInput(f"{partition.name[:40]!r} cannot be a partition's name: use letters, digits, _ and -.")
+        for node in partition.nodes:
+            if node not in topology.nodes:
+                raise BadInput(f"partition {partition.name}: there is no node {node!r} in the lab.")
+
+
+def slurm_conf(
+    folder: Path,
+    topology: Topology,
+    *,
+    cpus: int,
+    partitions: Sequence[Partition],
+    kill_wait_s: int = 5,
+    tree: bool = False,
+) -> str:
+    """slurm.conf for a lab whose first node has the controller. ``folder``: of its state, logs, spools.
+
+    The first partition is the default one. Raises ``BadInput`` for one that cannot be.
+    """
+    _check(topology, partitions)
+    first = topology.networks[0].name
+    head = topology.nodes[0]
+    lines = [
+        "ClusterName=lab",
+        f"SlurmctldHost={head}({topology.address(head, first)})",
+        f"AuthInfo=socket={folder}/munge.socket",
+        f"StateSaveLocation={folder}/state",
+        f"SlurmdSpoolDir={folder}/spool.%n",
+        f"SlurmctldPidFile={folder}/slurmctld.pid",
+        f"SlurmdPidFile={folder}/slurmd.%n.pid",
+        f"SlurmctldLogFile={folder}/slurmctld.log",
+        f"SlurmdLogFile={folder}/slurmd.%n.log",
+        f"KillWait={kill_wait_s}",
+        f"TopologyPlugin=topology/{'tree' if tree else 'none'}",
+        *_FIXED.splitlines(),
+    ]
+    for node in topology.nodes:
+        address = topology.address(node, first)
+        lines.append(
+            f"NodeName={node} NodeAddr={address} NodeHostname={node} CPUs={cpus} RealMemory=2000 State=UNKNOWN"
+        )
+    for index, partition in enumerate(partitions):
+        lines.append(
+            f"PartitionName={partition.name} Nodes={','.join(partition.nodes or topology.nodes)}"
+            f" Default={'NO' if index else 'YES'} MaxTime={partition.most_minutes} OverSubscribe=NO"
+            f" State={'UP' if partition.up else 'DOWN'}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def topology_conf(switches: Mapping[str, Sequence[str]]) -> str:
+    """topology.conf: a value that is itself a key of ``switches`` is a switch, else a node."""
+    lines = []
+    for name, below in switches.items():
+        kind = "Switches" if all(one in switches for one in below) else "Nodes"
+        lines.append(f"SwitchName={name} {kind}={','.join(below)}")
+    return "\n".join(lines) + "\n" if lines else ""

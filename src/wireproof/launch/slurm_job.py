@@ -1,0 +1,285 @@
+"""An allocation from outside: asked for with salloc, waited for, given back. Also the states of nodes and the topology.
+
+The job is held by a salloc of ours that runs under ``wireproof-node guard``: however we end, the guard ends salloc, and
+salloc gives the nodes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from wireproof.launch.allocation import Allocation
+from wireproof.launch.engines import find_program
+from wireproof.launch.slurm_words import (
+    JobInfo,
+    JobRequest,
+    JobState,
+    NodeState,
+    batch_script,
+    hopeless,
+    job_argv,
+    node_states_argv,
+    parse_job,
+    parse_node_states,
+    parse_queue,
+    queue_argv,
+    refusal,
+    salloc_argv,
+    why_ended,
+)
+from wireproof.model.errors import BadInput, CouldNotMeasure
+
+__all__ = [
+    "JobRequest",
+    "JobState",
+    "NodeState",
+    "allocate",
+    "allocated",
+    "batch_script",
+    "job_ended",
+    "node_states",
+    "release",
+    "topology_text",
+]
+
+OnState = Callable[[JobState], None]
+HOLD = ("sleep", "infinity")
+"""What salloc runs while we work. It ends with the job, so that the end of the job is heard at once."""
+_TIMEOUT_S = 30.0
+_MOST_BYTES = 16 << 20
+_KEPT = ("SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT")
+_ID = re.compile(r"job allocation (\d{1,12})\b|\bjob (\d{1,12}) (?:queued|has been)", re.ASCII)
+_GRANTED = re.compile(r"Granted job allocation (\d{1,12})\b", re.ASCII)
+_TICK_S = 0.2
+_GONE_S = 20.0
+
+
+def _environment() -> dict[str, str]:
+    """Ours without the marks of a job that we may be in; times as Slurm's default writes them."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_") or name in _KEPT}
+    return {**kept, "SLURM_TIME_FORMAT": "standard", "LC_ALL": "C"}
+
+
+def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """Run one of Slurm's programs; ``CouldNotMeasure`` when it is not here or does not answer."""
+    try:
+        return subprocess.run(
+            [*through, *argv], env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            errors="replace", timeout=_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise CouldNotMeasure(
+            f"{argv[0]} is not on PATH: run this where jobs are submitted from, or load Slurm's module."
+        ) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CouldNotMeasure(
+            f"{argv[0]} did not answer within {_TIMEOUT_S:g} s ({type(error).__name__}): is Slurm up?"
+        ) from error
+
+
+class _Held:
+    """A salloc that holds (or waits for) a job, under the guard."""
+
+    def __init__(self, request: JobRequest) -> None:
+        self.request = request
+        self.job = ""
+        self.talk = ""
+        reading, self._control = os.pipe()
+        guard = [str(find_program("wireproof-node")), "guard", "--control-fd", str(reading), "--"]
+        argv = [*guard, *request.through, *salloc_argv(request, HOLD)]
+        try:
+            self._process = subprocess.Popen(
+                argv, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                start_new_session=True, pass_fds=(reading,), bufsize=0,
+            )  # fmt: skip
+        except OSError as error:
+            os.close(self._control)
+            raise CouldNotMeasure(f"salloc cannot be started: {error.strerror}.") from error
+        finally:
+            os.close(reading)
+        assert self._process.stderr is not None  # noqa: S101 - a pipe was asked for
+        self._stderr = self._process.stderr
+        os.set_blocking(self._stderr.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+
+    @property
+    def granted(self) -> bool:
+        return _GRANTED.search(self.talk) is not None
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def hear(self, seconds: float) -> None:
+        """What salloc says within ``seconds``."""
+        if not self._selector.get_map():
+            time.sleep(min(seconds, _TICK_S))
+        for key, _ in self._selector.select(seconds):
+            data = os.read(key.fd, 1 << 16)
+            if not data:
+                self._selector.unregister(self._stderr)
+            self.talk = (self.talk + data.decode("utf-8", "replace"))[-(1 << 16) :]
+        if not self.job and (found := _ID.search(self.talk)):
+            self.job = found.group(1) or found.group(2)
+
+    def close(self) -> None:
+        """End salloc, which gives the nodes back, and wait for it."""
+        if self._control >= 0:
+            os.close(self._control)
+            self._control = -1
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GONE_S)
+        self._selector.close()
+        self._stderr.close()
+
+
+_HELD: dict[str, _Held] = {}
+"""Jobs of ours that are still to be given back, by id."""
+
+
+def _show(job: str, through: Sequence[str]) -> JobInfo | None:
+    done = _ask(job_argv(job), through)
+    return parse_job(done.stdout) if done.returncode == 0 else None
+
+
+def _cancel(job: str, through: Sequence[str]) -> None:
+    """Exactly this job."""
+    with contextlib.suppress(CouldNotMeasure):
+        _ask(["scancel", job], through)
+
+
+def _give_up(held: _Held) -> None:
+    if held.job:
+        _cancel(held.job, held.request.through)
+    held.close()
+
+
+def _too_late(state: JobState, request: JobRequest) -> CouldNotMeasure:
+    why = (
+        f" (Slurm: {state.reason}{f', expected start {state.starts}' if state.starts else ''})" if state.reason else ""
+    )
+    hint = ""
+    with contextlib.suppress(CouldNotMeasure):
+        lost = [node for node in node_states(request.hosts, request.through).values() if not node.usable]
+        if lost:
+            named = ", ".join(
+                f"{node.name} {node.state}{f' ({node.reason})' if node.reason else ''}" for node in lost[:4]
+            )
+            hint = f"; not usable now: {named}{f' and {len(lost) - 4} more' if len(lost) > 4 else ''}"
+    return CouldNotMeasure(
+        f"job {state.job} was still pending after {request.wait_s:g} s{why}{hint}; it was cancelled: wait longer, or"
+        " ask for fewer nodes."
+    )
+
+
+def _what(request: JobRequest) -> str:
+    count = request.nodes or len(request.hosts)
+    return f"a job on {count} node{'' if count == 1 else 's'}"
+
+
+def _wait(held: _Held, on_state: OnState | None) -> None:
+    """Until the job is granted. Raises for a refusal, a hopeless request, and when the time is over."""
+    begin = time.monotonic()
+    asked = -held.request.poll_s
+    while not held.granted:
+        held.hear(_TICK_S)
+        if held.ended:
+            held.hear(0)
+            raise refusal(held.talk, _what(held.request))
+        waited = time.monotonic() - begin
+        if not held.job and waited > max(held.request.wait_s, _TIMEOUT_S):
+            raise CouldNotMeasure(f"salloc said nothing within {waited:.0f} s: is Slurm's controller up?")
+        if not held.job or waited - asked < held.request.poll_s:
+            continue
+        asked = waited
+        state = parse_queue(_ask(queue_argv(held.job), held.request.through).stdout, held.job, waited)
+        if state is None:
+            continue
+        if sentence := hopeless(state):
+            raise BadInput(sentence)
+        if on_state is not None:
+            on_state(state)
+        if state.state == "PENDING" and waited > held.request.wait_s:
+            raise _too_late(state, held.request)
+
+
+def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation:
+    """Ask Slurm for nodes, wait for them, and hold them until ``release`` (or until this process ends).
+
+    ``on_state`` is told state and reason every ``poll_s`` seconds while the job waits. Raises ``BadInput`` for a
+    request that Slurm calls invalid and ``CouldNotMeasure`` when it cannot be had, with Slurm's own words; then, and on
+    Ctrl-C, the job is cancelled.
+    """
+    held = _Held(request)
+    try:
+        _wait(held, on_state)
+        info = _show(held.job, request.through)
+        if info is None or not info.hosts:
+            raise CouldNotMeasure(f"Slurm granted job {held.job} and does not tell its nodes: try again.")
+        if on_state is not None:
+            on_state(JobState(job=held.job, state=info.state))
+    except BaseException:
+        _give_up(held)
+        raise
+    _HELD[held.job] = held
+    return Allocation(
+        scheduler="slurm",
+        job=held.job,
+        hosts=info.hosts,
+        partition=info.partition,
+        owned=True,
+        ends_unix_s=info.ends_unix_s,
+        notes=(
+            f"Slurm job {held.job} on {len(info.hosts)} nodes of partition {info.partition}, asked for by wireproof",
+        ),
+    )
+
+
+def release(allocation: Allocation) -> None:
+    """Give back the job of ``allocate``; nothing happens to a job that is not ours."""
+    held = _HELD.pop(allocation.job, None)
+    if held is not None:
+        _give_up(held)
+
+
+@contextlib.contextmanager
+def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[Allocation]:
+    """``allocate`` whose job goes with the block."""
+    allocation = allocate(request, on_state)
+    try:
+        yield allocation
+    finally:
+        release(allocation)
+
+
+def job_ended(job: str, through: Sequence[str] = ()) -> str:
+    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off inside a job."""
+    info = _show(job, through)
+    if info is None:
+        return f"Slurm does not know job {job} any more."
+    return why_ended(info)
+
+
+def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, NodeState]:
+    """Slurm's view of ``hosts`` (none: all nodes), in their order. A host that Slurm does not know is not in it."""
+    done = _ask(node_states_argv(hosts), through)
+    if done.returncode != 0 and "contact slurm controller" in done.stderr:
+        raise refusal(done.stderr, "to tell the states of the nodes")
+    found = parse_node_states(done.stdout[:_MOST_BYTES])
+    return {host: found[host] for host in hosts if host in found} if hosts else found
+
+
+def topology_text(through: Sequence[str] = ()) -> str:
+    """What ``scontrol show topology`` prints, in the form of topology.conf; "" where none is configured."""
+    try:
+        done = _ask(["scontrol", "show", "topology"], through)
+    except CouldNotMeasure:
+        return ""
+    return done.stdout[:_MOST_BYTES] if done.returncode == 0 and "SwitchName=" in done.stdout else ""

@@ -91,7 +91,8 @@ std::string trouble_with_plan(Transport& transport, Opening& opening, const Argu
   group.broadcast(opening.text);
   if (!trouble.empty()) return trouble;
   try {
-    opening.plan = parse_plan(opening.text);
+    opening.plan = parse_plan(opening.text, [&](int rank) { return transport.owns(rank); });
+    opening.text = {};
     transport.configure(opening.plan);
     return "";
   } catch (const Failure& failure) {

@@ -12,14 +12,6 @@
 
 namespace wireproof {
 
-/// What the other ranks must know of one: whether it shares counters or memory with them. Travels
-/// as one line of text.
-struct Identity {
-  std::string boot_id;
-  std::uint64_t netns = 0;
-  std::uint64_t shm_device = 0;
-};
-
 class Evidence {
  public:
   /// `root` prefixes /sys, for tests.
@@ -30,7 +22,10 @@ class Evidence {
 
   /// One line, to be gathered and shared: `identities` must then be given by rank.
   std::string identity_line() const;
+  /// Of an identity only its group is kept (two numbers per rank).
   void learn_identities(const std::vector<std::string>& lines);
+  /// Which NICs are claimed by ranks that share counters with `own`, the ranks played here.
+  void learn_claims(const std::vector<RankPlace>& places, const std::vector<int>& own);
 
   /// Lowest rank of this rank's network namespace.
   int reader_of(int rank) const;
@@ -46,6 +41,10 @@ class Evidence {
   void read_before();
   void read_after();
   std::string witness_json(int rank) const;
+  /// Only what may explain `payload_bytes` that this process moved: changes of at least 1/64 of it
+  /// (the coarsest byte counters count 8 bytes), counters of trouble that moved at all, and always
+  /// the byte counters of the claimed NICs.
+  std::string brief_witness_json(int rank, std::uint64_t payload_bytes) const;
   std::string idle_frame(int rank) const;
 
  private:

@@ -36,8 +36,12 @@ void write_estimate(JsonWriter& json, const Estimate& e) {
   json.end_object();
 }
 
-void write_batches(JsonWriter& json, const PairOutcome& o) {
+void write_batches(JsonWriter& json, const PairOutcome& o, bool brief) {
   json.key("batch_ns").begin_array();
+  if (brief) {
+    json.end_array().key("block_batches").begin_array().end_array();
+    return;
+  }
   for (const Ticks ticks : o.batch_ticks) {
     json.value(rounded(static_cast<double>(ticks) * o.ns_per_tick));
   }
@@ -67,6 +71,7 @@ void write_sentinels(JsonWriter& json, const PairOutcome& o) {
 }  // namespace
 
 std::string pair_json(const PairOutcome& o, const Point& point) {
+  const bool brief = point.detail == Detail::brief;
   JsonWriter json;
   json.begin_object()
       .field("origin", o.origin)
@@ -74,7 +79,7 @@ std::string pair_json(const PairOutcome& o, const Point& point) {
       .field("status", o.begun ? "ok" : "error")
       .field("stop", word(o.stop))
       .field("operations_per_batch", o.operations_per_batch);
-  write_batches(json, o);
+  write_batches(json, o, brief);
   json.field("messages_forward", o.messages_forward)
       .field("messages_backward", o.messages_backward)
       .field("payload_forward_bytes", o.payload_forward_bytes)
@@ -88,7 +93,7 @@ std::string pair_json(const PairOutcome& o, const Point& point) {
   if (o.estimate) write_estimate(json, *o.estimate);
   json.field("target_elapsed_ns", o.target_elapsed_ns);
   if (point.formula != Formula::robust) json.field("formula_value_ns", o.formula_value_ns);
-  write_sentinels(json, o);
+  if (!brief) write_sentinels(json, o);
   json.field("integrity", word(o.integrity))
       .field("origin_core", o.origin_core)
       .field("target_core", o.target_core);

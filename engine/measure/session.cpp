@@ -28,15 +28,17 @@ void send_command(Pair& pair, const Command& command) {
   pair.send_control(std::as_bytes(std::span(&command, 1)));
 }
 
-void serve_target(Pair& pair, const EndContext& context) {
+std::uint64_t serve_target(Pair& pair, const EndContext& context) {
   const auto runner = pair.make_runner(shape_of(*context.point, *context.policy));
   TargetReport report;
   const TargetReport ready;
   pair.send_control(std::as_bytes(std::span(&ready, 1)));
   Ticks elapsed = 0;
+  std::uint64_t operations = 0;
   for (Command c = next_command(pair); c.order != Order::stop; c = next_command(pair)) {
     if (c.order == Order::run) {
       const Ticks ticks = runner->answer(c.segment);
+      operations += c.segment.total() * static_cast<std::uint64_t>(runner->granule());
       if (c.counted != 0) elapsed += ticks;
     } else if (c.order == Order::forget) {
       elapsed = 0;
@@ -49,6 +51,7 @@ void serve_target(Pair& pair, const EndContext& context) {
   report.elapsed_ns = static_cast<double>(elapsed) * pair.clock().ns_per_tick;
   report.core = sched_getcpu();
   pair.send_control(std::as_bytes(std::span(&report, 1)));
+  return operations * context.point->message_bytes;
 }
 
 }  // namespace wireproof

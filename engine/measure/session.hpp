@@ -43,8 +43,9 @@ struct TargetReport {
 
 void send_command(Pair& pair, const Command& command);
 
-/// The target's program: obeys until told to stop.
-void serve_target(Pair& pair, const EndContext& context);
+/// The target's program: obeys until told to stop. Returns the payload bytes that crossed at least
+/// (one way, where the pattern goes both).
+std::uint64_t serve_target(Pair& pair, const EndContext& context);
 
 PointShape shape_of(const Point& point, const Policy& policy);
 

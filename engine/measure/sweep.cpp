@@ -68,11 +68,9 @@ void Sweep::check_plan() const {
   const int size = transport_.group().size();
   for (const Point& point : plan_.points) {
     const std::string name = "point " + std::to_string(point.id);
-    for (const auto& [origin, target] : point.pairs) {
-      if (std::max(origin, target) < size) continue;
-      throw bad_plan(name + " names rank " + std::to_string(std::max(origin, target)) +
-                     " and only " + std::to_string(size) +
-                     " rank(s) were started; start more or change pairs=");
+    if (point.highest_rank >= size) {
+      throw bad_plan(name + " names rank " + std::to_string(point.highest_rank) + " and only " +
+                     std::to_string(size) + " rank(s) were started; start more or change pairs=");
     }
     const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
     if (remote && !transport_.one_sided()) {
@@ -113,17 +111,21 @@ void Sweep::introduce() {
   const ClockFacts clock = transport_.virtual_clock().value_or(clock_.facts());
   emit(open_frame(plan_, {abi_, transport_.group().size(), clock}));
   std::string identities;
-  for (std::size_t i = 0; i < own_ranks().size(); ++i)
-    identities += evidence_.identity_line() + '\n';
+  const std::vector<int> own = own_ranks();
+  const std::string identity = evidence_.identity_line() + '\n';
+  for (std::size_t i = 0; i < own.size(); ++i) identities += identity;
   evidence_.learn_identities(share(identities));
+  evidence_.learn_claims(plan_.ranks, own);
   const LibraryFacts library = transport_.library();
+  std::map<int, const std::string*> claimed;
+  for (const RankPlace& place : plan_.ranks) {
+    if (transport_.owns(place.index)) claimed[place.index] = &place.host;
+  }
   std::string frames;
-  for (const int rank : own_ranks()) {
-    std::string claimed;
-    for (const RankPlace& place : plan_.ranks) {
-      if (place.index == rank) claimed = place.host;
-    }
-    frames += evidence_.host_frame(rank, claimed, library) + '\n';
+  for (const int rank : own) {
+    const auto found = claimed.find(rank);
+    frames += evidence_.host_frame(rank, found == claimed.end() ? "" : *found->second, library);
+    frames += '\n';
   }
   emit_lines(frames);
 }
@@ -168,7 +170,11 @@ void Sweep::run_point(const Point& point) {
   transport_.group().barrier();
   evidence_.read_after();
   std::string witnesses;
-  for (const int rank : own_ranks()) append(witnesses, evidence_.witness_json(rank));
+  for (const int rank : own_ranks()) {
+    append(witnesses, point.detail == Detail::brief
+                          ? evidence_.brief_witness_json(rank, records.payload_bytes)
+                          : evidence_.witness_json(rank));
+  }
   std::string trouble;
   const std::string own = records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n';
   for (const std::string& text : transport_.group().gather(own)) {
@@ -195,7 +201,7 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
                          .answer =
                              [&](Pair& pair) {
                                try {
-                                 serve_target(pair, context);
+                                 records.payload_bytes += serve_target(pair, context);
                                } catch (const CannotBegin&) {
                                  // The origin met the same and tells it.
                                }
@@ -214,6 +220,9 @@ void Sweep::originate(Pair& pair, const EndContext& context, Records& records) {
     outcome.target = context.target;
     outcome.begun = false;
     records.trouble = failure.what();
+  }
+  if (!transport_.owns(context.target)) {
+    records.payload_bytes += outcome.payload_forward_bytes + outcome.payload_backward_bytes;
   }
   append(records.pairs, pair_json(outcome, *context.point));
 }

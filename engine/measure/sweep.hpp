@@ -30,8 +30,9 @@ class Sweep {
   void watch_idle();
   void run_point(const Point& point);
   struct Records {
-    std::string pairs;    // elements of the point frame, by commas
-    std::string trouble;  // why a pair could not begin
+    std::string pairs;                // elements of the point frame, by commas
+    std::string trouble;              // why a pair could not begin
+    std::uint64_t payload_bytes = 0;  // what this process sent and received
   };
   Records measure_pairs(const Point& point);
   void originate(Pair& pair, const EndContext& context, Records& records);

@@ -30,6 +30,8 @@ class LinkPair final : public Pair {
       : clock_(clock), link_(std::forward<Arguments>(arguments)...) {}
 
   L& link() { return link_; }
+  /// Gives this end the pages of `other`, and the other way round; never while a runner lives.
+  void swap_memory(EndMemory& other) noexcept { memory_.swap(other); }
 
   void send_control(std::span<const std::byte> message) override { link_.send_control(message); }
   void recv_control(std::span<std::byte> message) override { link_.recv_control(message); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 namespace wireproof {
 
@@ -15,6 +16,11 @@ class PageBuffer {
 
   /// At least `bytes` of zeroed or earlier used memory. Throws Failure when the system has none.
   std::byte* reserve(std::size_t bytes);
+
+  void swap(PageBuffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
 
  private:
   std::byte* data_ = nullptr;

@@ -15,6 +15,11 @@ namespace wireproof {
 struct EndMemory {
   PageBuffer source;
   PageBuffer sink;
+
+  void swap(EndMemory& other) noexcept {
+    source.swap(other.source);
+    sink.swap(other.sink);
+  }
 };
 
 constexpr std::size_t kCacheLine = 64;

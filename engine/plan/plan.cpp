@@ -1,8 +1,10 @@
 #include "plan/plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <set>
+#include <unordered_set>
 
 #include "plan/pair_point.hpp"
 #include "plan/pattern_kind.hpp"
@@ -18,12 +20,25 @@ constexpr std::array<std::string_view, 11> kPatterns = {
 constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
 constexpr std::array<std::string_view, 4> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p"};
 constexpr std::array<std::string_view, 2> kWindowKinds = {"allocate", "create"};
+constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
+constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
+constexpr std::array<std::string_view, 2> kTeardowns = {"none", "point"};
 constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command"};
 
 constexpr int kMost = std::numeric_limits<int>::max();
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are int
 constexpr int kLargestWindow = 1024;
 constexpr int kMostRanks = 1 << 20;
+
+/// The plan while it is read, and what a later line must not say again.
+struct Draft : Plan {
+  const std::function<bool(int)>* plays = nullptr;
+  std::unordered_set<int> placed;
+  std::unordered_set<int> faulty;
+  std::unordered_set<std::int64_t> point_ids;
+
+  bool keeps(int rank) const { return !*plays || (*plays)(rank); }
+};
 
 /// Splits at commas; items are decoded after that, so that an item may hold a comma as %2C.
 std::vector<std::string> take_list(Statement& line, std::string_view key) {
@@ -46,26 +61,26 @@ void assign(T& place, std::optional<T>&& value) {
   if (value) place = std::move(*value);
 }
 
-void read_run(Statement& line, Plan& plan) {
+void read_run(Statement& line, Draft& plan) {
   assign(plan.run_id, line.take("id"));
   assign(plan.seed,
          line.take_number<std::uint64_t>("seed", 0, std::numeric_limits<std::uint64_t>::max()));
 }
 
-void read_transport(Statement& line, Plan& plan) {
+void read_transport(Statement& line, Draft& plan) {
   const auto kind = line.take_word<TransportKind>("kind", kTransports);
   if (!kind) line.fail("transport needs kind=");
   plan.transport = *kind;
   assign(plan.expect, line.take("expect"));
 }
 
-void read_rank(Statement& line, Plan& plan) {
+void read_rank(Statement& line, Draft& plan) {
   RankPlace place;
   const auto index = line.take_number<int>("index", 0, kMostRanks);
   if (!index) line.fail("rank needs index=");
   place.index = *index;
-  for (const RankPlace& known : plan.ranks) {
-    if (known.index == place.index) line.fail("rank " + std::to_string(*index) + " comes twice");
+  if (!plan.placed.insert(*index).second) {
+    line.fail("rank " + std::to_string(*index) + " comes twice");
   }
   assign(place.host, line.take("host"));
   assign(place.nic, line.take("nic"));
@@ -73,7 +88,7 @@ void read_rank(Statement& line, Plan& plan) {
   plan.ranks.push_back(std::move(place));
 }
 
-void read_policy(Statement& line, Plan& plan) {
+void read_policy(Statement& line, Draft& plan) {
   Policy& p = plan.policy;
   assign(p.latency_half_width, line.take_number<double>("latency_half_width", 1e-6, 1.0));
   assign(p.bandwidth_half_width, line.take_number<double>("bandwidth_half_width", 1e-6, 1.0));
@@ -87,14 +102,16 @@ void read_policy(Statement& line, Plan& plan) {
   assign(p.warmup_min_us, line.take_number<int>("warmup_min_us", 0, 60'000'000));
   assign(p.warmup_min_operations, line.take_number<int>("warmup_min_operations", 0, 100'000'000));
   if (const auto yield = line.take_number<int>("yield", 0, 1)) p.yield = *yield == 1;
+  assign(p.pin, line.take_word<Pin>("pin", kPins));
+  assign(p.teardown, line.take_word<Teardown>("teardown", kTeardowns));
 }
 
-void read_witness(Statement& line, Plan& plan) {
+void read_witness(Statement& line, Draft& plan) {
   assign(plan.witness.idle_ms, line.take_number<int>("idle_ms", 0, 60'000));
   assign(plan.witness.root, line.take("root"));
 }
 
-void read_model(Statement& line, Plan& plan) {
+void read_model(Statement& line, Draft& plan) {
   constexpr double kLongest = 1e12;
   ModelWorld w;
   const auto latency = line.take_number<double>("latency_ns", 0, kLongest);
@@ -111,7 +128,23 @@ void read_model(Statement& line, Plan& plan) {
   plan.model = w;
 }
 
-void read_fact(Statement& line, Plan& plan) {
+void read_model_fault(Statement& line, Draft& plan) {
+  constexpr double kLongest = 1e12;
+  constexpr double kSlowest = 1e-6;  // a share of 0 would never end
+  ModelFault fault;
+  const auto rank = line.take_number<int>("rank", 0, kMostRanks);
+  if (!rank) line.fail("model_fault needs rank=");
+  fault.rank = *rank;
+  assign(fault.tx, line.take_number<double>("tx", kSlowest, 1));
+  assign(fault.rx, line.take_number<double>("rx", kSlowest, 1));
+  assign(fault.latency_ns, line.take_number<double>("latency_ns", 0, kLongest));
+  if (!plan.faulty.insert(fault.rank).second) {
+    line.fail("the fault of rank " + std::to_string(fault.rank) + " comes twice");
+  }
+  plan.model_faults.push_back(fault);
+}
+
+void read_fact(Statement& line, Draft& plan) {
   FactRequest fact;
   const auto kind = line.take_word<FactRequest::Kind>("kind", kFactKinds);
   if (!kind) line.fail("fact needs kind=");
@@ -135,9 +168,23 @@ std::optional<int> parse_rank(std::string_view text) {
   return rank;
 }
 
-std::vector<std::pair<int, int>> take_pairs(Statement& line) {
-  std::vector<std::pair<int, int>> pairs;
-  std::set<int> seen;
+/// True once for each rank.
+class Once {
+ public:
+  bool first_time(int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    if (place >= seen_.size()) seen_.resize(place + 1);
+    if (seen_[place]) return false;
+    seen_[place] = true;
+    return true;
+  }
+
+ private:
+  std::vector<bool> seen_;
+};
+
+void take_pairs(Statement& line, const Draft& plan, Point& point) {
+  Once once;
   for (const std::string& item : take_list(line, "pairs")) {
     const std::size_t dash = item.find('-');
     const auto origin = parse_rank(std::string_view(item).substr(0, dash));
@@ -145,13 +192,13 @@ std::vector<std::pair<int, int>> take_pairs(Statement& line) {
                             ? std::nullopt
                             : parse_rank(std::string_view(item).substr(dash + 1));
     if (!origin || !target) line.fail("pair \"" + item + "\" is not ORIGIN-TARGET");
-    if (!seen.insert(*origin).second || !seen.insert(*target).second) {
+    if (!once.first_time(*origin) || !once.first_time(*target)) {
       line.fail("pairs of one point must be disjoint, and \"" + item + "\" names a rank again");
     }
-    pairs.emplace_back(*origin, *target);
+    point.highest_rank = std::max({point.highest_rank, *origin, *target});
+    if (plan.keeps(*origin) || plan.keeps(*target)) point.pairs.emplace_back(*origin, *target);
   }
-  if (pairs.empty()) line.fail("point needs pairs=");
-  return pairs;
+  if (point.highest_rank < 0) line.fail("point needs pairs=");
 }
 
 /// The forms that a pattern has; some have both.
@@ -180,7 +227,7 @@ void check_formula(const Statement& line, const Point& point) {
   }
 }
 
-void read_point(Statement& line, Plan& plan) {
+void read_point(Statement& line, Draft& plan) {
   Point point;
   const auto id = line.take_number<std::int64_t>("id", 0, std::numeric_limits<std::int64_t>::max());
   const auto pattern = line.take_word<Pattern>("pattern", kPatterns);
@@ -194,23 +241,24 @@ void read_point(Statement& line, Plan& plan) {
   assign(point.formula, line.take_word<Formula>("formula", kFormulas));
   assign(point.window_kind, line.take_word<WindowKind>("window_kind", kWindowKinds));
   assign(point.repeat, line.take_number<int>("repeat", 0, kMost));
-  point.pairs = take_pairs(line);
+  take_pairs(line, plan, point);
+  assign(point.detail, line.take_word<Detail>("detail", kDetails));
   point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
   assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));
   read_pair_keys(line, point);
   check_formula(line, point);
   check_pair_point(line, point);
-  for (const Point& known : plan.points) {
-    if (known.id == point.id) line.fail("point id " + std::to_string(*id) + " comes twice");
+  if (!plan.point_ids.insert(*id).second) {
+    line.fail("point id " + std::to_string(*id) + " comes twice");
   }
   plan.points.push_back(std::move(point));
 }
 
-using Reader = void (*)(Statement&, Plan&);
+using Reader = void (*)(Statement&, Draft&);
 constexpr std::pair<std::string_view, Reader> kReaders[] = {
     {"run", read_run},       {"transport", read_transport}, {"rank", read_rank},
     {"policy", read_policy}, {"witness", read_witness},     {"model", read_model},
-    {"fact", read_fact},     {"point", read_point},
+    {"fact", read_fact},     {"point", read_point},         {"model_fault", read_model_fault},
 };
 
 Reader find_reader(const Statement& line) {
@@ -224,7 +272,7 @@ Reader find_reader(const Statement& line) {
 
 /// Statements that may come once.
 bool is_single(std::string_view keyword) {
-  return keyword != "rank" && keyword != "fact" && keyword != "point";
+  return keyword != "rank" && keyword != "fact" && keyword != "point" && keyword != "model_fault";
 }
 
 void check_whole(const Plan& plan, const std::set<std::string>& seen) {
@@ -236,8 +284,9 @@ void check_whole(const Plan& plan, const std::set<std::string>& seen) {
 
 }  // namespace
 
-Plan parse_plan(std::string_view text) {
-  Plan plan;
+Plan parse_plan(std::string_view text, const std::function<bool(int)>& plays) {
+  Draft plan;
+  plan.plays = &plays;
   std::set<std::string> seen;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
@@ -259,7 +308,7 @@ Plan parse_plan(std::string_view text) {
     statement.finish();
   }
   check_whole(plan, seen);
-  return plan;
+  return std::move(static_cast<Plan&>(plan));
 }
 
 }  // namespace wireproof

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ enum class Pattern {
 enum class Form { latency, stream };
 enum class Formula { robust, osu, imb_mpi1, imb_p2p };
 enum class WindowKind { allocate, create };
+enum class Detail { full, brief };
+enum class Pin { none, nic };
+enum class Teardown { none, point };
 
 std::string_view name_of(TransportKind kind);
 std::string_view name_of(Pattern pattern);
@@ -57,6 +61,8 @@ struct Policy {
   int warmup_min_us = 2000;
   int warmup_min_operations = 1000;
   bool yield = false;
+  Pin pin = Pin::none;
+  Teardown teardown = Teardown::none;  ///< when a pair's connection is given up
 };
 
 struct WitnessPolicy {
@@ -73,6 +79,15 @@ struct ModelWorld {
   double rendezvous_ns = 0;
   double noise = 0;
   double stall = 0;
+};
+
+/// A planted fault of the model: `rank` sends (`tx`) and receives (`rx`) at that share of the rate,
+/// and each message that it sends or receives takes `latency_ns` longer.
+struct ModelFault {
+  int rank = 0;
+  double tx = 1;
+  double rx = 1;
+  double latency_ns = 0;
 };
 
 struct FactRequest {
@@ -93,9 +108,11 @@ struct Point {
   Formula formula = Formula::robust;
   WindowKind window_kind = WindowKind::allocate;
   int repeat = 0;
-  std::vector<std::pair<int, int>> pairs;  // origin, target
-  int threads = 1;                         // per rank, of the pattern threads
-  int partitions = 1;                      // per message, of the pattern partitioned
+  std::vector<std::pair<int, int>> pairs;  // origin, target; those that were kept
+  int highest_rank = -1;                   // of all pairs, kept or not
+  Detail detail = Detail::full;
+  int threads = 1;     // per rank, of the pattern threads
+  int partitions = 1;  // per message, of the pattern partitioned
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
 };
@@ -109,11 +126,15 @@ struct Plan {
   Policy policy;
   WitnessPolicy witness;
   std::optional<ModelWorld> model;
+  std::vector<ModelFault> model_faults;
   std::vector<FactRequest> facts;
   std::vector<Point> points;
 };
 
 /// Parses the plan's text. Throws Failure (bad_plan) naming the line and the key.
-Plan parse_plan(std::string_view text);
+///
+/// `plays`: the ranks whose pairs are kept (empty: all). A rank of ten thousand has one pair of a
+/// point; keeping the five thousand others would cost each host more memory than the measurement.
+Plan parse_plan(std::string_view text, const std::function<bool(int)>& plays = {});
 
 }  // namespace wireproof

@@ -64,6 +64,52 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ModelTruth,
                                          World{7400, 8.5, 200, 0.02, 3},
                                          World{300, 0.05, 20, 0.005, 4}));
 
+constexpr const char* kFaulty =
+    "model_fault rank=1 tx=0.8 rx=0.5 latency_ns=700\nmodel_fault rank=2 tx=0.25 latency_ns=40\n";
+
+double measure_faulty(const std::string& point) {
+  const World w{1000, 0.1, 50, 0.01, 3};
+  return run_in_process(statement(w) + kFaulty + "point id=1 " + point + "\n")
+      .at(0)
+      .estimate->median_ns;
+}
+
+TEST(ModelFault, TheSlowerEndOfEachDirectionDecides) {
+  const double whole = 0.1 * 1048576 + 3000;
+  const auto slowed = [](double share) { return 0.1 / share * 1048576 + 3000; };
+  const std::string stream = "pattern=stream message_bytes=1048576 pairs=";
+  EXPECT_NEAR(measure_faulty(stream + "0-1") / slowed(0.5), 1, 0.01);   // its receiving
+  EXPECT_NEAR(measure_faulty(stream + "1-0") / slowed(0.8), 1, 0.01);   // its sending
+  EXPECT_NEAR(measure_faulty(stream + "2-1") / slowed(0.25), 1, 0.01);  // not the product
+  EXPECT_NEAR(measure_faulty(stream + "0-2") / whole, 1, 0.01);
+  EXPECT_NEAR(measure_faulty(stream + "0-3") / whole, 1, 0.01);
+}
+
+TEST(ModelFault, LatencyCountsForEachFaultyEnd) {
+  const std::string pingpong = "pattern=pingpong message_bytes=0 pairs=";
+  EXPECT_NEAR(measure_faulty(pingpong + "0-3") / 1100, 1, 0.01);
+  EXPECT_NEAR(measure_faulty(pingpong + "0-1") / 1800, 1, 0.01);
+  EXPECT_NEAR(measure_faulty(pingpong + "1-2") / 1840, 1, 0.01);
+  const std::string bytes = "pattern=pingpong message_bytes=16000 pairs=";
+  const double both = (0.1 / 0.5 + 0.1 / 0.8) / 2 * 16000;  // half of there and back
+  EXPECT_NEAR(measure_faulty(bytes + "0-1") / (1800 + both), 1, 0.01);
+}
+
+TEST(ModelFault, RemoteAccessGoesTheWayOfItsBytes) {
+  const std::string size = " message_bytes=16000 pairs=";
+  EXPECT_NEAR(measure_faulty("pattern=put" + size + "0-1") / (2 * 1700 + 50 + 0.2 * 16000), 1,
+              0.01);
+  EXPECT_NEAR(measure_faulty("pattern=get" + size + "0-1") / (2 * 1700 + 100 + 0.125 * 16000), 1,
+              0.01);
+}
+
+TEST(Model, APairMeasuredAgainHasOtherNoise) {
+  const std::string point = " pattern=pingpong message_bytes=8 pairs=0-1\n";
+  const auto outcomes = run_in_process(statement({1500, 0.1, 100, 0.05, 7}) + "point id=1" + point +
+                                       "point id=2" + point);
+  EXPECT_NE(outcomes.at(0).batch_ticks, outcomes.at(1).batch_ticks);
+}
+
 TEST(Model, TheSameSeedGivesTheSameRun) {
   const World w{1500, 0.1, 100, 0.05, 7};
   EXPECT_EQ(measure(w, "pattern=pingpong", 8), measure(w, "pattern=pingpong", 8));

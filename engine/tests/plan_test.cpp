@@ -80,6 +80,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"run seed=-1", "seed=-1"}, Bad{"run id=%4", "broken %XX"},
         Bad{"transport kind=mpi", "comes twice"}, Bad{"rank host=a", "needs index="},
         Bad{"policy yield=2", "from 0 to 1"}, Bad{"policy latency_half_width=nan", "nan"},
+        Bad{"policy pin=core", "pin=core is unknown"}, Bad{"policy teardown=never", "teardown"},
+        Bad{"model_fault tx=0.5", "needs rank="}, Bad{"model_fault rank=1 tx=0", "tx=0"},
+        Bad{"model_fault rank=1 rx=nan", "rx=nan"}, Bad{"model_fault rank=1 rx=1.5", "rx=1.5"},
+        Bad{"model_fault rank=1 latency_ns=-1", "latency_ns=-1"},
+        Bad{"point id=1 pattern=put message_bytes=8 detail=some pairs=0-1", "detail=some"},
         Bad{"model latency_ns=1", "gap_ns_per_byte"}, Bad{"fact kind=file", "needs path="},
         Bad{"fact kind=command path=x", "needs argv="},
         Bad{"point id=1 pattern=ring message_bytes=8 pairs=0-1", "pattern=ring is unknown"},
@@ -93,6 +98,47 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"point id=1 pattern=stream form=latency message_bytes=8 pairs=0-1", "only the form"},
         Bad{"point id=1 pattern=put formula=imb-mpi1 message_bytes=8 pairs=0-1", "has no put"},
         Bad{"point id=1 pattern=stream formula=imb-p2p message_bytes=8 pairs=0-1", "pingpong"}));
+
+TEST(Plan, ReadsFaultsOfTheModel) {
+  const Plan plan = parse_plan(std::string(kHead) +
+                               "policy pin=nic teardown=point\n"
+                               "model_fault rank=3 tx=0.8 rx=0.5 latency_ns=250\n"
+                               "model_fault rank=7\n"
+                               "point id=1 pattern=put message_bytes=8 detail=brief pairs=0-1\n");
+  ASSERT_EQ(plan.model_faults.size(), 2U);
+  EXPECT_EQ(plan.model_faults[0].rank, 3);
+  EXPECT_DOUBLE_EQ(plan.model_faults[0].tx, 0.8);
+  EXPECT_DOUBLE_EQ(plan.model_faults[0].rx, 0.5);
+  EXPECT_DOUBLE_EQ(plan.model_faults[0].latency_ns, 250);
+  EXPECT_DOUBLE_EQ(plan.model_faults[1].tx, 1);
+  EXPECT_EQ(plan.policy.pin, Pin::nic);
+  EXPECT_EQ(plan.policy.teardown, Teardown::point);
+  EXPECT_EQ(plan.points.at(0).detail, Detail::brief);
+}
+
+TEST(Plan, KeepsOnlyThePairsOfARank) {
+  const std::string text = std::string(kHead) +
+                           "point id=1 pattern=put message_bytes=8 pairs=0-1,2-3,4-5\n"
+                           "point id=2 pattern=put message_bytes=8 pairs=0-2,9-4\n";
+  const Plan whole = parse_plan(text);
+  const Plan own = parse_plan(text, [](int rank) { return rank == 3; });
+  EXPECT_EQ(whole.points.at(1).pairs.size(), 2U);
+  EXPECT_EQ(own.points.at(0).pairs, (std::vector<std::pair<int, int>>{{2, 3}}));
+  EXPECT_TRUE(own.points.at(1).pairs.empty());
+  EXPECT_EQ(own.points.at(1).highest_rank, 9);  // so that all ranks refuse it together
+  EXPECT_NE(
+      complaint_about("point id=1 pattern=put message_bytes=8 pairs=5-6,6-7").find("disjoint"),
+      std::string::npos);
+}
+
+TEST(Plan, RanksComeOnce) {
+  EXPECT_NE(complaint(std::string(kHead) + "rank index=1 host=a\nrank index=1 host=b\n")
+                .find("line 4: rank 1 comes twice"),
+            std::string::npos);
+  EXPECT_NE(complaint(std::string(kHead) + "model_fault rank=1\nmodel_fault rank=1\n")
+                .find("line 4: the fault of rank 1 comes twice"),
+            std::string::npos);
+}
 
 TEST(Plan, RefusesWholesaleNonsense) {
   EXPECT_NE(complaint("").find("no transport"), std::string::npos);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "base/fiber.hpp"
@@ -45,15 +45,20 @@ class LocalTransport : public Transport {
     }
   }
 
+  /// Nothing of a pair outlives its point but the number of its visits: one process plays ten
+  /// thousand pairs. They run one after another, so all use the same pages.
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
-    auto& ends = ends_[{origin, target}];
-    if (!ends) ends = std::make_unique<Ends>(clock, make_world(origin, target));
-    ends->world.turns.run([&] { roles.originate(ends->origin); },
-                          [&] { roles.answer(ends->target); });
+    Ends ends(clock, make_world(origin, target, visits_[{origin, target}]++));
+    ends.origin.swap_memory(origin_memory_);
+    ends.target.swap_memory(target_memory_);
+    ends.world.turns.run([&] { roles.originate(ends.origin); }, [&] { roles.answer(ends.target); });
+    ends.origin.swap_memory(origin_memory_);
+    ends.target.swap_memory(target_memory_);
   }
 
  protected:
-  virtual typename World::Truth make_world(int origin, int target) = 0;
+  /// `visit`: how many points this pair has had before.
+  virtual typename World::Truth make_world(int origin, int target, std::uint64_t visit) = 0;
 
  private:
   struct Ends {
@@ -64,7 +69,9 @@ class LocalTransport : public Transport {
     LinkPair<L> target;
   };
   LocalGroup group_;
-  std::map<std::pair<int, int>, std::unique_ptr<Ends>> ends_;
+  std::map<std::pair<int, int>, std::uint64_t> visits_;
+  EndMemory origin_memory_;
+  EndMemory target_memory_;
 };
 
 /// Control messages between two ends that take turns.

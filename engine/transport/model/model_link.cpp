@@ -17,20 +17,27 @@ constexpr double kStallFactor = 20.0;
 }  // namespace
 
 ModelLink::ModelLink(ModelPairWorld& world, bool origin)
-    : world_(&world), self_(origin ? 0 : 1), random_(mix(world.truth.seed + self_)) {}
+    : world_(&world), self_(origin ? 0 : 1), random_(mix(world.truth.seed + self_)) {
+  const ModelWorld& w = world.truth.world;
+  const ModelFault& own = world.truth.faults[self_];
+  const ModelFault& other = world.truth.faults[1 - self_];
+  outgoing_gap_ns_ = w.gap_ns_per_byte / std::min(own.tx, other.rx);
+  incoming_gap_ns_ = w.gap_ns_per_byte / std::min(other.tx, own.rx);
+  latency_ns_ = w.latency_ns + own.latency_ns + other.latency_ns;
+}
 
-double ModelLink::occupancy_ns(std::size_t bytes) const {
+double ModelLink::occupancy_ns(std::size_t bytes, double gap_ns_per_byte) const {
   const ModelWorld& w = world_->truth.world;
   const bool rendezvous = w.eager_limit_bytes > 0 && bytes > w.eager_limit_bytes;
-  return w.gap_ns_per_byte * static_cast<double>(bytes) + (rendezvous ? w.rendezvous_ns : 0.0);
+  return gap_ns_per_byte * static_cast<double>(bytes) + (rendezvous ? w.rendezvous_ns : 0.0);
 }
 
 double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
   const ModelWorld& w = world_->truth.world;
   now() += w.overhead_ns;
   ModelWire& wire = outgoing();
-  wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(bytes);
-  wire.messages.push_back({wire.free_ns + w.latency_ns, {source, source + bytes}});
+  wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(bytes, outgoing_gap_ns_);
+  wire.messages.push_back({wire.free_ns + latency_ns_, {source, source + bytes}});
   return wire.free_ns;
 }
 
@@ -69,7 +76,7 @@ void ModelLink::wait(int first, int count) {
 }
 
 /// Acknowledgements do not occupy the wire: they are a few bytes that overtake nothing.
-void ModelLink::send_ack() { outgoing().acks_ns.push_back(now() + world_->truth.world.latency_ns); }
+void ModelLink::send_ack() { outgoing().acks_ns.push_back(now() + latency_ns_); }
 
 void ModelLink::recv_ack() {
   auto& acks = incoming().acks_ns;
@@ -88,16 +95,17 @@ void ModelLink::put(const std::byte* source, std::size_t bytes, std::size_t offs
   const ModelWorld& w = world_->truth.world;
   std::memcpy(world_->exposed[1 - self_].data() + offset, source, bytes);
   now() += w.overhead_ns;
-  outgoing().free_ns = std::max(now(), outgoing().free_ns) + occupancy_ns(bytes);
-  accesses_done_ns_ = outgoing().free_ns + 2 * w.latency_ns;
+  outgoing().free_ns = std::max(now(), outgoing().free_ns) + occupancy_ns(bytes, outgoing_gap_ns_);
+  accesses_done_ns_ = outgoing().free_ns + 2 * latency_ns_;
 }
 
 void ModelLink::get(std::byte* sink, std::size_t bytes, std::size_t offset) {
   const ModelWorld& w = world_->truth.world;
   std::memcpy(sink, world_->exposed[1 - self_].data() + offset, bytes);
   now() += w.overhead_ns;
-  incoming().free_ns = std::max(now() + w.latency_ns, incoming().free_ns) + occupancy_ns(bytes);
-  accesses_done_ns_ = incoming().free_ns + w.latency_ns + w.overhead_ns;
+  incoming().free_ns =
+      std::max(now() + latency_ns_, incoming().free_ns) + occupancy_ns(bytes, incoming_gap_ns_);
+  accesses_done_ns_ = incoming().free_ns + latency_ns_ + w.overhead_ns;
 }
 
 void ModelLink::flush() { now() = std::max(now(), accesses_done_ns_); }

@@ -8,6 +8,10 @@
 //   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead +
 //   occupancy(s) + 2 * latency
 //
+// A faulty rank sends and receives at a share of the rate: a message between two ranks is as slow
+// as the slower of the sender's sending and the receiver's receiving, gap / min(tx, rx), and takes
+// the extra latency of both.
+//
 // Noise is applied where the clock is read, so per batch: each elapsed time is multiplied by 1 +
 // noise * z (z normal, seeded), and by 20 with the probability `stall`.
 #pragma once
@@ -39,6 +43,7 @@ struct ModelWire {
 struct ModelTruth {
   ModelWorld world;
   std::uint64_t seed = 0;
+  std::array<ModelFault, 2> faults{};  // of the origin, of the target
 };
 
 struct ModelPairWorld {
@@ -91,14 +96,17 @@ class ModelLink {
   double& now() { return world_->now_ns[self_]; }
   ModelWire& outgoing() { return world_->wires[self_]; }
   ModelWire& incoming() { return world_->wires[1 - self_]; }
-  double occupancy_ns(std::size_t bytes) const;
+  double occupancy_ns(std::size_t bytes, double gap_ns_per_byte) const;
   /// Puts a message on the wire; returns when the wire is free again.
   double transmit(const std::byte* source, std::size_t bytes);
   double normal();
   double uniform();
 
   ModelPairWorld* world_;
-  std::size_t self_;  // 0 origin, 1 target
+  std::size_t self_;        // 0 origin, 1 target
+  double outgoing_gap_ns_;  // per byte
+  double incoming_gap_ns_;  // per byte
+  double latency_ns_;       // of either direction
   std::vector<Slot> slots_;
   double accesses_done_ns_ = 0;
   double read_at_ns_ = 0;  // virtual time of the last clock reading

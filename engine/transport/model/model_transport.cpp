@@ -1,3 +1,5 @@
+#include <unordered_map>
+
 #include "base/failure.hpp"
 #include "pattern/payload.hpp"
 #include "transport/model/model_link.hpp"
@@ -12,22 +14,31 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
     LocalTransport::configure(plan);
     if (!plan.model) throw bad_plan("plan: transport kind=model needs a model statement");
     truth_ = {*plan.model, plan.seed};
+    for (const ModelFault& fault : plan.model_faults) faults_[fault.rank] = fault;
   }
   std::optional<ClockFacts> virtual_clock() const override {
     return ClockFacts{ClockSource::virtual_time, 0.001, 0.001, 0.0};
   }
 
  protected:
-  /// Every pair has its own noise, and the same pair the same noise in every run with this seed.
-  ModelTruth make_world(int origin, int target) override {
+  /// Every pair has its own noise at every visit, and the same in every run with this seed.
+  ModelTruth make_world(int origin, int target, std::uint64_t visit) override {
     ModelTruth truth = truth_;
     truth.seed = mix(mix(truth.seed) + static_cast<std::uint64_t>(origin) * 65537 +
                      static_cast<std::uint64_t>(target));
+    if (visit > 0) truth.seed = mix(truth.seed ^ mix(visit));
+    truth.faults = {fault_of(origin), fault_of(target)};
     return truth;
   }
 
  private:
+  ModelFault fault_of(int rank) const {
+    const auto known = faults_.find(rank);
+    return known == faults_.end() ? ModelFault{} : known->second;
+  }
+
   ModelTruth truth_;
+  std::unordered_map<int, ModelFault> faults_;  // by rank
 };
 
 }  // namespace

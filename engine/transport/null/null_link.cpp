@@ -26,7 +26,7 @@ class NullTransport final : public LocalTransport<NullWorld, NullLink> {
   bool moves_payload() const override { return false; }
 
  protected:
-  NullWorld::Truth make_world(int, int) override { return {}; }
+  NullWorld::Truth make_world(int, int, std::uint64_t) override { return {}; }
 };
 
 }  // namespace

@@ -1,0 +1,191 @@
+"""How slow each port is: a median polish for paths that are as fast as their slowest part.
+
+Model: y_ij = min(c_i^tx, c_j^rx, l_ij), so that a slowness (logarithm, positive is slow) is the *largest* of its
+parts, and what a slow partner measures says nothing about a port. Each port's slowness is the median over its partners,
+without the partners that are slow themselves; a stratum's level is the median over ports of the ports' medians, which
+holds until half of the *ports* are bad (a plain median of samples gives way when half of the *pairs* meet a bad port).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.significance import Floats, median_error
+
+__all__ = ["Effects", "Ports", "grouped_median", "polish", "robust_scale"]
+
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+_MAD = 1.4826  # MAD of a normal variable to its sigma
+_TURNS = 4
+_PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
+"""A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual from run to run)."""
+
+_MAD_EFFICIENCY = 0.37
+_SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ports:
+    """``own`` and ``far``: the two ports of each sample. Goodput: 2 N ports, tx i is i and rx j is N + j; half round
+    trips have no direction: N ports. ``stratum``: samples that share one expected value.
+    """
+
+    count: int
+    own: Ints
+    far: Ints
+    stratum: Ints
+    strata: int
+
+    @functools.cached_property
+    def either(self) -> Ints:
+        """The port of each end: all own ones, then all far ones (2 K)."""
+        return np.concatenate((self.own, self.far))
+
+    @functools.cached_property
+    def partner(self) -> Ints:
+        """The other end of each of ``either``."""
+        return np.concatenate((self.far, self.own))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Effects:
+    """``level`` by stratum (log of the value that is expected), ``sigma`` by stratum, ``slowness``, standard ``error``
+    and ``samples`` by port; ``residual``: each sample's slowness against its level. ``freedom``: of ``sigma``.
+    """
+
+    level: Floats
+    sigma: Floats
+    slowness: Floats
+    error: Floats
+    samples: Ints
+    residual: Floats
+    noise: float
+    spread: float
+    freedom: float
+
+
+def robust_scale(x: Floats) -> float:
+    """MAD x 1.4826; 0 for an empty sample."""
+    return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
+
+
+def grouped_median(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
+    """(median, members) of each of ``count`` groups; NaN where there is none. Of two members the faster: one bad
+    partner of two must not make a port slow.
+    """
+    members = np.bincount(group, minlength=count)
+    order = np.lexsort((values, group))
+    first = np.cumsum(members) - members
+    lower = first + np.maximum(members - 1, 0) // 2
+    upper = np.where(members == 2, lower, first + members // 2)
+    median = np.full(count, np.nan)
+    some = members > 0
+    ordered = values[order]
+    median[some] = (ordered[lower[some]] + ordered[upper[some]]) / 2.0
+    return median, members.astype(np.int32)
+
+
+def _levels(ports: Ports, slowness: Floats, use: Flags) -> Floats:
+    """Median over ports of each port's median within the stratum."""
+    both = np.concatenate((ports.own[use], ports.far[use]))
+    stratum = np.concatenate((ports.stratum[use],) * 2)
+    cell, inverse = np.unique(stratum.astype(np.int64) * ports.count + both, return_inverse=True)
+    medians, _ = grouped_median(inverse, np.concatenate((slowness[use],) * 2), cell.size)
+    level, _ = grouped_median(cell // ports.count, medians, ports.strata)
+    return level
+
+
+def _sigmas(ports: Ports, leftover: Floats) -> tuple[Floats, Floats]:
+    """(sigma, samples) by stratum: MAD, joined by the prior."""
+    centre, members = grouped_median(ports.stratum, leftover, ports.strata)
+    spread, _ = grouped_median(ports.stratum, np.abs(leftover - centre[ports.stratum]), ports.strata)
+    weight = _MAD_EFFICIENCY * members
+    variance = (weight * np.nan_to_num(_MAD * spread) ** 2 + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (
+        weight + _PRIOR_FREEDOM
+    )
+    return np.sqrt(variance), members.astype(np.float64)
+
+
+def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
+    """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not much noisier than
+    the others. A port that has too few of them takes all that it has.
+    """
+    fine = (level <= np.nanmin(level) + _SHARP_LEVEL) & (sigma <= _SHARP_NOISE * np.nanmin(sigma))
+    good = np.concatenate((fine[ports.stratum],) * 2)
+    few = np.bincount(ports.either, weights=good, minlength=ports.count) < _ENOUGH
+    return np.asarray(good | few[ports.either], dtype=np.bool_)
+
+
+def _port_medians(ports: Ports, residual: Floats, use: Flags, bad: Flags) -> tuple[Floats, Ints]:
+    """Each port's median over partners that are not bad themselves (all partners when too few would be left)."""
+    everything = np.concatenate((residual, residual))
+    total = np.bincount(ports.either[use], minlength=ports.count)
+    clean = use & ~bad[ports.partner]
+    kept = np.bincount(ports.either[clean], minlength=ports.count)
+    lean = kept * _ENOUGH < total
+    final = clean | (use & lean[ports.either])
+    return grouped_median(ports.either[final], everything[final], ports.count)
+
+
+def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float) -> Effects:
+    """Effects of ``ports`` from ``logs`` (slowness of each sample, absolute). ``additive``: half round trips, where
+    both ends add; else the slower end decides. ``threshold``: a port slower than half of it is left out of the medians
+    of its partners.
+    """
+    bad = np.zeros(ports.count, dtype=np.bool_)
+    use = np.ones(logs.size, dtype=np.bool_)
+    for _ in range(_TURNS):
+        level = _levels(ports, logs, use)
+        level = np.where(np.isnan(level), _levels(ports, logs, np.ones(logs.size, dtype=np.bool_)), level)
+        residual = logs - level[ports.stratum]
+        sigma, members = _sigmas(ports, residual - _explained(ports, residual, bad, additive))
+        sharp = _sharp(ports, level, sigma)
+        slowness, samples = _port_medians(ports, residual, sharp, bad)
+        noise = float(np.sqrt(np.average(sigma**2, weights=np.maximum(members, 1e-9))))
+        shared = np.where(samples > 0, _port_sigma(ports, sigma, sharp), np.nan)
+        spread = _spread(slowness, shared, samples, floor)
+        error = median_error(shared, samples, spread)
+        now = np.nan_to_num(slowness) > np.maximum(threshold / 2.0, 3.0 * np.nan_to_num(error, nan=np.inf))
+        if np.array_equal(now, bad):
+            break
+        bad = now
+        clean = ~bad[ports.own] & ~bad[ports.far]
+        use = clean if np.mean(bad) < 0.5 else use
+    return Effects(
+        level=level, sigma=sigma, slowness=slowness, error=error, samples=samples, residual=residual, noise=noise,
+        spread=spread, freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
+    )  # fmt: skip
+
+
+def _explained(ports: Ports, residual: Floats, bad: Flags, additive: bool) -> Floats:
+    """What bad ports take of each sample."""
+    if not np.any(bad):
+        return np.zeros_like(residual)
+    everything = np.ones(2 * residual.size, dtype=np.bool_)
+    slowness, _ = _port_medians(ports, residual, everything, bad)
+    own, far = (np.where(bad[side], np.nan_to_num(slowness[side]), 0.0) for side in (ports.own, ports.far))
+    return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
+
+
+def _port_sigma(ports: Ports, sigma: Floats, sharp: Flags) -> Floats:
+    """Root mean square of the sigmas of the samples that a port uses."""
+    square = np.where(sharp, np.concatenate((sigma[ports.stratum] ** 2,) * 2), 0.0)
+    total = np.bincount(ports.either, weights=square, minlength=ports.count)
+    weight = np.bincount(ports.either, weights=sharp, minlength=ports.count)
+    return np.asarray(np.sqrt(total / np.maximum(weight, 1.0)), dtype=np.float64)
+
+
+def _spread(slowness: Floats, sigma: Floats, samples: Ints, floor: float) -> float:
+    """Spread of healthy ports beyond what noise explains, at least ``floor``."""
+    some = samples > 0
+    if int(np.sum(some)) < 8:
+        return floor
+    seen = robust_scale(slowness[some])
+    expected = float(np.median(median_error(sigma[some], samples[some], 0.0)))
+    return max(floor, float(np.sqrt(max(0.0, seen**2 - expected**2))))

@@ -1,0 +1,111 @@
+"""Samples of a run: one per pair of hosts and point, the rounds numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from wireproof.analysis.measured import Measured, measure
+from wireproof.locate.samples import Samples
+from wireproof.model.located import Metric
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.run import Run
+
+__all__ = ["samples_of"]
+
+_SMALL_BYTES = 1024
+
+Route = tuple[str, str]
+
+
+def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
+    """The samples of ``run``, None when there are none. Nodes are the claim's hosts (those without samples too).
+
+    Goodput: streams, or puts where nothing was streamed; half round trips: ping-pongs of at most 1 KiB. Of several
+    message sizes the largest that occurs in all rounds. Pairs of ranks of one host are left out; several pairs between
+    the same two hosts in one point are one sample (their goodput together; the slowest half round trip).
+    """
+    hosts = {one.rank: one.host for one in run.claim.hosts}
+    nodes = tuple(dict.fromkeys(hosts.values()))
+    chosen = _points(run, metric)
+    if not chosen:
+        return None
+    index = {name: number for number, name in enumerate(nodes)}
+    numbers: dict[frozenset[frozenset[str]], int] = {}
+    rows: list[tuple[int, int, int, float, float]] = []
+    for point in chosen:
+        key = frozenset(frozenset(route) for route in _routes(point, hosts))
+        number = numbers.setdefault(key, len(numbers))
+        for (origin, target), (value, half_width) in _values(point, hosts, metric).items():
+            rows.append((index[origin], index[target], number, value, half_width))
+    if not rows:
+        return None
+    return Samples(
+        metric=metric,
+        nodes=nodes,
+        origin=np.asarray([row[0] for row in rows], dtype=np.int32),
+        target=np.asarray([row[1] for row in rows], dtype=np.int32),
+        round=np.asarray([row[2] for row in rows], dtype=np.int32),
+        value=np.asarray([row[3] for row in rows], dtype=np.float64),
+        half_width=np.asarray([row[4] for row in rows], dtype=np.float64),
+    )
+
+
+def _points(run: Run, metric: Metric) -> list[PointRecord]:
+    """The points of one pattern and one size that ``metric`` is taken from, in their order."""
+    hosts = {one.rank: one.host for one in run.claim.hosts}
+    for pattern, form in (("pingpong", ""),) if metric == "hrt" else (("stream", ""), ("put", "stream")):
+        fitting = [
+            point
+            for point in run.points
+            if point.pattern == pattern and form in ("", point.form) and point.group is None and _routes(point, hosts)
+        ]
+        if metric == "hrt":
+            fitting = [point for point in fitting if point.message_bytes <= _SMALL_BYTES]
+        size = _size(fitting, hosts)
+        if size is not None:
+            return [point for point in fitting if point.message_bytes == size]
+    return []
+
+
+def _size(points: list[PointRecord], hosts: dict[int, str]) -> int | None:
+    """The largest size of those that the most rounds have."""
+    rounds: dict[int, set[frozenset[frozenset[str]]]] = {}
+    for point in points:
+        key = frozenset(frozenset(route) for route in _routes(point, hosts))
+        rounds.setdefault(point.message_bytes, set()).add(key)
+    return max(rounds, key=lambda size: (len(rounds[size]), size), default=None)
+
+
+def _routes(point: PointRecord, hosts: dict[int, str]) -> list[Route]:
+    return [route for route, _ in _pairs(point, hosts)]
+
+
+def _pairs(point: PointRecord, hosts: dict[int, str]) -> Iterator[tuple[Route, PairResult]]:
+    for pair in point.pairs:
+        origin, target = hosts.get(pair.origin), hosts.get(pair.target)
+        if origin is not None and target is not None and origin != target:
+            yield (origin, target), pair
+
+
+def _values(point: PointRecord, hosts: dict[int, str], metric: Metric) -> dict[Route, tuple[float, float]]:
+    """(value, relative half-width) of each route that was measured soundly."""
+    found: dict[Route, tuple[float, float]] = {}
+    for route, pair in _pairs(point, hosts):
+        measured = _sound(point, pair)
+        if measured is None:
+            continue
+        value = measured.value if metric == "hrt" else measured.goodput_bytes_per_s
+        if not (np.isfinite(value) and value > 0.0):
+            continue
+        before = found.get(route)
+        if before is not None:
+            value = max(value, before[0]) if metric == "hrt" else value + before[0]
+        found[route] = (value, measured.half_width)
+    return found
+
+
+def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
+    """What was measured to its end, with data that arrived as it was sent."""
+    return measure(point, pair) if pair.status == "ok" and pair.integrity != "corrupt" else None

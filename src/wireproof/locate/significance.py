@@ -1,0 +1,80 @@
+"""Tails, family-wise error, and how small a slowdown a screen can find.
+
+Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate; the standard error
+of a median, sqrt(pi / 2) sigma / sqrt(k), holds for samples that are about normal.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "MEDIAN_FACTOR",
+    "REACH",
+    "Floats",
+    "as_normal",
+    "detectable",
+    "holm",
+    "median_error",
+    "quantile",
+    "upper_tail",
+]
+
+Floats = NDArray[np.float64]
+
+MEDIAN_FACTOR = math.sqrt(math.pi / 2.0)
+"""Standard error of a median over that of a mean (1.2533)."""
+
+REACH = 3.0
+"""An estimate is not below the practical threshold as long as it is within this many standard errors of it."""
+
+_NORMAL = NormalDist()
+_FAR = 37.0  # beyond it the tail is no longer a double
+
+
+def quantile(p: float) -> float:
+    """The deviate above which a normal variable lies with probability ``p`` (0 < p < 1)."""
+    return -_NORMAL.inv_cdf(min(max(p, 1e-300), 1.0 - 1e-16))
+
+
+def upper_tail(z: Floats) -> Floats:
+    """Probability of a normal deviate above ``z``, by element."""
+    tails = [0.5 * math.erfc(min(max(value, -_FAR), _FAR) / math.sqrt(2.0)) for value in z.ravel().tolist()]
+    return np.asarray(tails, dtype=np.float64).reshape(z.shape)
+
+
+def as_normal(t: Floats, freedom: float) -> Floats:
+    """Student's t with ``freedom`` degrees as the normal deviate of the same tail (Wallace's approximation)."""
+    factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0)
+    return np.asarray(np.sign(t) * factor * np.sqrt(freedom * np.log1p(t * t / freedom)), dtype=np.float64)
+
+
+def holm(p: Floats, hypotheses: int | None = None) -> Floats:
+    """Holm's adjusted p-values: to reject what is at most alpha keeps the family-wise error at alpha.
+
+    ``hypotheses``: size of the family when ``p`` holds its smallest members only.
+    """
+    count = max(hypotheses or 0, p.size)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum(1, count - np.arange(p.size))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * steps)) if p.size else p
+    return adjusted
+
+
+def median_error(sigma: float | Floats, count: float | Floats | NDArray[np.int32], spread: float) -> Floats:
+    """Standard error of a port's median: ``sigma`` of one sample, ``count`` samples, ``spread`` of healthy ports."""
+    share = np.asarray(MEDIAN_FACTOR * np.asarray(sigma) / np.sqrt(np.maximum(count, 1)), dtype=np.float64)
+    return np.asarray(np.sqrt(share**2 + spread**2), dtype=np.float64)
+
+
+def detectable(error: float, hypotheses: int, alpha: float, practical: float, power: float = 0.95) -> float:
+    """The slowness that is found with ``power``: (z_alpha/H + z_beta) x error, from k >= ((z + z) 1.2533 sigma / d)^2
+    solved for d; never less than what the practical threshold lets through (an estimate within ``REACH`` errors of it).
+    """
+    beyond = quantile(1.0 - power)
+    return max((quantile(alpha / max(1, hypotheses)) + beyond) * error, practical - (REACH - beyond) * error)

@@ -1,0 +1,205 @@
+"""Synthetic clusters with a known truth: what `locate` is tried on, up to ten thousand nodes.
+
+Noise model, all from one seed. A port's capacity is rate x (1 - |N(0, spread)|): healthy ports differ a little. A
+sample is min(sender's tx, receiver's rx, its share of each link on its way) x exp(N(0, sigma)); a share ``tail_share``
+of the samples is slower still, by 1 + Exp(tail_size): contention and disturbed machines are one-sided. Half round trips
+are the sum of the path's latency and both ends' (``latency_ns`` and what faults add), with the same noise upwards.
+
+Fabric: node n hangs on leaf n // (nodes per leaf); ``uplinks`` links from each leaf, one to each of ``uplinks`` spines.
+``routing``: ``destination``: a flow to node j takes link j mod uplinks; ``hash``: a fixed random choice by (i, j);
+``spread``: every flow is spread over all links of its leaf. Flows of one round and direction that meet on a link share
+it equally. Without uplinks the fabric is one that never blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.samples import Samples
+from wireproof.model.fabric import Attachment, Cable, Fabric
+from wireproof.model.located import Direction, Metric
+
+__all__ = ["Fault", "World"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fault:
+    """``share``: of the rate that is left (0.8: a fifth slower), and 1 / share of the latency's part.
+
+    ``node``: index, both directions unless ``direction`` is given (``port`` is the same). ``link``: leaf and uplink,
+    direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every link of spine ``uplink``, or, with
+    ``leaf`` only, everything that the leaf's nodes send and receive. ``tier``: all links between leaves. ``pair``: node
+    to ``other``.
+    """
+
+    kind: Literal["node", "port", "link", "switch", "tier", "pair"]
+    share: float
+    node: int = -1
+    other: int = -1
+    leaf: int = -1
+    uplink: int = -1
+    direction: Direction = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class World:
+    """``rate``: bytes/s of a healthy port. ``uplink_rate``: of a link between switches, as a share of ``rate``."""
+
+    nodes: int
+    leaves: int = 1
+    uplinks: int = 0
+    rate: float = 12.3e9
+    uplink_rate: float = 1.0
+    latency_ns: float = 1100.0
+    sigma: float = 0.02
+    spread: float = 0.005
+    tail_share: float = 0.03
+    tail_size: float = 0.3
+    routing: Literal["destination", "hash", "spread"] = "destination"
+    faults: tuple[Fault, ...] = ()
+    seed: int = 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        width = len(str(max(0, self.nodes - 1)))
+        return tuple(f"n{number:0{width}d}" for number in range(self.nodes))
+
+    @property
+    def leaf(self) -> Ints:
+        """Each node's leaf."""
+        return np.arange(self.nodes, dtype=np.int64) // -(-self.nodes // self.leaves)
+
+    def fabric(self) -> Fabric:
+        """The fabric as a description would have it; leaves are ``leaf0``, spines ``spine0``."""
+        leaves = [f"leaf{number}" for number in range(self.leaves)]
+        spines = [f"spine{number}" for number in range(self.uplinks)]
+        return Fabric(
+            attachments=tuple(
+                Attachment(node=name, switch=leaves[at])
+                for name, at in zip(self.names, self.leaf.tolist(), strict=True)
+            ),
+            levels={**dict.fromkeys(leaves, 1), **dict.fromkeys(spines, 2)},
+            cables=tuple(Cable(one=leaf, other=spine) for leaf in leaves for spine in spines),
+            source="synthetic world",
+        )
+
+    def measure(self, rounds: Sequence[Pairs], metric: Metric = "goodput", *, alone: bool = False) -> Samples:
+        """Samples of ``rounds`` of disjoint pairs: both directions one after the other (half round trips once).
+
+        ``alone``: as in a confirm stage, nobody shares a link. The same arguments give the same samples.
+        """
+        rng = np.random.default_rng([self.seed, len(rounds), int(alone), int(metric == "hrt")])
+        flat = [(a, b, number) for number, pairs in enumerate(rounds) for a, b in pairs]
+        table = np.asarray(flat, dtype=np.int64).reshape(-1, 3)
+        a, b, number = table.T
+        if metric == "goodput":
+            origin, target, both = np.concatenate((a, b)), np.concatenate((b, a)), np.concatenate((number, number))
+            turn = both * 2 + np.repeat((0, 1), a.size)
+            truth = self._goodput(origin, target, np.arange(turn.size) if alone else turn)
+            value = truth * np.exp(-self._noise(rng, truth.size))
+        else:
+            origin, target, both = a, b, number
+            value = self._half_round_trip(a, b) * np.exp(self._noise(rng, a.size))
+        return Samples(
+            metric=metric, nodes=self.names, origin=origin.astype(np.int32), target=target.astype(np.int32),
+            round=both.astype(np.int32), value=value, half_width=np.full(value.size, np.nan),
+        )  # fmt: skip
+
+    def _noise(self, rng: np.random.Generator, count: int) -> Floats:
+        tail = np.where(rng.random(count) < self.tail_share, np.log1p(rng.exponential(self.tail_size, count)), 0.0)
+        return np.asarray(rng.normal(0.0, self.sigma, count) + tail, dtype=np.float64)
+
+    def _capacities(self) -> tuple[Floats, Floats]:
+        """(tx, rx) of every node, as shares of the rate."""
+        rng = np.random.default_rng([self.seed, 7])
+        tx, rx = 1.0 - np.abs(rng.normal(0.0, self.spread, (2, self.nodes)))
+        for fault in self.faults:
+            hit = np.zeros(self.nodes, dtype=np.bool_)
+            if fault.kind in ("node", "port"):
+                hit[fault.node] = True
+            elif fault.kind == "switch" and fault.uplink < 0:
+                hit = self.leaf == fault.leaf
+            if fault.direction in ("", "tx"):
+                tx[hit] *= fault.share
+            if fault.direction in ("", "rx"):
+                rx[hit] *= fault.share
+        return tx, rx
+
+    def _goodput(self, origin: Ints, target: Ints, turn: Ints) -> Floats:
+        """True bytes/s of each flow; flows of one ``turn`` run together."""
+        tx, rx = self._capacities()
+        share = np.minimum(tx[origin], rx[target])
+        if self.uplinks:
+            share = np.minimum(share, self._way(origin, target, turn))
+        for fault in self.faults:
+            if fault.kind == "pair":
+                one_way = (origin == fault.node) & (target == fault.other)
+                other_way = (origin == fault.other) & (target == fault.node)
+                hit = one_way & (fault.direction != "rx") | other_way & (fault.direction != "tx")
+                share = np.where(hit, share * fault.share, share)
+        return np.asarray(share * self.rate, dtype=np.float64)
+
+    def _links(self) -> tuple[Floats, Floats]:
+        """Capacity of each leaf's links (leaves, uplinks), out and in, as shares of a port's rate."""
+        out = np.full((self.leaves, self.uplinks), self.uplink_rate)
+        into = out.copy()
+        for fault in self.faults:
+            rows: slice | int = slice(None)
+            columns: slice | int = slice(None)
+            if fault.kind == "link":
+                rows, columns = fault.leaf, slice(None) if fault.uplink < 0 else fault.uplink
+            elif fault.kind == "switch" and fault.uplink >= 0:
+                columns = fault.uplink
+            elif fault.kind != "tier":
+                continue
+            if fault.direction in ("", "tx"):
+                out[rows, columns] *= fault.share
+            if fault.direction in ("", "rx"):
+                into[rows, columns] *= fault.share
+        return out, into
+
+    def uplink_of(self, origin: Ints, target: Ints) -> Ints:
+        """Which of its leaf's links each flow takes."""
+        if self.routing == "destination":
+            return np.asarray(target % self.uplinks, dtype=np.int64)
+        mixed = (origin * 2654435761 + target * 40503 + self.seed * 97) & 0xFFFFFFFF
+        mixed = ((mixed ^ (mixed >> 16)) * 73244475) & 0xFFFFFFFF
+        return np.asarray(((mixed ^ (mixed >> 16)) >> 3) % self.uplinks, dtype=np.int64)
+
+    def _way(self, origin: Ints, target: Ints, turn: Ints) -> Floats:
+        """The share of the rate that the links between leaves leave to each flow (infinite within a leaf)."""
+        a, b = self.leaf[origin], self.leaf[target]
+        out, into = self._links()
+        if self.routing == "spread":
+            link = np.zeros_like(a)
+            out, into = out.sum(axis=1, keepdims=True), into.sum(axis=1, keepdims=True)
+        else:
+            link = self.uplink_of(origin, target)
+        across = a != b
+        way = np.full(origin.size, np.inf)
+        for leaf, capacity in ((a, out), (b, into)):
+            key = (turn * self.leaves + leaf) * max(1, self.uplinks) + link
+            _, place, flows = np.unique(key[across], return_inverse=True, return_counts=True)
+            way[across] = np.minimum(way[across], (capacity[leaf, link][across]) / flows[place])
+        return way
+
+    def _half_round_trip(self, a: Ints, b: Ints) -> Floats:
+        """True ns: the path, and what each end adds."""
+        added = np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes)) * self.latency_ns
+        path = np.where(self.leaf[a] == self.leaf[b], 1.0, 1.25) * self.latency_ns
+        for fault in self.faults:
+            if fault.kind in ("node", "port"):
+                added[fault.node] += (1.0 / fault.share - 1.0) * self.latency_ns
+            elif fault.kind == "pair":
+                hit = ((a == fault.node) & (b == fault.other)) | ((a == fault.other) & (b == fault.node))
+                path = np.where(hit, path / fault.share, path)
+        return np.asarray(path + added[a] + added[b], dtype=np.float64)

@@ -96,14 +96,15 @@ def test_ranks_of_one_namespace_are_together_even_when_nothing_identifies_the_ma
     assert "shared-memory-suspected" in codes(found, "fail")
 
 
-def test_containers_on_one_real_machine_are_one_machine() -> None:
+def test_containers_on_one_real_machine_never_pass_unless_they_are_said_to_be_virtual() -> None:
     run = run_of(SMALL)
     hosts = [set_(host, boot_id="one", netns=host.rank + 1) for host in run.hosts]
     found = judge(set_(run, hosts=hosts))
-    assert found.proof == "off-wire"
-    assert "shared-memory-suspected" in codes(found, "fail")
+    assert found.verdict != "pass"
+    assert "one-kernel" in codes(found, "inconclusive")
     virtual = judge(set_(run, hosts=hosts, claim=set_(run.claim, virtual=True)))
     assert virtual.proof == "on-wire"
+    assert "one-kernel" not in codes(virtual, "inconclusive")
 
 
 def test_the_smallest_mtu_of_the_path_sets_the_ceiling() -> None:

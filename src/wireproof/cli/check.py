@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.measure import policy_of
-from wireproof.cli.options import link_options, output_options, place_options, settings_of
-from wireproof.cli.place import Place, place_of, this_machine
+from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
+from wireproof.cli.place import Asked, Place, place_of, this_machine
 from wireproof.model.plan import Point
 from wireproof.settings.resolve import Settings
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from wireproof.model.fabric import Fabric
+
+__all__ = ["command", "measured"]
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
@@ -23,31 +28,39 @@ LAUNCHES = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions do not show it."""
 
 
-def _points(place: Place, profile: str) -> list[Point]:
-    """One machine: sweeps. Two hosts: streams each way. More: every pair in rounds; beyond quick one pair's sweeps."""
-    from wireproof.plan.sweep import SIZES, screen, sweep
+def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int) -> list[Point]:
+    """One machine: sweeps. Two hosts: streams each way. More: rounds of pairs; beyond quick one pair's sweeps too."""
+    from wireproof.plan.sweep import SIZES, sweep
 
-    pingpongs, streams = (QUICK_PINGPONG, QUICK_STREAM) if profile == "quick" else (SIZES, SIZES)
+    quick = settings.profile.value == "quick"
+    pingpongs, streams = (QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES)
     sweeps = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
     if not place.hosts:
         return sweeps
     sweeps += sweep("stream", streams, [(1, 0)])
     if place.size == 2:
         return sweeps
-    return screen(place.size) + ([] if profile == "quick" else sweeps)
+    from wireproof.cli.screening import screen_points
+
+    found = screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"])
+    return found + ([] if quick else sweeps)
 
 
-def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> Any:
+def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None) -> Any:
     from wireproof.cli.physics import read_table
+    from wireproof.cli.resuming import stored_seed
     from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered
     from wireproof.probes.snapshot import quick
 
     profile = settings.profile.value
-    seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
+    seed = settings.seed.value
+    if seed is None:
+        seed = (stored_seed(folder) if options["resume"] else None) or secrets.randbelow(1 << 31)
+    points = _points(place, settings, options, fabric, seed)
     return Wish(
         title=f"check of {place.size} hosts" if place.hosts else "check of this machine",
-        points=numbered(_points(place, profile), seed=seed, repeats=settings.repeat.value),
+        points=numbered(points, seed=seed, repeats=settings.repeat.value),
         seed=seed,
         transport=cast(Any, settings.transport.value),
         mpi=settings.mpi.value,
@@ -85,30 +98,86 @@ def _alone(wish: Any) -> list[tuple[Any, Place]]:
     ]
 
 
+@contextlib.contextmanager
+def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
+    """The place; with ``--slurm`` a job of our own, given back whatever happens."""
+    if options["slurm"] and not options["dry_run"]:
+        from wireproof.cli.job import job_place
+
+        with job_place(settings, options) as place:
+            yield place
+        return
+    yield place_of(settings, Asked.of(options))
+
+
+def _parts(wish: Any, place: Place, fabric: Fabric | None) -> list[Any]:
+    """One measured and judged part for each thing that is checked; an interrupted one is the last."""
+    from wireproof.cli.session import run_session
+
+    if place.size > 2 and place.hosts:
+        from wireproof.cli.screening import run_screen
+
+        return [run_screen(wish, place, fabric)]
+    parts = []
+    for one, where in [(wish, place)] if place.hosts else _alone(wish):
+        parts.append(run_session(one, where))
+        if parts[-1][1][-1].ending.ended == "interrupted":
+            break
+    return parts
+
+
 @click.command("check")
 @click.option("--profile", metavar="quick|standard|acceptance", help="how much is measured; default quick.")
 @click.option("--repeat", metavar="N", help="how often each point is measured in a launch; default 1.")
+@click.option("--topology", metavar="FILE", type=click.Path(path_type=Path), help="which switch each node hangs on: "
+              "topology.conf, ibnetdiscover, opareport, lldpctl or TOML.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(1, 100_000), metavar="N", help="rounds of pairs; default: all up to 64 "
+              "hosts, 12 to 20 above.")  # fmt: skip
+@click.option("--all-pairs", is_flag=True, help="every pair, however many hosts.")
+@click.option("--dry-run", is_flag=True, help="print every command and script, and start nothing.")
+@click.option("--prolog", is_flag=True, help="health check before a job: one line, at most 60 s, nothing changed.")
 @place_options
+@job_options
 @link_options
 @output_options
 def command(**options: Any) -> int:
-    """Measure, prove, judge and report.
+    """Measure, prove, locate, judge and report.
 
-    With --hosts: do they reach what their link can do, in each direction, and did the bytes use that link?
+    With --hosts, in an allocation, or with --slurm -N 16: do they reach what their link can do, in each direction, did
+    the bytes use that link, and which node, port or link is slow?
     Without: what works on this machine alone; no wire can be proven then (exit status 3).
     """
     from wireproof.cli.delivery import deliver, result_folder, say
-    from wireproof.cli.session import run_session
 
+    if options["prolog"]:
+        from wireproof.cli.prolog import run_prolog
+
+        return run_prolog(options)
     settings = settings_of(options)
-    place = place_of(settings, lab=options["lab"], mtu=options["mtu"], pcie=options["pcie"])
-    for line in place.said:
-        say(line)
-    with result_folder(settings.out.value, "check", resume=options["resume"]) as folder:
-        wish = _wish(settings, options, place, folder)
-        parts = []
-        for one, where in [(wish, place)] if place.hosts else _alone(wish):
-            parts.append(run_session(one, where))
-            if parts[-1][1][-1].ending.ended == "interrupted":
-                break
-        return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)
+    with _where(settings, options) as place:
+        for line in place.said:
+            say(line)
+        fabric = _fabric(options, place)
+        if options["dry_run"]:
+            from wireproof.cli.dry_run import show
+
+            return show(_wish(settings, options, place, Path("RUN"), fabric), place, settings, options)
+        with result_folder(settings.out.value, "check", resume=options["resume"]) as folder:
+            from wireproof.cli.resuming import remember
+
+            wish = _wish(settings, options, place, folder, fabric)
+            remember(folder, wish.seed, place)
+            parts = _parts(wish, place, fabric)
+            return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)
+
+
+def measured(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> list[Any]:
+    """Measured and judged parts of a check, with its records in ``folder`` and nothing told."""
+    fabric = _fabric(options, place)
+    return _parts(_wish(settings, options, place, folder, fabric), place, fabric)
+
+
+def _fabric(options: dict[str, Any], place: Place) -> Fabric | None:
+    from wireproof.cli.fabric import fabric_for
+
+    return fabric_for(options["topology"], place)

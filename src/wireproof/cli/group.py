@@ -21,6 +21,7 @@ VERBS: dict[str, str] = {
     "lint": "Find what is wrong in a job script, command line or configuration file.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
     "prove": "Run any command between two readings of its hosts' ports: did the bytes use the wire?",
+    "resume": "Go on with a check that was broken off: only what is missing is measured.",
     "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its proof, judged.",
 }
 

@@ -110,7 +110,7 @@ def command(pattern: str, **options: Any) -> int:
     """
     from wireproof.cli.delivery import deliver, say
     from wireproof.cli.physics import read_table
-    from wireproof.cli.place import place_of, this_machine
+    from wireproof.cli.place import Asked, place_of, this_machine
     from wireproof.cli.session import Wish, run_session
     from wireproof.plan.sweep import numbered
 
@@ -118,7 +118,7 @@ def command(pattern: str, **options: Any) -> int:
     points = _points(pattern, settings, options)
     table = read_table(options["physics"])
     transport = settings.transport.value
-    place = place_of(settings, lab=options["lab"], mtu=options["mtu"], pcie=options["pcie"])
+    place = place_of(settings, Asked.of(options))
     if not place.hosts:
         place = this_machine(place.link, ranks=1 if transport in ("null", "model") else options["ranks"])
     for line in place.said:

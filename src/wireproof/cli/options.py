@@ -12,7 +12,7 @@ import click
 
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
 
-__all__ = ["link_options", "output_options", "place_options", "settings_of"]
+__all__ = ["job_options", "link_options", "output_options", "place_options", "settings_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -39,7 +39,33 @@ def _declared(*names: str, **metavars: str) -> Callable[[F], F]:
 
 def place_options(function: F) -> F:
     """Where the ranks run and what carries the messages."""
-    lab = click.option("--lab", metavar="NAME", default=None, help="the virtual cluster that --hosts names nodes of.")
+    parts = (
+        click.option("--lab", metavar="NAME", default=None, help="the virtual cluster that --hosts names nodes of."),
+        click.option(
+            "--virtual", is_flag=True, help="the hosts are namespaces or containers of one machine, on purpose."
+        ),
+        click.option(
+            "--scheduler",
+            type=click.Choice(["auto", "none"]),
+            default="auto",
+            show_default=True,
+            help="use the Slurm, PBS, LSF or Flux allocation that we run in, or none.",
+        ),
+        click.option(
+            "--starter",
+            type=click.Choice(["auto", "scheduler", "mpi"]),
+            default="auto",
+            show_default=True,
+            help="in an allocation: what starts the ranks, the scheduler's launcher or the MPI's.",
+        ),
+        click.option(
+            "--prefix",
+            metavar="'CMD ARG...'",
+            default="",
+            help="site command that every rank is started through: modules, a container.",
+        ),
+    )
+    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
     names = ("hosts", "mpi", "transport", "fabric", "nic", "nic_selection", "launcher")
     return _declared(
         *names,
@@ -50,7 +76,33 @@ def place_options(function: F) -> F:
         nic="NAME",
         nic_selection="claimed|none",
         launcher="ssh|PATH",
-    )(lab(function))
+    )(chained)
+
+
+_JOB = {
+    "partition": ("-p", "NAME", "partition (queue) of the job."),
+    "time": ("-t", "H:MM:SS", "time limit of the job; default 10 minutes."),
+    "account": ("-A", "NAME", "account that the job is charged to."),
+    "qos": ("-q", "NAME", "quality of service."),
+    "nodelist": ("-w", "NODES", "nodes that the job must have."),
+    "exclude": ("-x", "NODES", "nodes that the job must not have."),
+    "reservation": ("", "NAME", "reservation to run in."),
+    "constraint": ("-C", "FEATURES", "features that the nodes must have."),
+}
+
+
+def job_options(function: F) -> F:
+    """A job of our own: how many nodes and where. The words are the scheduler's."""
+    parts: list[Decorator[F]] = [
+        click.option("--slurm", is_flag=True, help="get nodes from Slurm for the time of the check."),
+        click.option("-N", "--nodes", type=click.IntRange(1, 100_000), metavar="N", help="nodes of that job."),
+    ]
+    for name, (short, metavar, text) in _JOB.items():
+        names = [*([short] if short else []), f"--{name}", f"job_{name}"]
+        parts.append(click.option(*names, metavar=metavar, default="", help=text))
+    parts.append(click.option("--wait", "job_wait", metavar="TIME", default="", help="longest wait in the queue."))
+    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
+    return chained
 
 
 def link_options(function: F) -> F:

@@ -24,7 +24,7 @@ def status_of(verdict: Verdict) -> int:
 def run_verb(group: click.Group, argv: list[str]) -> int:
     """Run ``group`` on ``argv``; every expected error becomes one line on stderr and its status."""
     try:
-        result = group.main(args=argv, prog_name="wireproof", standalone_mode=False)
+        result = group.main(args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)})
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.Abort:

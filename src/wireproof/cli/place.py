@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import socket
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
@@ -13,9 +15,20 @@ from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
-    from wireproof.launch.request import LaunchCommand
+    from wireproof.launch.allocation import Allocation
+    from wireproof.launch.request import LaunchCommand, Starter
 
-__all__ = ["Place", "agent_of", "lab_of", "lab_place", "place_of", "this_machine"]
+__all__ = [
+    "Place",
+    "agent_of",
+    "allocated",
+    "claimed_link",
+    "lab_of",
+    "lab_place",
+    "place_of",
+    "prefix_of",
+    "this_machine",
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,6 +46,10 @@ class Place:
     wire: bool = True
     ranks: int = 2
     said: tuple[str, ...] = ()
+    allocation: Allocation | None = None
+    starter: Starter = "mpi"
+    prefix: tuple[str, ...] = ()
+    virtual: bool = False
 
     @property
     def size(self) -> int:
@@ -41,13 +58,28 @@ class Place:
     @property
     def machine_ranks(self) -> int:
         """Ranks that share this machine's cores: all nodes of a lab do."""
-        return self.size if self.lab is not None else 0
+        return self.size if self.lab is not None or self.virtual else 0
+
+    def only(self, ranks: Sequence[int]) -> Place:
+        """The same place with these ranks alone, numbered from 0 in their order."""
+
+        def picked(values: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(values[rank] for rank in ranks) if values else ()
+
+        return dataclasses.replace(
+            self,
+            hosts=picked(self.hosts),
+            start_on=picked(self.start_on),
+            nics=picked(self.nics),
+            addresses=picked(self.addresses),
+            ranks=len(ranks),
+        )
 
     def claim(self) -> Claim:
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
         hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
-        return Claim(hosts=hosts, link=self.link, wire=self.wire, virtual=self.lab is not None)
+        return Claim(hosts=hosts, link=self.link, wire=self.wire, virtual=self.virtual or self.lab is not None)
 
     def meet(self) -> str:
         """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
@@ -68,7 +100,8 @@ class Place:
         )
 
 
-def _claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | None:
+def claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | None:
+    """The link of ``--link``; None when it was not given."""
     if not settings.link.value:
         return None
     from wireproof.physics.links import link_from_name
@@ -132,21 +165,89 @@ def agent_of(settings: Settings) -> str:
     return str(path.absolute())
 
 
-def place_of(settings: Settings, *, lab: str | None, mtu: int | None = None, pcie: str = "") -> Place:
-    """The place that the settings name: a lab's nodes, hosts by ssh, or this machine."""
+def prefix_of(text: str) -> tuple[str, ...]:
+    """The words of ``--prefix``; ``BadInput`` when its quotes are not closed."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise BadInput(f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes.") from error
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was said about the place besides the declared settings. ``scheduler`` ``auto``: an allocation around us
+    gives the hosts, and its launcher (or the MPI's, by ``starter``) starts the ranks on them.
+    """
+
+    lab: str | None = None
+    mtu: int | None = None
+    pcie: str = ""
+    scheduler: str = "none"
+    prefix: str = ""
+    starter: str = "auto"
+    virtual: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Asked:
+        """From a verb's options; those that it does not have keep their defaults."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in options.items() if name in known})
+
+
+def place_of(settings: Settings, asked: Asked) -> Place:
+    """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh, or this machine."""
     hosts = settings.hosts.value
-    link = _claimed_link(settings, mtu, pcie)
-    if not hosts and lab is None:
-        return this_machine(link)
+    if asked.scheduler == "auto":
+        from wireproof.launch.allocation import current
+
+        allocation = current()
+        if allocation is not None and (len(hosts) > 1 or (not hosts and len(allocation.hosts) > 1)):
+            return allocated(settings, allocation, asked)
+    link = claimed_link(settings, asked.mtu, asked.pcie)
+    prefix = prefix_of(asked.prefix)
+    if not hosts and asked.lab is None:
+        return dataclasses.replace(this_machine(link), prefix=prefix)
     if len(hosts) == 1:
         raise BadInput(
             f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
         )
-    found = lab_of(hosts, lab)
+    found = lab_of(hosts, asked.lab)
     hosts = hosts or (found.nodes if found else ())
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
-        note = (f"the hosts are nodes of lab {found.name}: links are virtual",) if lab is None else ()
-        return dataclasses.replace(place, said=(*note, *place.said))
+        note = (f"the hosts are nodes of lab {found.name}: links are virtual",) if asked.lab is None else ()
+        return dataclasses.replace(place, said=(*note, *place.said), prefix=prefix)
     nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
-    return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent_of(settings))
+    agent = agent_of(settings)
+    return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, prefix=prefix, virtual=asked.virtual)
+
+
+def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place:
+    """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
+    hosts = settings.hosts.value or allocation.hosts
+    strangers = [host for host in hosts if host not in allocation.hosts]
+    if strangers:
+        raise BadInput(
+            f"{strangers[0]} is not a node of {allocation.scheduler} job {allocation.job} ({len(allocation.hosts)}"
+            f" nodes, {allocation.hosts[0]} the first): leave --hosts out, or give --scheduler none to use ssh."
+        )
+    if len(hosts) < 2:
+        raise BadInput(
+            f"{allocation.scheduler} job {allocation.job} has one node ({hosts[0]}), which has nobody to talk to:"
+            " ask for two or more, or give --scheduler none for this machine alone."
+        )
+    link = claimed_link(settings, asked.mtu, asked.pcie)
+    found = lab_of(hosts, asked.lab)
+    if found is not None:
+        place = lab_place(found, hosts, nic=settings.nic.value, link=link)
+    else:
+        nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
+        place = Place(hosts=hosts, start_on=hosts, nics=nics, link=link, virtual=asked.virtual)
+    said = f"{allocation.scheduler} job {allocation.job}: {len(hosts)} nodes"
+    return dataclasses.replace(
+        place,
+        allocation=allocation,
+        starter="mpi" if asked.starter == "mpi" else "scheduler",
+        prefix=prefix_of(asked.prefix),
+        said=(said, *place.said, *allocation.notes),
+    )

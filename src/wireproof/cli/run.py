@@ -42,7 +42,7 @@ def _claimed(options: dict[str, Any], path: str) -> LinkClaim | None:
 def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
-    from wireproof.cli.place import place_of
+    from wireproof.cli.place import Asked, place_of
     from wireproof.cli.prove_hosts import hosts_of_allocation
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
@@ -55,7 +55,7 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Place:
         )
     # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the settings know.
     known = {"hosts": hosts, "nic": options["nic"], "launcher": options["launcher"], "link": ""}
-    place = place_of(settings_of(known), lab=options["lab"])
+    place = place_of(settings_of(known), Asked(lab=options["lab"]))
     place = dataclasses.replace(place, link=link or place.link, said=(*said, *place.said))
     return place if options["hosts"] else _narrowed(place, recipe)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
 import msgspec
 
+from wireproof.cli.absent import absent
+from wireproof.cli.campaign import GOES_ON, Carried, carry_out
 from wireproof.cli.place import Place
 from wireproof.instrument.measure import Outcome, measure
 from wireproof.launch.command import prepare, provenance
@@ -20,7 +23,7 @@ from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, Transport, TransportKind
-from wireproof.model.record import EngineError
+from wireproof.model.record import EngineError, Host
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.table import Table
@@ -29,7 +32,7 @@ from wireproof.report.section import Section
 from wireproof.report.text import Look
 from wireproof.verdict import judge
 
-__all__ = ["Wish", "judged", "run_session"]
+__all__ = ["Wish", "carried_run", "command_of", "judged", "merged_run", "run_session"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ def _install(wish: Wish) -> MpiInstall | None:
     return choose_mpi("mpich") if wish.transport == "tcp" else None
 
 
-def _command(wish: Wish, place: Place, install: MpiInstall | None) -> LaunchCommand:
+def _built(wish: Wish, place: Place, install: MpiInstall | None) -> LaunchCommand:
     command = prepare(
         wish.transport,
         install,
@@ -76,8 +79,17 @@ def _command(wish: Wish, place: Place, install: MpiInstall | None) -> LaunchComm
         machine_ranks=place.machine_ranks,
         meet=place.meet() if wish.transport == "tcp" else "",
         extra=wish.extra,
+        prefix=place.prefix,
+        scheduler=place.allocation.scheduler if place.allocation else "",
+        job=place.allocation.job if place.allocation else "",
+        starter=place.starter,
     )
     return place.enter(command)
+
+
+def command_of(wish: Wish, place: Place) -> LaunchCommand:
+    """The command that would start ``wish`` on ``place``."""
+    return _built(wish, place, _install(wish))
 
 
 def _plan(wish: Wish, place: Place, expect: str) -> Plan:
@@ -110,7 +122,48 @@ def run_session(wish: Wish, place: Place, *, claim: Claim | None = None) -> tupl
         outcomes.append(_launch_once(_relaunched(wish, launch), place, claim or place.claim()))
         if outcomes[-1].ending.ended != "done":
             break
-    return judged(_merged([outcome.run for outcome in outcomes]), wish), outcomes
+    return judged(merged_run([outcome.run for outcome in outcomes]), wish), outcomes
+
+
+def carried_run(wish: Wish, place: Place, *, lost: Mapping[int, str] | None = None) -> tuple[Run, Carried]:
+    """Measure ``wish`` in as many launches as it takes: who is lost (or is known to be, ``lost``) is named, and the
+    rest is measured. The run has the place's ranks, whoever took part.
+    """
+    carried: list[Carried] = []
+    for launch in range(wish.launches):
+        one = _relaunched(wish, launch)
+        known = {**(lost or {}), **(carried[-1].lost if carried else {})}
+        carried.append(_carry_out(one, place, known))
+        if carried[-1].ended not in ("done", *GOES_ON):
+            break
+    whole = Carried(
+        runs=[run for one in carried for run in one.runs],
+        outcomes=[outcome for one in carried for outcome in one.outcomes],
+        lost=carried[-1].lost,
+        missing={point: why for one in carried for point, why in one.missing.items()},
+        ended=carried[-1].ended,
+    )
+    return _with_lost(merged_run(whole.runs), whole), whole
+
+
+def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
+    def launch(points: tuple[Point, ...], where: Place, claim: Claim, folder: Path | None, said: str) -> Outcome:
+        part = dataclasses.replace(wish, points=points, out=folder, resume=False, title=wish.title + said)
+        return _launch(part, where, claim)
+
+    return carry_out(
+        wish.points, place, place.claim(), launch, out=wish.out, resume=wish.resume, probe=absent, lost=lost
+    )
+
+
+def _with_lost(run: Run, carried: Carried) -> Run:
+    """The hosts that were lost, as errors of the run: zero evidence about them is never a pass."""
+    errors = [EngineError(code="rank-lost", message=why, rank=rank) for rank, why in sorted(carried.lost.items())]
+    close = run.close and msgspec.structs.replace(run.close, points=len(run.points), failed=run.close.failed)
+    done = carried.ended == "done"
+    return msgspec.structs.replace(
+        run, errors=[*run.errors, *errors], missing=dict(carried.missing), close=close if done else None
+    )
 
 
 def _relaunched(wish: Wish, launch: int) -> Wish:
@@ -128,36 +181,47 @@ def _relaunched(wish: Wish, launch: int) -> Wish:
     return dataclasses.replace(wish, points=points, out=out, title=title, resume=resume)
 
 
-def _merged(runs: list[Run]) -> Run:
+def merged_run(runs: Sequence[Run]) -> Run:
     """Several launches as one run: all points, all errors; who ran where is that of the first, and must stay so."""
     if len(runs) == 1:
         return runs[0]
     errors = [error for run in runs for error in run.errors]
+    hosts = {host.rank: host for host in runs[0].hosts}
     for launch, run in enumerate(runs[1:], start=2):
-        if _placement(run) != _placement(runs[0]):
+        if _moved(hosts, run):
             text = f"launch {launch} put ranks on other hosts than launch 1: check each placement by itself"
             errors.append(EngineError(code="placement-changed", message=text))
+        hosts = {**{host.rank: host for host in run.hosts}, **hosts}
+    idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
     return msgspec.structs.replace(
         runs[0],
+        hosts=[hosts[rank] for rank in sorted(hosts)],
         points=[point for run in runs for point in run.points],
+        idle=[idle[rank] for rank in sorted(idle)],
+        facts=[fact for run in runs for fact in run.facts],
+        floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
         errors=errors,
         missing={point: reason for run in runs for point, reason in run.missing.items()},
         close=runs[-1].close,
     )
 
 
-def _placement(run: Run) -> dict[int, tuple[str, int]]:
-    """By machine identity: rank to (boot id, network namespace)."""
-    return {host.rank: (host.boot_id, host.netns) for host in run.hosts}
+def _moved(before: Mapping[int, Host], run: Run) -> bool:
+    """By machine identity, (boot id, network namespace): some rank is on another machine than it was."""
+    return any(
+        (host.boot_id, host.netns) != (before[host.rank].boot_id, before[host.rank].netns)
+        for host in run.hosts
+        if host.rank in before
+    )
 
 
-def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
+def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
     install = _install(wish)
-    command = _command(wish, place, install)
+    command = _built(wish, place, install)
     plan = _plan(wish, place, command.expect)
     look = Look.of(sys.stderr, os.environ)
     with Progress(plan, sys.stderr, look, title=wish.title) as show:
-        outcome = measure(
+        return measure(
             plan,
             command,
             claim=claim,
@@ -167,6 +231,10 @@ def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
             deadline_s=wish.deadline_s,
             resume=wish.resume,
         )
+
+
+def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
+    outcome = _launch(wish, place, claim)
     if not outcome.run.points and outcome.ending.ended != "interrupted":
         raise CouldNotMeasure(f"{outcome.ending.reason} (log: {outcome.folder / 'engine.log'})")
     return outcome

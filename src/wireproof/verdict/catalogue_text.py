@@ -14,6 +14,12 @@ detected: Same boot id (in a lab: same network namespace), or a shared-memory co
   on the claimed port.
 next: Place one rank per host (-ppn 1, --map-by node; under Slurm --ntasks-per-node=1) and measure again.
 
+# one-kernel: The hosts are namespaces of one machine
+means: The hosts have one boot id and different network namespaces: what lies between them is virtual, whatever the
+  counters say about its path.
+detected: Ranks with one boot id in different network namespaces, and nobody said that they are virtual.
+next: For nodes that are virtual on purpose give --lab NAME or --virtual; else find out why the hosts are one machine.
+
 # nolocal-shm: Remote to the library, shared memory below
 means: The MPI library believes that the ranks are remote, yet nothing crossed: a layer below (UCX, CMA) used shared
   memory.

@@ -23,6 +23,7 @@ def run_issues(ctx: Context) -> list[Issue]:
     """All issues that do not belong to one point."""
     return [
         *_cut_short(ctx), *_errors(ctx), *_transport(ctx), *_libraries(ctx), *_nics(ctx), *_crowding(ctx), *_claim(ctx),
+        *_namespaces(ctx),
     ]  # fmt: skip
 
 
@@ -153,6 +154,21 @@ def _crowding(ctx: Context) -> list[Issue]:
         Issue("oversubscribed", "warning", _RUN, f"{count} ranks share {cpus[machine]} processors of one machine")
         for machine, count in sorted(ranks.items())
         if 0 < cpus[machine] < count
+    ]
+
+
+def _namespaces(ctx: Context) -> list[Issue]:
+    """Claimed hosts that are network namespaces of one kernel, and nobody said so: their wire is virtual at best."""
+    if ctx.virtual or not ctx.run.claim.wire:
+        return []
+    kernels: dict[str, set[int]] = {}
+    for host in ctx.run.hosts:
+        if host.boot_id and host.netns:
+            kernels.setdefault(host.boot_id, set()).add(host.netns)
+    return [
+        Issue("one-kernel", "inconclusive", _RUN, f"{len(spaces)} of the hosts are network namespaces of one kernel")
+        for _, spaces in sorted(kernels.items())
+        if len(spaces) > 1
     ]
 
 

@@ -52,8 +52,8 @@ class Context:
         return real[0] if len(real) == 1 else None
 
     def same_machine(self, a: int, b: int) -> bool | None:
-        """By boot id, never by name alone; in a virtual lab by network namespace too. None when nothing identifies
-        them.
+        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a virtual lab; anywhere
+        else only the counters can tell (None), as where nothing identifies them.
         """
         one, two = self.hosts.get(a), self.hosts.get(b)
         if one is None or two is None:
@@ -61,7 +61,8 @@ class Context:
         if one.boot_id and two.boot_id:
             if one.boot_id != two.boot_id:
                 return False
-            return not (self.virtual and one.netns and two.netns and one.netns != two.netns)
+            apart = bool(one.netns and two.netns and one.netns != two.netns)
+            return (False if self.virtual else None) if apart else True
         if one.machine_id and two.machine_id and one.machine_id != two.machine_id:
             return False
         return None

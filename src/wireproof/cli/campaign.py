@@ -1,0 +1,217 @@
+"""One plan in as many launches as it takes: who is lost is left out and named, and the rest is measured.
+
+An MPI ends the whole job when one rank dies, so going on means another launch without the lost hosts. Each launch has a
+run folder of its own (``run``, ``run.2``, ...), complete in itself; here they become one run with the plan's ranks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.cli.place import Place
+from wireproof.cli.renumber import renumbered, subset_claim, subset_points
+from wireproof.instrument.measure import Outcome
+from wireproof.model.claim import Claim
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Point
+from wireproof.model.run import Run
+from wireproof.store.load import load_document, load_run
+
+__all__ = ["GOES_ON", "MOST_ATTEMPTS", "Carried", "Launch", "attempt_folder", "carry_out", "earlier_attempts"]
+
+MOST_ATTEMPTS = 6
+"""Each one but the last has lost a host or a point; a cluster that loses more is not to be measured but mended."""
+GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
+Done = set[tuple[int, int, int]]
+
+Launch = Callable[[tuple[Point, ...], Place, Claim, Path | None, str], Outcome]
+"""(points, place, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing could be started."""
+Probe = Callable[[Place, tuple[int, ...]], dict[int, str]]
+"""Which of these ranks' hosts do not answer, and why."""
+
+
+@dataclasses.dataclass
+class Carried:
+    """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of it is there."""
+
+    runs: list[Run] = dataclasses.field(default_factory=list)
+    outcomes: list[Outcome] = dataclasses.field(default_factory=list)
+    lost: dict[int, str] = dataclasses.field(default_factory=dict)
+    missing: dict[int, str] = dataclasses.field(default_factory=dict)
+    ended: str = "done"
+
+
+def attempt_folder(base: Path | None, number: int) -> Path | None:
+    """``run`` for the first attempt, ``run.2`` for the second."""
+    return base if base is None or number == 1 else base.with_name(f"{base.name}.{number}")
+
+
+def earlier_attempts(base: Path | None) -> list[Path]:
+    """Folders of the attempts that an interrupted campaign has left, in order."""
+    if base is None:
+        return []
+    found: list[Path] = []
+    for number in range(1, 1000):
+        folder = attempt_folder(base, number)
+        if folder is None or not (folder / "run.json").is_file():
+            break
+        found.append(folder)
+    return found
+
+
+def _pairs_of(run: Run) -> Iterable[tuple[int, int, int]]:
+    for record in run.points:
+        yield from ((record.id, pair.origin, pair.target) for pair in record.pairs)
+        if record.group is not None:
+            yield (record.id, -1, -1)
+
+
+def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
+    """An earlier attempt's run with the plan's ranks. Raises ``BadInput`` when it was another plan."""
+    document = load_document(folder)
+    ranks = _ranks_by_host(document.claim, whole, folder)
+    known = {point.id: point for point in points}
+    for point in document.plan.points:
+        same = known.get(point.id)
+        if same is None or (same.pattern, same.message_bytes) != (point.pattern, point.message_bytes):
+            raise BadInput(f"{folder} holds a run of another plan: resume it with the same options and hosts.")
+    return renumbered(load_run(folder), ranks, whole)
+
+
+def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
+    """The plan's rank of each of the attempt's ranks: by host, ranks of one host in order."""
+    free: dict[str, list[int]] = {}
+    for one in whole.hosts:
+        free.setdefault(one.host, []).append(one.rank)
+    try:
+        return tuple(free[one.host].pop(0) for one in sorted(claim.hosts, key=lambda it: it.rank))
+    except (KeyError, IndexError) as error:
+        raise BadInput(f"{folder} was measured on other hosts: resume it with the same --hosts.") from error
+
+
+class _Campaign:
+    def __init__(self, points: tuple[Point, ...], place: Place, claim: Claim) -> None:
+        self.points, self.place, self.claim = points, place, claim
+        self.done: Done = set()
+        self.carried = Carried()
+
+    def take(self, run: Run) -> None:
+        self.carried.runs.append(run)
+        self.done |= set(_pairs_of(run))
+
+    def rest(self) -> tuple[Point, ...]:
+        """What is still to be measured, between ranks that are not lost."""
+        return subset_points(self.points, self.done, set(self.carried.lost), set(self.carried.missing))
+
+    def task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
+        """Points in the launch's own numbering of ranks, and the plan's rank of each of these."""
+        rest = self.rest()
+        used = sorted(
+            {r for p in rest for pair in (*p.pairs, *p.load) for r in pair} | {r for p in rest for r in p.members}
+        )
+        return rest, tuple(used)
+
+    def learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
+        """Take what was measured and who was lost; whether another launch makes sense."""
+        before = len(self.done)
+        self.take(renumbered(outcome.run, ranks, self.claim))
+        self.carried.outcomes.append(outcome)
+        ending = outcome.ending
+        self.carried.ended = ending.ended
+        if ending.ended not in GOES_ON:
+            return False
+        fresh = {ranks[rank]: why for rank, why in getattr(ending, "lost", {}).items() if rank < len(ranks)}
+        self.carried.lost |= fresh
+        if not fresh and ending.culprit is not None:
+            self.carried.missing.setdefault(ending.culprit, ending.reason)
+            return True
+        return bool(fresh) or len(self.done) > before
+
+
+def carry_out(
+    points: tuple[Point, ...],
+    place: Place,
+    claim: Claim,
+    launch: Launch,
+    *,
+    probe: Probe,
+    out: Path | None = None,
+    resume: bool = False,
+    lost: Mapping[int, str] | None = None,
+) -> Carried:
+    """Measure ``points`` on ``place``, without whoever is lost on the way (or was before: ``lost``).
+
+    ``probe`` is asked before each launch. Raises ``CouldNotMeasure`` when nothing at all was measured.
+    """
+    campaign = _Campaign(points, place, claim)
+    campaign.carried.lost |= lost or {}
+    folders = earlier_attempts(out) if resume else []
+    for folder in folders:
+        campaign.take(_recall(folder, claim, points))
+    trouble = ""
+    for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
+        campaign.carried.lost |= probe(place, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost))
+        rest, ranks = campaign.task()
+        if not rest:
+            break
+        folder_now = attempt_folder(out, number)
+        said = "" if number == 1 else f", attempt {number} with {len(ranks)} of {place.size} ranks"
+        try:
+            outcome = launch(*_narrowed(rest, place, claim, ranks), folder_now, said)
+        except CouldNotMeasure as error:
+            trouble, campaign.carried.ended = str(error), "not-started"
+            break
+        if not campaign.learn(outcome, ranks):
+            break
+    return _conclude(campaign, trouble)
+
+
+def _narrowed(
+    rest: tuple[Point, ...], place: Place, claim: Claim, ranks: tuple[int, ...]
+) -> tuple[tuple[Point, ...], Place, Claim]:
+    if len(ranks) == place.size:
+        return rest, place, claim
+    number = {rank: index for index, rank in enumerate(ranks)}
+    return tuple(_renamed(point, number) for point in rest), place.only(ranks), subset_claim(claim, ranks)
+
+
+def _renamed(point: Point, number: dict[int, int]) -> Point:
+    return msgspec.structs.replace(
+        point,
+        pairs=tuple((number[a], number[b]) for a, b in point.pairs),
+        load=tuple((number[a], number[b]) for a, b in point.load),
+        members=tuple(number[rank] for rank in point.members),
+    )
+
+
+def _conclude(campaign: _Campaign, trouble: str) -> Carried:
+    """Every planned point of which nothing is there gets its reason. Nothing at all is an error, never a result."""
+    carried = campaign.carried
+    if not carried.runs or not any(run.points for run in carried.runs):
+        if carried.ended == "interrupted":
+            return carried
+        names = "; ".join(list(dict.fromkeys(carried.lost.values()))[:4])
+        raise CouldNotMeasure(trouble or names or _reason_of(carried) or "nothing was measured.")
+    sealed = {point for point, _, _ in campaign.done}
+    for point in campaign.points:
+        if point.id not in sealed:
+            carried.missing.setdefault(point.id, _why(point, carried, trouble))
+    return carried
+
+
+def _reason_of(carried: Carried) -> str:
+    last = carried.outcomes[-1] if carried.outcomes else None
+    return f"{last.ending.reason} (log: {last.folder / 'engine.log'})" if last else ""
+
+
+def _why(point: Point, carried: Carried, trouble: str) -> str:
+    ranks = {rank for pair in point.pairs for rank in pair} | set(point.members)
+    lost = [carried.lost[rank] for rank in sorted(ranks & set(carried.lost))]
+    if lost:
+        return lost[0]
+    reason = trouble or (carried.outcomes[-1].ending.reason if carried.outcomes else "")
+    return f"not reached: {reason}" if reason else "the engine sent no result for it"

@@ -1,0 +1,49 @@
+"""The fabric that a place hangs on: from a file, or from the scheduler that knows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wireproof.cli.delivery import say
+from wireproof.cli.place import Place
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+
+__all__ = ["fabric_for", "read_fabric"]
+
+LARGEST_FILE = 256 << 20
+
+
+def read_fabric(path: Path) -> Fabric:
+    """The fabric that a file describes; ``BadInput`` names the file and what is wrong in it."""
+    from wireproof.locate.topology import read_topology
+
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise BadInput(f"{path} is larger than {LARGEST_FILE >> 20} MiB: that is no topology.")
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise BadInput(f"the topology {path} cannot be read: {error.strerror}.") from error
+    return read_topology(text, str(path))
+
+
+def fabric_for(path: Path | None, place: Place) -> Fabric | None:
+    """The fabric of the place's hosts; None when nobody described it. Says what had to be left out."""
+    slurm = place.allocation is not None and place.allocation.scheduler == "slurm"
+    if path is None and not slurm:
+        return None
+    from wireproof.locate.topology import against, read_topology
+
+    if path is not None:
+        fabric = read_fabric(path)
+    else:
+        from wireproof.launch.slurm_job import topology_text
+
+        text = topology_text()
+        if not text.strip():
+            return None
+        fabric = read_topology(text, "scontrol show topology")
+    fabric, notes = against(fabric, place.hosts)
+    for note in (*fabric.notes, *notes):
+        say(note)
+    return fabric

@@ -1,0 +1,90 @@
+"""A job of our own: asked for, waited for with its state told, and given back whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from wireproof.cli.delivery import say
+from wireproof.cli.place import Asked, Place, allocated, claimed_link, prefix_of
+from wireproof.launch.slurm_job import JobRequest, JobState, allocate, release
+from wireproof.model.errors import BadInput
+from wireproof.settings.durations import parse_duration
+from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.resolve import Settings
+
+__all__ = ["job_place", "request_of", "time_limit_s"]
+
+_LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.ASCII)
+
+DEFAULT_LIMIT_S = 600.0
+LONGEST_WAIT_S = 3600.0
+
+
+def request_of(options: dict[str, Any]) -> JobRequest:
+    """What the job options ask for. Raises ``BadInput`` when not even a number of nodes was given."""
+    nodes, named = options["nodes"], options["job_nodelist"]
+    if nodes is None and not named:
+        raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
+    hosts = parse_hosts(named) if named else ()
+    if (nodes or len(hosts)) == 1:
+        raise BadInput("one node has nobody to talk to: ask for two or more with -N.")
+    return JobRequest(
+        nodes=nodes or len(hosts),
+        partition=options["job_partition"],
+        limit_s=time_limit_s(options["job_time"]) if options["job_time"] else DEFAULT_LIMIT_S,
+        account=options["job_account"],
+        qos=options["job_qos"],
+        hosts=hosts,
+        exclude=parse_hosts(options["job_exclude"]) if options["job_exclude"] else (),
+        reservation=options["job_reservation"],
+        constraint=options["job_constraint"],
+        wait_s=parse_duration(options["job_wait"]) if options["job_wait"] else LONGEST_WAIT_S,
+    )
+
+
+def time_limit_s(text: str) -> float:
+    """Seconds of a limit as schedulers write it: ``30`` (minutes), ``30:00``, ``1:00:00``, ``1-12:00:00``."""
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00.")
+    days, rest = found.group(1), [int(part) for part in found.group(2).split(":")]
+    if days is not None:
+        units = (3600, 60, 1)
+        return int(days) * 86400.0 + sum(value * unit for value, unit in zip(rest, units, strict=False))
+    units = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}[len(rest)]  # type: ignore[assignment]
+    return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))
+
+
+def _told(state: JobState) -> None:
+    why = f" ({state.reason})" if state.reason and state.reason != "None" else ""
+    starts = f", expected to start {state.starts}" if state.starts else ""
+    say(f"Slurm job {state.job}: {state.state.lower()}{why}{starts}, {state.waited_s:.0f} s")
+
+
+def _through(lab: str | None) -> tuple[str, ...]:
+    """Words ahead of Slurm's commands: in a lab its Slurm is reached from inside the nodes only."""
+    if lab is None:
+        return ()
+    from wireproof.lab.cluster import open_lab
+
+    found = open_lab(lab)
+    return tuple(found.exec_argv(found.nodes[0], []))
+
+
+@contextlib.contextmanager
+def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
+    """The nodes of a job made for us; the job ends with the block, and no other job is touched."""
+    if settings.hosts.value:
+        raise BadInput("--hosts names nodes that are there, --slurm gets some: use --nodelist to name the job's nodes.")
+    asked = Asked.of(options)
+    claimed_link(settings, asked.mtu, asked.pcie)  # what is wrong with it is told before anything is asked for
+    prefix_of(asked.prefix)
+    allocation = allocate(dataclasses.replace(request_of(options), through=_through(asked.lab)), _told)
+    try:
+        yield allocated(settings, allocation, asked)
+    finally:
+        release(allocation)

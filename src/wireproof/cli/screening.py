@@ -1,0 +1,182 @@
+"""The screen of many nodes: rounds of disjoint pairs, culprits, and the same suspects again, alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.cli.campaign import Carried
+from wireproof.cli.place import Place
+from wireproof.cli.session import Wish, carried_run, judged, merged_run
+from wireproof.instrument.measure import Outcome
+from wireproof.locate.conclude import conclude
+from wireproof.locate.from_run import samples_of
+from wireproof.locate.screen import Screened, screen
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+from wireproof.model.located import Located, Metric
+from wireproof.model.plan import Point
+from wireproof.model.run import Run
+from wireproof.plan.schedule import Pair, confirm_rounds, screen_rounds, screen_size
+from wireproof.plan.sweep import numbered, sweep
+from wireproof.report.section import Section
+from wireproof.store.load import load_document
+from wireproof.verdict.located import with_located
+
+__all__ = ["confirm_points", "leaves_of", "run_screen", "screen_points"]
+
+METRICS: tuple[Metric, ...] = ("goodput", "hrt")
+BRIEF_ABOVE = 64
+"""Above so many nodes the raw batches of each pair are left out of the records: they would be gigabytes."""
+CONFIRM_BASE = 1_000_000
+"""First point number of the confirm stage; rounds never get there."""
+
+
+def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
+    """Number of each host's leaf, -1 where it is not known; None without a fabric."""
+    if fabric is None:
+        return None
+    leaf_by_node = {one.node: one.switch for one in reversed(fabric.attachments)}
+    names = sorted(set(leaf_by_node.values()))
+    number = {name: index for index, name in enumerate(names)}
+    return [number.get(leaf_by_node.get(host, ""), -1) for host in hosts]
+
+
+IN_FLIGHT_NS = 8e6
+"""What is under way at line rate: enough that the acknowledgement's way back costs nothing, and little enough that even
+a slow link gives many batches in its time."""
+
+
+def _window(size: int, rate_bits_per_s: float | None) -> int:
+    """An even number of messages, 2 to 8, that are ``IN_FLIGHT_NS`` long at line rate."""
+    message_ns = size * 8e9 / (rate_bits_per_s or 1e10)
+    return max(2, min(8, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
+
+
+def _of_rounds(
+    rounds: Sequence[Sequence[Pair]], rate_bits_per_s: float | None, budget_ms: int, *, brief: bool
+) -> list[Point]:
+    """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
+    points: list[Point] = []
+    size = screen_size(rate_bits_per_s)
+    window = _window(size, rate_bits_per_s)
+    for pairs in rounds:
+        back = [(target, origin) for origin, target in pairs]
+        points += sweep("stream", [size], pairs, window=window, budget_ms=budget_ms)
+        points += sweep("stream", [size], back, window=window, budget_ms=budget_ms)
+        points += sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
+    return [msgspec.structs.replace(point, detail="brief") for point in points] if brief else points
+
+
+def screen_points(
+    place: Place, fabric: Fabric | None, *, seed: int, rounds: int | None, all_pairs: bool
+) -> list[Point]:
+    """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless ``all_pairs``."""
+    count = place.size
+    wanted = count - 1 + count % 2 if all_pairs else rounds
+    leaves = leaves_of(place.hosts, fabric)
+    chosen = screen_rounds(count, leaves, seed, wanted)
+    rate = place.link.rate_bits_per_s if place.link else None
+    return _of_rounds(chosen, rate, 600 if count <= BRIEF_ABOVE else 250, brief=count > BRIEF_ABOVE)
+
+
+def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int) -> list[Point]:
+    """Suspects of any metric against partners known to be good in all: each pair alone, both directions, repeated."""
+    index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
+    names = dict.fromkeys(name for one in screens for suspect in one.suspects for name in suspect.nodes)
+    suspects = [index[name] for name in names if name in index]
+    shared = set.intersection(*(set(one.good) for one in screens)) - set(names) if screens else set()
+    good = [index[name] for name in (screens[0].good if screens else []) if name in shared and name in index]
+    if not suspects or not good:
+        return []
+    rounds = confirm_rounds(suspects, good, leaves_of(place.hosts, fabric), seed)
+    rate = place.link.rate_bits_per_s if place.link else None
+    return _of_rounds(rounds, rate, 400, brief=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stage:
+    run: Run
+    carried: Carried
+
+
+def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section, list[Outcome]]:
+    """Measure the screen's points (``wish.points``), find suspects, measure them alone, conclude, judge."""
+    first, carried = carried_run(wish, place)
+    screens = {metric: _screened(first, metric, fabric) for metric in METRICS}
+    stage = _confirm(wish, place, fabric, screens, carried)
+    run = merged_run([first, stage.run]) if stage else first
+    located = tuple(_explained(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
+    section = judged(run, wish)
+    section = dataclasses.replace(section, judgement=with_located(section.judgement, located), located=located)
+    return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
+
+
+def _screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | None:
+    samples = samples_of(run, metric)
+    return None if samples is None else screen(samples, fabric)
+
+
+def _confirm(
+    wish: Wish, place: Place, fabric: Fabric | None, screens: dict[Metric, Screened | None], carried: Carried
+) -> _Stage | None:
+    """The second stage; None when nobody is suspected, or when the first was broken off."""
+    if carried.ended in ("interrupted", "disk-full"):
+        return None
+    points = confirm_points([one for one in screens.values() if one], place, fabric, seed=wish.seed)
+    if not points:
+        return None
+    ordered = tuple(
+        msgspec.structs.replace(point, id=point.id + CONFIRM_BASE) for point in numbered(points, seed=wish.seed)
+    )
+    out, begun = _confirm_folder(wish.out, ordered)
+    again = dataclasses.replace(
+        wish,
+        points=ordered,
+        title=f"{wish.title}: the suspects again, alone",
+        out=out,
+        resume=begun,
+        facts=(),
+        launches=1,
+    )
+    run, second = carried_run(again, place, lost=carried.lost)
+    return _Stage(run, second)
+
+
+def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | None, bool]:
+    """Where the confirm stage goes, and whether it was begun there with these very points: a resumed screen may have
+    other suspects than the first time, and their records are kept apart.
+    """
+    if out is None:
+        return None, False
+    for number in range(1, 1000):
+        folder = out.with_name("confirm" if number == 1 else f"confirm-{number}")
+        if not (folder / "run.json").is_file():
+            return folder, False
+        if {p.id for p in load_document(folder).plan.points} <= {p.id for p in points} and _same(folder, points):
+            return folder, True
+    raise BadInput(f"{out.parent} holds more confirm stages than anybody wants: give another --out.")
+
+
+def _same(folder: Path, points: Sequence[Point]) -> bool:
+    """Whether the folder's plan has these points between hosts of the same number."""
+    known = {point.id: (point.pattern, point.message_bytes) for point in points}
+    stored = load_document(folder).plan
+    return all(known.get(point.id) == (point.pattern, point.message_bytes) for point in stored.points) and len(
+        stored.points
+    ) == len(points)
+
+
+def _concluded(screened: Screened, stage: _Stage | None, metric: Metric, fabric: Fabric | None) -> Located:
+    return conclude(screened, samples_of(stage.run, metric) if stage else None, fabric)
+
+
+def _explained(located: Located, run: Run) -> Located:
+    try:
+        from wireproof.locate.causes import explain
+    except ImportError:
+        return located
+    return explain(located, run)

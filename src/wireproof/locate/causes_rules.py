@@ -1,0 +1,237 @@
+"""The causes, as data: signature of the culprit, signs, confidence, sentence and fix. ``causes`` matches them.
+
+A rule of the audit joins here by one entry; ``{node}`` and ``{nic}`` in its words are filled in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wireproof.locate.causes_signs import (
+    Above,
+    Below,
+    Differs,
+    Explains,
+    Grows,
+    Is,
+    IsNot,
+    Less,
+    SettingDiffers,
+    Sign,
+    SlowdownWithin,
+    Unusual,
+)
+
+__all__ = ["RULES", "Rule"]
+
+_NODE = frozenset({"node", "port", "switch"})
+_WIRE = frozenset({"node", "port", "switch", "link", "pair"})
+_BOTH = frozenset({"goodput", "hrt"})
+_RATE = frozenset({"goodput"})
+_ANY = {"": 1.0, "tx": 1.0, "rx": 1.0}
+_MOSTLY_SENDS = {"": 0.8, "tx": 1.0, "rx": 0.5}
+_MOSTLY_RECEIVES = {"": 0.8, "tx": 0.5, "rx": 1.0}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of the culprit's
+    direction; when all of ``surer`` hold as well, it is ``sure``.
+    """
+
+    code: str
+    when: tuple[Sign, ...]
+    confidence: float
+    sentence: str
+    fix: str
+    kinds: frozenset[str] = _NODE
+    metrics: frozenset[str] = _BOTH
+    directions: tuple[tuple[str, float], ...] = tuple(_ANY.items())
+    surer: tuple[Sign, ...] = ()
+    sure: float = 0.95
+
+
+_ERRORS = (
+    "crc", "symbol_err", "symbolerr", "align_err", "link_error_recovery", "local_link_integrity", "excessive_buffer",
+    "port_rcv_errors", "remote_physical", "rx_errors", "tx_errors", "rx_frame_errors", "tx_carrier_errors",
+    "err_lane", "fec_uncorr", "uncorrectable", "lanes_err", "pcs_",
+)  # fmt: skip
+_DROPS = (
+    "dropped", "discard", "missed", "no_buf", "nobuf", "out_of_buffer", "fifo_err", "over_err", "overrun", "rcvqdrop",
+    "backlogdrop", "rcvbuferrors",
+)  # fmt: skip
+_PAUSE = ("pause", "xoff", "xmit_wait", "rx_pfc", "tx_pfc")
+_AGAIN = ("retrans", "tx_replay", "rcresend", "rcseqnak", "out_of_sequence", "packet_seq_err", "ack_timeout")
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "link-down", (Is("link_state", "down"),), 0.95, "{node} {nic} has no carrier",
+        "Look at cable and transceiver of {node} {nic}, and at the switch port's state.",
+    ),
+    Rule(
+        "other-nic", (Above("other_share", 0.5),), 0.95,
+        "another NIC of {node} than {nic} carried the bytes",
+        "Name the NIC to the transport on {node} (UCX_NET_DEVICES, FI_TCP_IFACE, btl_tcp_if_include, PSM3_NIC) and "
+        "check its routes.",
+    ),
+    Rule(
+        "kernel-tcp", (Above("kernel_share", 0.5),), 0.9,
+        "kernel TCP carried the bytes of {node} {nic}, RDMA was claimed",
+        "Check the provider and the RDMA device's state on {node} (ibv_devinfo, FI_PROVIDER, UCX_TLS).",
+    ),
+    Rule(
+        "pcie-narrow",
+        (Less("pcie_current_width", "pcie_max_width"), Unusual("pcie_current_width"), Explains("pcie_goodput")),
+        0.85, "{nic} of {node} runs with fewer PCIe lanes than it has",
+        "Reseat the adapter or riser of {node}, use a slot with all lanes, then check current_link_width.",
+        metrics=_RATE, surer=(Explains("pcie_goodput", tight=True),),
+    ),
+    Rule(
+        "pcie-slow",
+        (Less("pcie_current_speed", "pcie_max_speed"), Unusual("pcie_current_speed"), Explains("pcie_goodput")),
+        0.85, "{nic} of {node} runs at a lower PCIe speed than it can",
+        "Look at the slot's speed in the BIOS of {node} and at PCIe errors (AER); reseat the adapter.",
+        metrics=_RATE, surer=(Explains("pcie_goodput", tight=True),),
+    ),
+    Rule(
+        "pcie-unlike-peers", (Below("pcie_goodput"), Explains("pcie_goodput")), 0.8,
+        "{nic} of {node} has a narrower PCIe link than the same NIC of other nodes",
+        "Compare slot, riser and BIOS of {node} with another node's.",
+        metrics=_RATE, surer=(Explains("pcie_goodput", tight=True),),
+    ),
+    Rule(
+        "speed-low", (Below("speed"),), 0.9, "{nic} of {node} negotiated a lower speed than the others'",
+        "Look at cable, transceiver and the switch port's speed; force or renegotiate it (ethtool -s, ibportstate).",
+    ),
+    Rule(
+        "duplex-half", (Is("duplex", "half"), Unusual("duplex")), 0.9, "{nic} of {node} runs half duplex",
+        "Set autonegotiation at both ends (ethtool -s {nic} autoneg on) and check the cable.",
+    ),
+    Rule(
+        "mtu-small", (Below("mtu"),), 0.6, "the MTU of {nic} on {node} is smaller than the others'",
+        "Set the MTU of {node} {nic} to that of the other nodes, and persist it.",
+        metrics=_RATE, surer=(SlowdownWithin(0.02, 0.12),), sure=0.9,
+    ),
+    Rule(
+        "mtu-large", (Above("mtu", 1500.0, 1.01), Differs("mtu"), Grows(_AGAIN + _DROPS)), 0.8,
+        "the MTU of {nic} on {node} is larger than the others', and packets are lost",
+        "Set the MTU of {node} {nic} to that of the other nodes and of the switch port.",
+    ),
+    Rule(
+        "link-flaps", (Grows(("link_downed", "link_down", "carrier_changes", "tx_carrier_errors"), least=1),), 0.85,
+        "the link of {node} {nic} went down and came back", "Replace the cable or transceiver of {node} {nic}.",
+        kinds=_WIRE,
+    ),
+    Rule(
+        "errors-received", (Grows(_ERRORS, without=("tx_", "xmit"), least=3),), 0.9,
+        "link errors rise at the receiving side of {node} {nic}",
+        "Clean or replace the cable and transceiver between {node} and its switch; read the switch port's errors too.",
+        kinds=_WIRE, directions=tuple(_MOSTLY_RECEIVES.items()),
+    ),
+    Rule(
+        "errors-sent", (Grows(_ERRORS, without=("rx_", "rcv"), least=3),), 0.8,
+        "link errors rise at the sending side of {node} {nic}",
+        "Replace the cable or transceiver of {node} {nic}; read the switch port's receive errors.",
+        kinds=_WIRE, directions=tuple(_MOSTLY_SENDS.items()),
+    ),
+    Rule(
+        "drops-received", (Grows(_DROPS, without=("tx_", "xmit", "outdisc"), least=20),), 0.6,
+        "{node} drops what arrives: it cannot take it as fast as it comes",
+        "Raise the receive ring (ethtool -G) and socket buffers, spread interrupts, look for a busy core on {node}.",
+        directions=tuple(_MOSTLY_RECEIVES.items()),
+    ),
+    Rule(
+        "drops-sent", (Grows(("tx_dropped", "xmit_discards", "outdiscards", "tx_discard"), least=20),), 0.6,
+        "{node} drops what it should send",
+        "Look at queueing (tc -s qdisc), the transmit ring and rate limits of {node} {nic}.",
+        directions=tuple(_MOSTLY_SENDS.items()),
+    ),
+    Rule(
+        "paused", (Grows(_PAUSE, without=("tx_",), least=100),), 0.6,
+        "{node} {nic} is told to stop sending (pause frames, no credits)",
+        "Look for the receiver or the switch behind it that cannot keep up, and for pause storms.",
+        kinds=_WIRE, directions=tuple(_MOSTLY_SENDS.items()),
+    ),
+    Rule(
+        "pauses-others", (Grows(_PAUSE, without=("rx_", "xmit_wait"), least=100),), 0.7,
+        "{node} {nic} tells others to stop: it cannot take what arrives",
+        "Look at PCIe, memory and receive buffers of {node}; a stuck NIC that pauses its switch hurts others too.",
+        directions=tuple(_MOSTLY_RECEIVES.items()),
+    ),
+    Rule(
+        "retransmits", (Grows(_AGAIN, least=20),), 0.5, "{node} sends again what was lost on the way",
+        "Look for drops and errors along the way of {node}: its switch port, pause and ECN settings, MTU.",
+        kinds=_WIRE, directions=tuple(_MOSTLY_SENDS.items()),
+    ),
+    Rule(
+        "queueing-differs", (Differs("queueing"),), 0.5,
+        "{nic} of {node} has another queueing discipline than the others: it may limit the rate",
+        "Compare `tc -s qdisc show dev {nic}` with another node; remove the limit (tc qdisc del dev {nic} root).",
+    ),
+    Rule(
+        "busy", (Above("busy_share", 0.2, 3.0),), 0.7,
+        "the scheduler takes the processor away on {node}: it is oversubscribed",
+        "Look for other jobs and daemons on {node}, pin one rank per core, and check what the job's cgroup may use.",
+    ),
+    Rule(
+        "loaded", (Above("load", 1.0, 2.0),), 0.5, "{node} is under load by other programs",
+        "Look at what runs on {node} (top), and end what does not belong there.",
+    ),
+    Rule(
+        "governor", (IsNot("governor", "performance"), Differs("governor")), 0.5,
+        "{node} has another frequency governor than the others",
+        "Set the governor of {node} to that of the other nodes (cpupower frequency-set -g performance).",
+    ),
+    Rule(
+        "frequency-capped", (Below("max_frequency"),), 0.5,
+        "the processors of {node} may not run as fast as the others'",
+        "Compare BIOS power settings, and power and thermal limits of {node} with another node's.",
+    ),
+    Rule(
+        "no-turbo", (Is("no_turbo", "1"), Differs("no_turbo")), 0.4, "turbo is off on {node} and on for the others",
+        "Set /sys/devices/system/cpu/intel_pstate/no_turbo, or the BIOS, of {node} as on the other nodes.",
+    ),
+    Rule(
+        "processor-slow", (Above("clock_read", 5.0, 1.4),), 0.35,
+        "the processor of {node} is slow: reading its clock takes longer than elsewhere",
+        "Look for throttling (temperature, power cap), a low frequency or another clock source on {node}.",
+    ),
+    Rule(
+        "numa-far", (Is("numa_far", "yes"), Differs("numa_far")), 0.6,
+        "the rank of {node} runs on another socket than {nic}",
+        "Bind the rank to the NIC's socket on {node}, as on the other nodes.",
+    ),
+    Rule(
+        "clock-apart", (Above("clock_apart", 0.03, 5.0),), 0.6,
+        "the clock of {node} runs differently from its partners': its times are not to be believed",
+        "Look at the clock source and time synchronisation of {node}; measure it again.",
+    ),
+    Rule(
+        "adapter-differs", (Differs("adapter"),), 0.5, "{node} has another model of NIC than the others",
+        "Judge {node} by its own NIC's limits, or give it the NIC of the others.",
+    ),
+    Rule(
+        "driver-differs", (Differs("driver"),), 0.5, "{node} has another NIC driver than the others",
+        "Give {node} the driver of the other nodes.",
+    ),
+    Rule(
+        "firmware-differs", (Differs("firmware"),), 0.4, "{node} has another NIC firmware than the others",
+        "Give the NIC of {node} the firmware of the other nodes.",
+    ),
+    Rule(
+        "library-differs", (Differs("library"),), 0.4, "{node} runs another MPI library than the others",
+        "Start the same MPI on {node}: compare modules, LD_LIBRARY_PATH and containers.",
+    ),
+    Rule(
+        "setting-differs", (SettingDiffers(),), 0.3, "{node} is set up differently from the others",
+        "Bring the settings of {node} in line with the other nodes.",
+    ),
+    Rule(
+        "kernel-differs", (Differs("kernel"),), 0.25, "{node} runs another kernel than the others",
+        "Boot {node} with the image of the other nodes.",
+    ),
+    Rule(
+        "bios-differs", (Differs("bios"),), 0.2, "{node} has another BIOS version than the others",
+        "Give {node} the BIOS of the other nodes, and compare its settings.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,290 @@
+"""The signs that rules are made of. A sign holds for a node or it does not; when it holds it says what was seen.
+
+``peers`` are nodes that nobody blames; what is called different, lower or higher is so against them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from wireproof.locate.causes_machine import Properties
+from wireproof.model.located import Blame
+
+__all__ = [
+    "Above",
+    "Below",
+    "Differs",
+    "Explains",
+    "Grows",
+    "Is",
+    "IsNot",
+    "Less",
+    "Node",
+    "SettingDiffers",
+    "Sign",
+    "SlowdownWithin",
+    "Unusual",
+]
+
+_AGREE = 0.75
+_LEAST_PEERS = 2
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Node:
+    """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare rises by."""
+
+    name: str
+    nic: str = ""
+    device: str = ""
+    properties: Properties = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    rose: dict[str, int] = field(default_factory=dict)
+    counted: bool = False
+    volume: float = 0.0
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be told."""
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        raise NotImplementedError
+
+
+def _usual(name: str, peers: Sequence[Node]) -> tuple[float | str, int, int] | None:
+    """(the value that most peers have, how many have it, how many were asked); None where they do not agree."""
+    values = [peer.properties[name] for peer in peers if name in peer.properties]
+    if len(values) < _LEAST_PEERS:
+        return None
+    value, count = Counter(values).most_common(1)[0]
+    return (value, count, len(values)) if count >= _AGREE * len(values) else None
+
+
+_UNITS = {
+    "speed": "b/s", "mtu": "B", "clock_read": "ns", "pcie_goodput": "B/s", "max_frequency": "kHz", "steal": "ns",
+    "pcie_current_speed": "GT/s", "pcie_max_speed": "GT/s",
+}  # fmt: skip
+
+
+def _shown(name: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    unit = _UNITS.get(name, "")
+    for least, prefix in ((1e9, "G"), (1e6, "M")):
+        if unit.endswith("/s") and value >= least:
+            return f"{value / least:.4g} {prefix}{unit}"
+    return f"{value:.0f} {unit}" if unit and value == int(value) else f"{value:.4g} {unit}".strip()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _against(node: Node, name: str, value: float | str, usual: tuple[float | str, int, int]) -> str:
+    what, count, asked = usual
+    return (
+        f"{node.name}: {_words(name)} {_shown(name, value)}; {count} of {asked} other nodes have {_shown(name, what)}"
+    )
+
+
+@dataclass(frozen=True)
+class Is(Sign):
+    """A property has this value."""
+
+    name: str
+    value: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        found = node.properties.get(self.name)
+        return [f"{node.name}: {_words(self.name)} is {found}"] if found == self.value else []
+
+
+@dataclass(frozen=True)
+class IsNot(Sign):
+    """A property is known and has another value."""
+
+    name: str
+    value: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        found = node.properties.get(self.name)
+        return [f"{node.name}: {_words(self.name)} is {found}"] if found is not None and found != self.value else []
+
+
+@dataclass(frozen=True)
+class Unusual(Sign):
+    """A property is known, and not known to be what most peers have: what all have slows nobody down alone."""
+
+    name: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        if value is None or (usual is not None and value == usual[0]):
+            return []
+        if usual is None:
+            return [
+                f"{node.name}: {_words(self.name)} {_shown(self.name, value)}; other nodes' are not known or differ"
+            ]
+        return [_against(node, self.name, value, usual)]
+
+
+@dataclass(frozen=True)
+class Less(Sign):
+    """A property is less than another one of the same node."""
+
+    name: str
+    than: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        one, other = node.properties.get(self.name), node.properties.get(self.than)
+        if not isinstance(one, float) or not isinstance(other, float) or not one < other:
+            return []
+        shown = f"{_words(self.name)} {_shown(self.name, one)}, {_words(self.than)} {_shown(self.than, other)}"
+        return [f"{node.name}: {shown}"]
+
+
+@dataclass(frozen=True)
+class Below(Sign):
+    """A number is below what most peers have."""
+
+    name: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        if usual is None or not isinstance(value, float) or not isinstance(usual[0], float) or not value < usual[0]:
+            return []
+        return [_against(node, self.name, value, usual)]
+
+
+@dataclass(frozen=True)
+class Differs(Sign):
+    """A property is not what most peers have."""
+
+    name: str
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        if usual is None or value is None or value == usual[0]:
+            return []
+        return [_against(node, self.name, value, usual)]
+
+
+@dataclass(frozen=True)
+class Above(Sign):
+    """A number is at least ``least``, and at least ``times`` the peers' median where they have it (``times`` 0: no
+    comparison). With ``times``, two peers at least must have it.
+    """
+
+    name: str
+    least: float
+    times: float = 0.0
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        value = node.properties.get(self.name)
+        if not isinstance(value, float) or value < self.least:
+            return []
+        others = [v for peer in peers if isinstance(v := peer.properties.get(self.name), float)]
+        if not self.times:
+            return [f"{node.name}: {_words(self.name)} {_shown(self.name, value)}"]
+        if len(others) < _LEAST_PEERS:
+            return []
+        middle = statistics.median(others)
+        if value < self.times * middle:
+            return []
+        own, usual = _shown(self.name, value), _shown(self.name, middle)
+        return [f"{node.name}: {_words(self.name)} {own}, median of {len(others)} other nodes {usual}"]
+
+
+@dataclass(frozen=True)
+class Explains(Sign):
+    """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and what was reached
+    is most of it.
+    """
+
+    name: str
+    tight: bool = False
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        limit = node.properties.get(self.name)
+        if blame.metric != "goodput" or not isinstance(limit, float) or limit > 1.1 * blame.expected:
+            return []
+        if self.tight and not 0.7 * limit <= blame.value <= 1.05 * limit:
+            return []
+        reached = f"expected {blame.expected / 1e6:.4g} MB/s, reached {blame.value / 1e6:.4g} MB/s"
+        return [f"{_words(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
+
+
+@dataclass(frozen=True)
+class SlowdownWithin(Sign):
+    """The loss lies within these shares."""
+
+    low: float
+    high: float
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        if self.low <= blame.slowdown <= self.high:
+            return [f"the loss is {100 * blame.slowdown:.1f} %"]
+        return []
+
+
+@dataclass(frozen=True)
+class Grows(Sign):
+    """Counters of the node's own NIC (or of its IP stack) with one of ``words`` in their names, and none of
+    ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most peers.
+    """
+
+    words: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    least: int = 10
+    times: float = 4.0
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        own = self._sum(node)
+        if sum(own.values()) < self.least:
+            return []
+        asked = [peer for peer in peers if peer.counted]
+        usual = (
+            statistics.median(sum(self._sum(peer).values()) / max(1.0, peer.volume) for peer in asked) if asked else 0.0
+        )
+        if sum(own.values()) / max(1.0, node.volume) < self.times * usual:
+            return []
+        first = sorted(own.items(), key=lambda item: -item[1])[:_MOST_NAMED]
+        listed = ", ".join(f"{name[:80]} +{count}" for name, count in first)
+        amount = f"{usual * 1e9:.3g} per GB" if usual else "0"
+        return [f"{node.name}: {listed} (median of {len(asked)} other nodes: {amount})"]
+
+    def _sum(self, node: Node) -> dict[str, int]:
+        return {name: count for name, count in node.rose.items() if self._means(node, name)}
+
+    def _means(self, node: Node, name: str) -> bool:
+        place, _, rest = name.partition("/")
+        leaf = name.rsplit("/", 1)[-1].lower()
+        owner = rest.split("/", 1)[0]
+        mine = (
+            place == "ip"
+            or (place in ("net", "ethtool") and owner == node.nic)
+            or (place == "ib" and owner == node.device)
+        )
+        return mine and any(word in leaf for word in self.words) and not any(word in leaf for word in self.without)
+
+
+@dataclass(frozen=True)
+class SettingDiffers(Sign):
+    """Settings that most peers agree on and the node has otherwise."""
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        found = []
+        for name, value in sorted(node.settings.items()):
+            values = [peer.settings[name] for peer in peers if name in peer.settings]
+            if len(values) < _LEAST_PEERS:
+                continue
+            usual, count = Counter(values).most_common(1)[0]
+            if value != usual and count >= _AGREE * len(values):
+                found.append(f"{node.name}: {name} {value}; {count} of {len(values)} other nodes have {usual}")
+        more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
+        return [*found[:_MOST_NAMED], *more]

@@ -1,0 +1,351 @@
+"""Causes: each rule on its own case, not on its neighbour, never without evidence; hostile facts break nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from tests.synthetic import World, run_of
+
+from wireproof.locate.causes import MOST_CAUSES, explain
+from wireproof.locate.causes_rules import RULES
+from wireproof.model.located import Blame, Contention, Located
+from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Sentinel
+from wireproof.model.run import Run
+
+set_ = msgspec.structs.replace
+NODES = 6
+BAD = 2  # n3
+RUN = run_of(World(link="100gbe", mtu=9000, nodes=NODES, sizes=(1 << 20,), patterns=("stream",)))
+NET = "/sys/class/net/hsn0"
+
+
+def blame(**changes: Any) -> Blame:
+    whole: dict[str, Any] = {
+        "kind": "node", "subject": "n3", "slowdown": 0.5, "low": 0.49, "high": 0.51, "confidence": 0.99,
+        "stage": "confirmed", "value": 6e9, "expected": 12e9,
+    }  # fmt: skip
+    return Blame(**(whole | changes))
+
+
+def located(one: Blame, **changes: Any) -> Located:
+    return Located(
+        metric=one.metric, nodes=NODES, measured=NODES, rounds=5, samples=30, noise=0.01, alpha=0.01, practical=0.05,
+        detectable=0.03, blames=[one], **changes,
+    )  # fmt: skip
+
+
+def fact(rank: int, path: str, text: str) -> FactFrame:
+    return FactFrame(rank=rank, kind="file", status="ok", path=path, text=text)
+
+
+def said(rank: int, argv: str, text: str) -> FactFrame:
+    return FactFrame(rank=rank, kind="command", status="ok", argv=argv.split(), text=text)
+
+
+Make = Callable[[int], list[FactFrame]]
+
+
+def facts(bad: Make, good: Make) -> Run:
+    return set_(RUN, facts=[one for rank in range(NODES) for one in (bad if rank == BAD else good)(rank)])
+
+
+def files(**values: str) -> Make:
+    paths = {"width": "current_link_width", "most": "max_link_width", "speed": "current_link_speed"}
+    return lambda rank: [fact(rank, f"{NET}/device/{paths[name]}", text + "\n") for name, text in values.items()]
+
+
+def nics(change: Callable[[Nic], Nic], only: bool = True) -> Run:
+    def one(host: Host) -> Host:
+        if only and host.rank != BAD:
+            return host
+        return set_(host, nics=[change(nic) if nic.name == "hsn0" else nic for nic in host.nics])
+
+    return set_(RUN, hosts=[one(host) for host in RUN.hosts])
+
+
+def counters(everybody: bool = False, **rises: int) -> Run:
+    """Counters (``a__b`` is ``net/hsn0/..``) that rise at the bad node in each point."""
+
+    rising = {name.replace("__", "/"): (5, 5 + n) for name, n in rises.items()}
+
+    def change(point: PointRecord) -> PointRecord:
+        readings = [
+            set_(reading, counters=reading.counters | rising)
+            if everybody or reading.rank == BAD
+            else reading
+            for reading in point.witness
+        ]  # fmt: skip
+        return set_(point, witness=readings)
+
+    return set_(RUN, points=[change(point) for point in RUN.points])
+
+
+def busy(share: float, everybody: bool = False) -> Run:
+    def change(point: PointRecord) -> PointRecord:
+        pairs = []
+        for pair in point.pairs:
+            marks = len(pair.sentinels)
+            taken = [
+                Sentinel(clock_read_ns=8.0, involuntary_switches=50 if i < share * marks else 0, steal_ns=0.0)
+                for i in range(marks)
+            ]
+            pairs.append(set_(pair, sentinels=taken) if everybody or pair.origin == BAD else pair)
+        return set_(point, pairs=pairs)
+
+    return set_(RUN, points=[change(point) for point in RUN.points])
+
+
+def causes(run: Run, one: Blame | None = None, **changes: Any) -> list[str]:
+    (found,) = explain(located(one or blame(), **changes), run).blames
+    for cause in found.causes:
+        assert cause.evidence
+        assert 0.0 < cause.confidence < 1.0
+        assert "{" not in cause.sentence + cause.fix
+        assert cause.sentence
+        assert cause.fix
+    assert [c.confidence for c in found.causes] == sorted((c.confidence for c in found.causes), reverse=True)
+    return [cause.code for cause in found.causes]
+
+
+def test_nothing_seen_is_no_cause_and_says_so() -> None:
+    (found,) = explain(located(blame()), RUN).blames
+    assert found.causes == []
+    assert "cause: none found (counters were read" in found.evidence[-1]
+    (nobody,) = explain(located(blame(subject="n99")), RUN).blames
+    assert nobody.causes == []
+    assert "nothing is known about the machines of n99" in nobody.evidence[-1]
+
+
+NARROW = files(width="8", most="16", speed="16.0 GT/s PCIe")
+WIDE = files(width="16", most="16", speed="16.0 GT/s PCIe")
+
+
+def test_half_the_ceiling_and_pcie_x4() -> None:
+    few = files(width="4", most="16", speed="16.0 GT/s PCIe")
+    (found,) = explain(located(blame()), facts(few, WIDE)).blames
+    assert found.causes[0].code == "pcie-narrow"
+    assert found.causes[0].confidence == 0.95
+    assert "pcie current width 4, pcie max width 16" in found.causes[0].evidence[0]
+
+
+def test_pcie_lanes_that_are_enough_or_usual_are_no_cause() -> None:
+    enough = blame(value=4e9, expected=8e9)
+    assert causes(facts(NARROW, WIDE), enough) == []
+    assert (
+        causes(
+            facts(
+                files(width="4", most="16", speed="16.0 GT/s PCIe"), files(width="4", most="16", speed="16.0 GT/s PCIe")
+            )
+        )
+        == []
+    )
+    assert causes(facts(files(width="x", most="16", speed="??"), WIDE)) == []
+    assert causes(facts(files(width="4", most="16", speed="16.0 GT/s PCIe"), WIDE), blame(metric="hrt")) == []
+
+
+def test_a_slower_slot_than_that_of_the_peers() -> None:
+    slow, fast = files(width="16", speed="2.5 GT/s PCIe"), files(width="16", speed="16.0 GT/s PCIe")
+    assert causes(facts(slow, fast), blame(value=3e9)) == ["pcie-unlike-peers"]
+
+
+def test_six_per_cent_and_mtu_1500() -> None:
+    small = nics(lambda nic: set_(nic, mtu=1500))
+    (found,) = explain(located(blame(slowdown=0.055, value=11.3e9)), small).blames
+    assert [(c.code, c.confidence) for c in found.causes] == [("mtu-small", 0.9)]
+    assert "n3: mtu 1500 B; 5 of 5 other nodes have 9000 B" in found.causes[0].evidence
+    assert explain(located(blame(slowdown=0.5)), small).blames[0].causes[0].confidence < 0.9
+    assert causes(nics(lambda nic: set_(nic, mtu=1500), only=False)) == []
+
+
+def test_speed_duplex_and_carrier() -> None:
+    for rank_all in (True, False):
+        fast = nics(lambda nic: set_(nic, speed_mbps=100_000), only=False)
+        slow = set_(fast, hosts=[
+            set_(h, nics=[set_(n, speed_mbps=25_000) if n.name == "hsn0" else n for n in h.nics])
+            if h.rank == BAD or not rank_all else h for h in fast.hosts
+        ])  # fmt: skip
+        assert causes(slow) == (["speed-low"] if rank_all else [])
+    half: Make = lambda rank: [fact(rank, f"{NET}/duplex", "half\n")]  # noqa: E731
+    full: Make = lambda rank: [fact(rank, f"{NET}/duplex", "full\n")]  # noqa: E731
+    assert causes(facts(half, full)) == ["duplex-half"]
+    assert causes(facts(half, half)) == []
+    assert causes(nics(lambda nic: set_(nic, operstate="down", carrier=False))) == ["link-down"]
+
+
+@pytest.mark.parametrize(
+    ("direction", "counter", "first"),
+    [
+        ("rx", "net__hsn0__rx_crc_errors", "errors-received"),
+        ("rx", "ethtool__hsn0__rx_symbol_err_phy", "errors-received"),
+        ("tx", "net__hsn0__tx_errors", "errors-sent"),
+        ("tx", "ip__Tcp__RetransSegs", "retransmits"),
+        ("rx", "net__hsn0__rx_dropped", "drops-received"),
+        ("rx", "ethtool__hsn0__out_of_buffer", "drops-received"),
+        ("tx", "ethtool__hsn0__rx_prio3_pause", "paused"),
+        ("rx", "ethtool__hsn0__tx_pause_ctrl_phy", "pauses-others"),
+        ("tx", "net__hsn0__tx_carrier_errors", "link-flaps"),
+    ],
+)
+def test_one_direction_and_its_counter(direction: str, counter: str, first: str) -> None:
+    one = blame(kind="port", direction=direction)
+    assert causes(counters(**{counter: 500}), one)[0] == first
+    # The same at every node tells nothing of this one, and the same of another NIC nothing of this port.
+    assert causes(counters(everybody=True, **{counter: 500}), one) == []
+    if "hsn0" in counter:
+        assert causes(counters(**{counter.replace("hsn0", "eth9"): 500}), one) == []
+
+
+def test_the_other_direction_is_less_sure() -> None:
+    run = counters(net__hsn0__rx_crc_errors=500)
+    into, out = (explain(located(blame(kind="port", direction=way)), run).blames[0].causes[0] for way in ("rx", "tx"))
+    assert into.confidence > 1.5 * out.confidence
+
+
+def test_bytes_and_packets_are_no_trouble() -> None:
+    usual = {
+        "ethtool__hsn0__rx_prio0_bytes": 10**9,
+        "net__hsn0__multicast": 10**5,
+        "ethtool__hsn0__rx_corrected_bits_phy": 999,
+    }
+    assert causes(counters(**usual)) == []
+
+
+def test_a_busy_processor() -> None:
+    assert causes(busy(0.6)) == ["busy"]
+    assert causes(busy(0.6, everybody=True)) == []
+    assert causes(busy(0.05)) == []
+
+
+def test_another_nic_carried_the_bytes() -> None:
+    def change(point: PointRecord) -> PointRecord:
+        readings = []
+        for reading in point.witness:
+            if reading.rank == BAD:
+                swapped = {k.replace("hsn0", "X").replace("eth0", "hsn0").replace("X", "eth0"): v
+                           for k, v in reading.counters.items()}  # fmt: skip
+                reading = set_(reading, counters=swapped)
+            readings.append(reading)
+        return set_(point, witness=readings)
+
+    (found,) = explain(located(blame()), set_(RUN, points=[change(p) for p in RUN.points])).blames
+    assert found.causes[0].code == "other-nic"
+
+
+def test_software_that_differs_from_the_majority() -> None:
+    hosts = [set_(h, library="Other MPI 9" if h.rank == BAD else h.library) for h in RUN.hosts]
+    assert causes(set_(RUN, hosts=hosts)) == ["library-differs"]
+    assert causes(nics(lambda nic: set_(nic, driver="old"))) == ["driver-differs"]
+    governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    saving: Make = lambda rank: [fact(rank, governor, "powersave\n")]  # noqa: E731
+    fast: Make = lambda rank: [fact(rank, governor, "performance\n")]  # noqa: E731
+    assert causes(facts(saving, fast)) == ["governor"]
+    assert causes(facts(fast, saving)) == []
+    mixed = [set_(h, library=f"MPI {h.rank % 3}") for h in RUN.hosts]
+    assert causes(set_(RUN, hosts=mixed)) == []
+
+
+def test_a_setting_that_differs() -> None:
+    off: Make = lambda rank: [said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: off\n")]  # noqa: E731
+    on: Make = lambda rank: [said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: on\n")]  # noqa: E731
+    (found,) = explain(located(blame()), facts(off, on)).blames
+    assert [c.code for c in found.causes] == ["setting-differs"]
+    assert "tcp-segmentation-offload off; 5 of 5 other nodes have on" in found.causes[0].evidence[0]
+
+
+def test_a_limit_by_a_queueing_discipline() -> None:
+    tc = "tc -s qdisc show dev hsn0"
+    limited: Make = lambda rank: [said(rank, tc, "qdisc tbf 8001: root refcnt 2 rate 50Gbit burst 1Mb\n")]  # noqa: E731
+    free: Make = lambda rank: [said(rank, tc, "qdisc mq 0: root\nqdisc fq_codel 0: parent :1\n")]  # noqa: E731
+    assert causes(facts(limited, free)) == ["queueing-differs"]
+
+
+def test_the_rank_on_the_far_socket() -> None:
+    lscpu = "NUMA node0 CPU(s):   0-15,32-47\nNUMA node1 CPU(s):   16-31\n"
+    run = nics(lambda nic: set_(nic, numa_node=0), only=False)
+    hosts = [set_(h, core=20 if h.rank == BAD else 3) for h in run.hosts]
+    assert causes(set_(run, hosts=hosts, facts=[said(r, "lscpu", lscpu) for r in range(NODES)])) == ["numa-far"]
+
+
+def test_a_clock_that_runs_differently() -> None:
+    def change(point: PointRecord) -> PointRecord:
+        pairs = []
+        for pair in point.pairs:
+            apart = 1.3 if BAD in (pair.origin, pair.target) else 1.001
+            batches = [2e6, *pair.batch_ns]
+            pairs.append(set_(pair, batch_ns=batches, target_elapsed_ns=sum(batches) * apart))
+        return set_(point, pairs=pairs)
+
+    assert causes(set_(RUN, points=[change(p) for p in RUN.points])) == ["clock-apart"]
+
+
+def test_a_leaf_that_is_slow_only_together_is_oversubscribed() -> None:
+    leaf = blame(kind="switch", subject="leaf1", nodes=["n1", "n2", "n3"])
+    told = [Contention(subject="leaf1", loaded=6e9, alone=12e9, sentence="6 GB/s together, 12 GB/s alone")]
+    assert causes(RUN, leaf, contention=told) == ["oversubscribed"]
+    assert causes(RUN, leaf) == []
+
+
+def test_a_switch_needs_half_of_its_nodes() -> None:
+    leaf = blame(kind="switch", subject="leaf1", nodes=["n1", "n2", "n3"])
+    small = [set_(h, nics=[set_(n, mtu=1500) if n.name == "hsn0" else n for n in h.nics]) if h.rank < 3 else h
+             for h in RUN.hosts]  # fmt: skip
+    assert causes(set_(RUN, hosts=small), leaf) == ["mtu-small"]
+    assert causes(nics(lambda nic: set_(nic, mtu=1500)), leaf) == []
+
+
+def test_a_single_pair_is_the_route_between() -> None:
+    pair = blame(kind="pair", subject="n1 -> n3")
+    assert causes(RUN, pair) == ["route-between"]
+    assert "errors-received" in causes(counters(net__hsn0__rx_crc_errors=900), pair)
+    also = set_(located(pair), blames=[pair, blame()])
+    assert [c.code for c in explain(also, RUN).blames[0].causes] == []
+
+
+def test_several_causes_are_ranked_and_bounded() -> None:
+    run = counters(net__hsn0__rx_crc_errors=900, ip__Tcp__RetransSegs=900, net__hsn0__rx_dropped=900)
+    hosts = [set_(h, library="other", nics=[set_(n, mtu=1500, driver="old") for n in h.nics]) if h.rank == BAD else h
+             for h in run.hosts]  # fmt: skip
+    found = causes(set_(run, hosts=hosts), blame(kind="port", direction="rx", slowdown=0.05))
+    assert len(found) == MOST_CAUSES
+    assert set(found[:2]) == {"errors-received", "mtu-small"}
+
+
+def test_hostile_facts_and_names() -> None:
+    junk = [
+        "\x00\xff" * 4000,
+        "9" * 5000,
+        "{node}{0}{x!r}",
+        ":" * 100_000,
+        "NUMA node0 CPU(s): " + "," * 9000,
+        "-1",
+        "1e999",
+    ]
+    paths = [f"{NET}/duplex", f"{NET}/device/current_link_width", f"{NET}/device/max_link_width", "/proc/loadavg",
+             "/proc/version", f"{NET}/mtu", "/proc/sys/{a}"]  # fmt: skip
+    commands = ["lscpu", "ethtool -k hsn0", "ethtool -i hsn0", "tc -s qdisc show dev hsn0", "ethtool hsn0"]
+    frames = [fact(r, p, j) for r in range(NODES) for p in paths for j in junk if r == BAD or j == "-1"]
+    frames += [said(BAD, c, j) for c in commands for j in junk]
+    hosts = [
+        set_(h, library="{node}" * 3, host="{0.__class__}", cpu_count=0) if h.rank == BAD else h for h in RUN.hosts
+    ]
+    explain(located(blame()), set_(RUN, facts=frames, hosts=hosts))
+
+
+def test_an_empty_run_and_one_without_blame() -> None:
+    empty = set_(RUN, hosts=[], points=[], facts=[], idle=[])
+    assert explain(located(blame()), empty).blames[0].causes == []
+    good = set_(located(blame()), blames=[])
+    assert explain(good, RUN) is good
+
+
+def test_the_table_is_sound() -> None:
+    codes = [rule.code for rule in RULES]
+    assert len(codes) == len(set(codes))
+    for rule in RULES:
+        assert rule.when, rule.code
+        assert 0 < rule.confidence <= 0.95 >= rule.sure > 0
+        assert {way for way, _ in rule.directions} == {"", "tx", "rx"}
+        assert rule.fix.endswith(".")

@@ -1,0 +1,129 @@
+"""From what a file says, line by line, to one checked Fabric. Every complaint names the line."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+
+from wireproof.locate.topology.names import MOST_NAMES, short
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Attachment, Cable, Fabric
+
+__all__ = ["LONGEST_TEXT", "Builder", "readable"]
+
+LONGEST_TEXT = 256 << 20
+"""Bytes, roughly: ibnetdiscover writes about 100 for each port of each side."""
+_MOST_SWITCHES = 50_000
+_LONGEST_NAME = 255
+
+
+def readable(text: str, source: str) -> None:
+    """BadInput for what is no text of a topology at all: empty, binary, or too long to be one."""
+    if not text.strip():
+        raise BadInput(f"{source} is empty: give the topology of the fabric, or leave it out.")
+    if len(text) > LONGEST_TEXT:
+        raise BadInput(f"{source} has {len(text)} characters: give a topology of at most {LONGEST_TEXT}.")
+    head = text[:65536]
+    if "\0" in head or sum(not (letter.isprintable() or letter.isspace()) for letter in head) > len(head) // 20:
+        raise BadInput(
+            f"{source} is binary: give the topology as text (the page `topology` of the manual lists which)."
+        )
+
+
+@dataclasses.dataclass
+class Builder:
+    """Collects attachments and cables; ``fabric`` checks the whole and finds the levels."""
+
+    source: str
+    lines: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
+    attachments: dict[tuple[str, str], Attachment] = dataclasses.field(default_factory=dict)
+    cables: dict[tuple[str, str], list[float | None]] = dataclasses.field(default_factory=dict)
+    switches: dict[str, int] = dataclasses.field(default_factory=dict)
+    notes: list[str] = dataclasses.field(default_factory=list)
+
+    def where(self, line: int) -> str:
+        return f"{self.source}, line {line}"
+
+    def check_name(self, name: str, line: int) -> str:
+        """``name``, or BadInput when it can be no name in a report: empty, endless, or not printable."""
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise BadInput(f"{self.where(line)}: {short(name) or 'nothing'} is not a name; name the node or switch.")
+        return name
+
+    def switch(self, name: str, line: int) -> None:
+        """A switch exists; where it was first told is kept."""
+        self.switches.setdefault(self.check_name(name, line), line)
+        if len(self.switches) > _MOST_SWITCHES:
+            raise BadInput(f"{self.where(line)}: more than {_MOST_SWITCHES} switches; give the fabric that is meant.")
+
+    def attach(self, node: str, switch: str, line: int, nic: str = "", port: str = "") -> None:
+        """One NIC of a node on a switch. The same NIC on two switches is an error, and so are two nameless ones."""
+        self.check_name(node, line)
+        known = self.attachments.get((node, nic))
+        if known is not None and known.switch != switch:
+            before = self.lines[node, nic]
+            what = f"node {short(node)}" + (f" by {short(nic)}" if nic else "")
+            advice = "name it once" if nic else "name it once, or name the NIC of each rail"
+            raise BadInput(
+                f"{self.where(line)}: {what} hangs on {short(switch)} and, by line {before}, on {short(known.switch)};"
+                f" {advice}."
+            )
+        if known is None:
+            self.lines[node, nic] = line
+            self.attachments[node, nic] = Attachment(node=node, switch=switch, nic=nic, port=port)
+            if len(self.attachments) > MOST_NAMES:
+                raise BadInput(f"{self.where(line)}: more than {MOST_NAMES} nodes; give the fabric that is meant.")
+
+    def join(self, one: str, other: str, line: int, rate: float | None = None, count: int = 1) -> None:
+        """``count`` more cables between two switches."""
+        if one == other:
+            raise BadInput(f"{self.where(line)}: switch {short(one)} is joined to itself; name the other switch.")
+        key = (one, other) if (other, one) not in self.cables else (other, one)
+        self.cables.setdefault(key, []).extend([rate] * count)
+
+    def note(self, sentence: str) -> None:
+        if sentence not in self.notes and len(self.notes) < 50:
+            self.notes.append(sentence)
+
+    def fabric(self, levels: dict[str, int] | None = None) -> Fabric:
+        """The Fabric; BadInput when no node has a place. ``levels`` when the source tells them."""
+        if not self.attachments:
+            raise BadInput(f"{self.source} names no node on any switch: give the topology of the nodes to measure.")
+        levels = levels if levels is not None else self._levels()
+        beyond = sorted(set(self.switches) - set(levels))
+        if beyond:
+            names = ", ".join(map(short, beyond[:3])) + (" ..." if len(beyond) > 3 else "")
+            self.note(f"switches left out because they are joined to no switch with nodes: {len(beyond)} ({names}).")
+        cables = [
+            Cable(one=one, other=other, count=len(rates), rate_bits_per_s=_slowest(rates))
+            for (one, other), rates in self.cables.items()
+            if one in levels and other in levels
+        ]
+        return Fabric(
+            attachments=tuple(self.attachments.values()),
+            levels=levels,
+            cables=tuple(cables),
+            source=self.source,
+            notes=tuple(self.notes),
+        )
+
+    def _levels(self) -> dict[str, int]:
+        """1 for a switch with nodes, then one more than the nearest of them (breadth first)."""
+        near: dict[str, list[str]] = {}
+        for one, other in self.cables:
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+        levels = dict.fromkeys((each.switch for each in self.attachments.values()), 1)
+        waiting = deque(levels)
+        while waiting:
+            switch = waiting.popleft()
+            for other in near.get(switch, []):
+                if other not in levels:
+                    levels[other] = levels[switch] + 1
+                    waiting.append(other)
+        return levels
+
+
+def _slowest(rates: list[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return min(known) if known else None

@@ -1,0 +1,139 @@
+"""InfiniBand: what ``ibnetdiscover`` prints (also its topology files, with and without ``-g`` and ``-f``).
+
+Read after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and rdma-core. Each link is
+told twice, once by each end; both tellings are used, so that a file that was cut still gives what it holds.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wireproof.locate.topology.build import Builder
+from wireproof.locate.topology.names import short
+from wireproof.model.fabric import Fabric
+
+__all__ = ["host_and_nic", "read_ibnetdiscover"]
+
+_BLOCK = re.compile(r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?')
+_PORT = re.compile(
+    r"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?(?:\[ext \d{1,4}\])?\s+"
+    r'"([SHR]-[0-9a-fA-F]{1,16})"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?[^#\n]{0,80}(?:#(.{0,400}))?'
+)
+_QUOTED = re.compile(r'"([^"\n]{0,200})"')
+_SPEED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
+# Data rate of one lane in Gbit/s after the encoding (InfiniBand architecture specification volume 2).
+_LANE = {
+    "SDR": 2.0,
+    "DDR": 4.0,
+    "QDR": 8.0,
+    "FDR10": 10.0,
+    "FDR": 13.64,
+    "EDR": 25.0,
+    "HDR": 50.0,
+    "NDR": 100.0,
+    "XDR": 200.0,
+}
+_NIC = re.compile(
+    r"(HCA-\d{1,2}|(?:mlx|mthca|qib|ipath|hfi|bnxt_re|irdma|rocep|ibp|ib|hns_|cxgb)\w{0,30}(?::\d{1,3})?)"
+)
+
+
+def host_and_nic(description: str) -> tuple[str, str]:
+    """(node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") when it names no host."""
+    words = description.replace("'", " ").split()
+    if len(words) == 1 and _NIC.fullmatch(words[0]) is None:
+        return words[0], ""
+    if len(words) == 2 and _NIC.fullmatch(words[1]):
+        return words[0], words[1]
+    return "", ""
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self.builder = Builder(source)
+        self.names: dict[str, str] = {}  # identity ("S-0002...") to description
+        self.links: dict[tuple[str, str], tuple[str, str, float | None, int]] = {}
+        self.current = ""
+
+    def feed(self, number: int, line: str) -> None:
+        block = _BLOCK.match(line)
+        if block:
+            self.current = block.group(2)
+            self.names.setdefault(self.current, "")
+            if block.group(3):
+                self.names[self.current] = block.group(3)
+            return
+        port = _PORT.match(line)
+        if port and self.current:
+            self._port(number, *port.groups(default=""))
+
+    def _port(self, number: int, own: str, other: str, other_port: str, comment: str) -> None:
+        quoted = _QUOTED.search(comment)
+        if quoted and quoted.group(1):
+            self.names.setdefault(other, quoted.group(1))
+        speed = _SPEED.search(comment)
+        rate = int(speed.group(1)) * _LANE[speed.group(2)] * 1e9 if speed else None
+        ends = sorted([(self.current, own), (other, other_port)])
+        key = (f"{ends[0][0]}[{ends[0][1]}]", f"{ends[1][0]}[{ends[1][1]}]")
+        self.links.setdefault(key, (self.current, other, rate, number))
+
+    def switch_names(self) -> dict[str, str]:
+        """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with the end of the
+        identity where two switches have one description.
+        """
+        plain = {each: _plain(text) or each for each, text in self.names.items() if each.startswith("S")}
+        seen: dict[str, int] = {}
+        for name in plain.values():
+            seen[name] = seen.get(name, 0) + 1
+        return {each: name if seen[name] == 1 else f"{name} ({each[-6:]})" for each, name in plain.items()}
+
+
+def _plain(description: str) -> str:
+    """The switch's own name in its description: ``MF0;leaf1:MSB7800/U1`` is leaf1."""
+    found = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
+    if found is None:
+        return description.strip()
+    part = re.search(r"/([LS]\d{1,3})(?:/|$)", found.group(2))  # a line card or spine card inside a director
+    return found.group(1) + (f"/{part.group(1)}" if part else "")
+
+
+def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
+    """Hosts and switches of ``ibnetdiscover``. Adapters whose description names no host are left out with a note."""
+    reader = _Reader(source)
+    for number, line in enumerate(text.splitlines(), start=1):
+        reader.feed(number, line.strip())
+    builder = reader.builder
+    switches = reader.switch_names()
+    for name in switches.values():
+        builder.switch(name, 1)
+    nameless = 0
+    for (left, right), (one, other, rate, number) in reader.links.items():
+        if one.startswith("S") and other.startswith("S"):
+            if one != other:  # a loop-back plug is no cable between switches
+                builder.join(switches[one], switches[other], number, rate)
+            continue
+        host, switch = (one, other) if other.startswith("S") else (other, one)
+        if not switch.startswith("S") or not host.startswith("H"):
+            builder.note(f"line {number}: a link without a switch, or of a router, is left out.")
+            continue
+        node, nic = host_and_nic(reader.names.get(host, ""))
+        end = left if left.startswith(switch) else right
+        if node:
+            nic = _distinct(builder, node, nic, switches[switch], host)
+            builder.attach(node, switches[switch], number, nic, end[end.index("[") + 1 : -1])
+        else:
+            nameless += "Aggregation" not in reader.names.get(host, "")
+    if nameless:
+        builder.note(
+            f"adapters left out because their description names no host: {nameless}; set their node description."
+        )
+    return builder.fabric()
+
+
+def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> str:
+    """Two adapters of one node with one NIC name (or none) on two switches: the identity keeps them apart."""
+    known = builder.attachments.get((node, nic))
+    if known is None or known.switch == switch:
+        return nic
+    builder.note(f"node {short(node)} has two adapters called {short(nic) or 'nothing'}: told apart by their GUIDs.")
+    return f"{nic or 'guid'} ({host[-6:]})"

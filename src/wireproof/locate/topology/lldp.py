@@ -1,0 +1,150 @@
+"""LLDP: what ``lldpctl`` (lldpd 1.0) prints on several nodes, as ``-f keyvalue`` or as its plain text.
+
+Whose output a line is must be told, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue`` puts ``n1: `` before
+each line (so does pdsh), ``clush -b`` puts the names between two rules, and files can be joined with ``==> n1 <==``.
+Switches that run lldpd may be among the nodes: who is named as a neighbour is a switch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from wireproof.locate.topology.build import Builder
+from wireproof.locate.topology.names import expand
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+
+__all__ = ["read_lldp"]
+
+_KEY = re.compile(r"lldp\.(.{1,64}?)\.(chassis|port)\.([a-z-]{1,32})(?:\.[a-z-]{1,32})?=(.{0,255})")
+_INTERFACE = re.compile(r"Interface:\s{1,20}([^,\s]{1,64})")
+_FIELD = re.compile(r"(ChassisID|SysName|PortID|PortDescr):\s{1,40}(.{1,255})")
+_RULE = re.compile(r"-{10,}")
+_JOINED = re.compile(r"(?:==>|={2,})\s{1,4}(?:node\s{1,4})?([^\s=<]{1,255})\s{1,4}(?:<==|={2,})")
+_PREFIXED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,254}): ?(.*)")
+_OWN_WORDS = {
+    "Interface",
+    "Chassis",
+    "ChassisID",
+    "SysName",
+    "SysDescr",
+    "Port",
+    "PortID",
+    "PortDescr",
+    "TTL",
+    "MgmtIP",
+}
+COLLECT = "collect it with `clush -w NODES lldpctl -f keyvalue`, which names the node before each line"
+
+
+@dataclasses.dataclass
+class _Neighbour:
+    """What one NIC of one node hears: the other's name and port."""
+
+    line: int
+    fields: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def name(self) -> str:
+        return self.fields.get("name") or self.fields.get("mac") or self.fields.get("id", "")
+
+    def port(self) -> str:
+        return next((self.fields[key] for key in ("ifname", "local", "descr", "portmac") if key in self.fields), "")
+
+
+def _sections(text: str) -> Iterator[tuple[int, str, str]]:
+    """(line number, whose output, line), the owner "" when it was not told."""
+    owner, rules = "", 0
+    lines = text.splitlines()
+    for number, raw in enumerate(lines, start=1):
+        line = raw.strip()
+        joined = _JOINED.fullmatch(line)
+        if joined:
+            owner, rules = joined.group(1), 0
+        elif _RULE.fullmatch(line):
+            rules += 1
+        elif rules and number < len(lines) and _RULE.fullmatch(lines[number].strip()) and " " not in line:
+            owner = line
+        else:
+            rules = 0
+            prefixed = _PREFIXED.fullmatch(line)
+            if prefixed and prefixed.group(1) not in _OWN_WORDS:
+                yield number, prefixed.group(1), prefixed.group(2).strip()
+            else:
+                yield number, owner, line
+
+
+_PLAIN = {"SysName": "name", "PortDescr": "descr"}
+
+
+class _Heard:
+    """Neighbours by node and NIC, from either form."""
+
+    def __init__(self) -> None:
+        self.all: dict[tuple[str, str], _Neighbour] = {}
+        self.nic: dict[str, str] = {}  # plain text: the interface that a node's lines speak of
+        self.nameless = 0
+
+    def feed(self, number: int, owner: str, line: str) -> None:
+        found = _KEY.fullmatch(line)
+        if found:
+            nic, part, field, value = found.groups()
+            key = "portmac" if (part, field) == ("port", "mac") else field
+            if part == "port" or field in ("name", "mac", "id"):
+                self._put(number, owner, nic, key, value)
+            return
+        interface = _INTERFACE.match(line)
+        if interface:
+            self.nic[owner] = interface.group(1)
+        plain = _FIELD.fullmatch(line)
+        if plain and owner in self.nic:
+            word, value = plain.groups()
+            if word in _PLAIN:
+                self._put(number, owner, self.nic[owner], _PLAIN[word], value)
+            else:
+                kind, _, rest = value.strip().partition(" ")
+                key = {"ifname": "ifname", "local": "local", "mac": "portmac"}.get(kind, "local")
+                self._put(number, owner, self.nic[owner], key if word == "PortID" else "mac", rest or kind)
+
+    def _put(self, number: int, owner: str, nic: str, key: str, value: str) -> None:
+        if not owner:
+            self.nameless = self.nameless or number
+        each = self.all.setdefault((owner, nic), _Neighbour(number))
+        if value.strip():
+            each.fields.setdefault(key, value.strip())
+
+
+def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
+    """Nodes, their NICs and the switch ports that they hear. BadInput when a line's node is not told."""
+    heard = _Heard()
+    for number, owner, line in _sections(text):
+        heard.feed(number, owner, line)
+    if not heard.all:
+        raise BadInput(f"{source} names no LLDP neighbour: {COLLECT}.")
+    if heard.nameless:
+        raise BadInput(f"{source}, line {heard.nameless}: it is not told which node printed this; {COLLECT}.")
+    builder = Builder(source)
+    switches = {each.name() for each in heard.all.values()}
+    joined: set[tuple[str, ...]] = set()
+    for (owners, nic), each in heard.all.items():
+        if not each.name():
+            builder.note(f"line {each.line}: a neighbour without a name is left out.")
+            continue
+        for owner in expand(owners, builder.where(each.line)):
+            if owner not in switches:
+                builder.switch(each.name(), each.line)
+                builder.attach(owner, each.name(), each.line, nic, each.port())
+                continue
+            ends = tuple(sorted((f"{owner} {nic}", f"{each.name()} {each.port()}")))
+            if ends not in joined and owner != each.name():
+                joined.add(ends)
+                builder.switch(owner, each.line)
+                builder.switch(each.name(), each.line)
+                builder.join(owner, each.name(), each.line)
+    rails = Counter(node for node, _ in builder.attachments)
+    several = sum(count > 1 for count in rails.values())
+    if several:
+        builder.note(f"nodes that hear switches on several NICs: {several}; the NIC that is measured decides.")
+    return builder.fabric()

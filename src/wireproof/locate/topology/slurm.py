@@ -1,0 +1,125 @@
+"""Slurm: ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show topology``.
+
+Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and says nothing; how many
+cables join two switches is not told either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from wireproof.locate.topology.build import Builder
+from wireproof.locate.topology.names import expand, short
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+
+__all__ = ["read_slurm"]
+
+
+@dataclasses.dataclass
+class _Line:
+    number: int
+    name: str
+    nodes: list[str]
+    switches: list[str]
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """(number of the first line, text) with comments removed and continuation lines (a backslash at the end) joined."""
+    start, gathered = 0, ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.split("#", 1)[0].rstrip()
+        start = start or number
+        if line.endswith("\\"):
+            gathered += line[:-1] + " "
+            continue
+        if (gathered + line).strip():
+            yield start, (gathered + line).strip()
+        start, gathered = 0, ""
+    if gathered.strip():
+        yield start, gathered.strip()
+
+
+def _parse(builder: Builder, number: int, line: str) -> _Line | None:
+    where = builder.where(number)
+    words = dict.fromkeys(("switchname", "blockname", "switches", "nodes"), "")
+    for word in line.split():
+        key, equals, value = word.partition("=")
+        if key.lower() in words and equals:
+            words[key.lower()] = value.strip('"')
+    if words["blockname"]:
+        builder.note("blocks (topology/block) are taken as leaf switches; how they are joined is not told.")
+    name = words["switchname"] or words["blockname"]
+    if not name:
+        first = line.split("=", 1)[0].split()[0].lower()
+        if first == "include":
+            builder.note(f"line {number} includes another file, which is not read.")
+        elif first not in ("blocksizes", "blocksize"):
+            raise BadInput(f"{where}: {short(line)} is not understood; lines of topology.conf begin with SwitchName=.")
+        return None
+    return _Line(number, name, expand(words["nodes"], where), expand(words["switches"], where))
+
+
+def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
+    """The tree of switches of a topology.conf, or of what ``scontrol show topology`` prints.
+
+    BadInput, naming the line: a switch twice, a child that no line defines, a cycle, a node on two leaves.
+    """
+    builder = Builder(source)
+    told: dict[str, _Line] = {}
+    for number, line in _logical_lines(text):
+        parsed = _parse(builder, number, line)
+        if parsed is None:
+            continue
+        builder.switch(parsed.name, number)
+        if parsed.name in told:
+            before = told[parsed.name].number
+            raise BadInput(f"{builder.where(number)}: switch {short(parsed.name)} is there twice (line {before}).")
+        told[parsed.name] = parsed
+    levels = _heights(builder, told)
+    below = _nodes_below(told, levels)
+    for each in told.values():
+        inner = set().union(*(below[child] for child in each.switches))
+        for node in each.nodes:
+            if node not in inner:  # scontrol repeats at each level what hangs below
+                builder.attach(node, each.name, each.number)
+        for child in each.switches:
+            builder.join(child, each.name, each.number)
+    builder.note(f"{source} does not tell how many cables join two switches.")
+    return builder.fabric(levels)
+
+
+def _heights(builder: Builder, told: dict[str, _Line]) -> dict[str, int]:
+    """Switch to its level: 1 without children, else one more than the highest child. BadInput for a cycle."""
+    levels: dict[str, int] = {}
+    for start in told:
+        path: dict[str, None] = {}
+        stack: list[tuple[str, bool]] = [(start, False)]
+        while stack:
+            name, done = stack.pop()
+            if done:
+                del path[name]
+                levels[name] = 1 + max((levels[child] for child in told[name].switches), default=0)
+                continue
+            if name in levels:
+                continue
+            if name in path:
+                where = builder.where(told[name].number)
+                raise BadInput(f"{where}: switch {short(name)} is below itself; a tree has no cycle.")
+            path[name] = None
+            stack.append((name, True))
+            for child in told[name].switches:
+                if child not in told:
+                    where = builder.where(told[name].number)
+                    raise BadInput(f"{where}: switch {short(child)} is named but no line defines it.")
+                stack.append((child, False))
+    return levels
+
+
+def _nodes_below(told: dict[str, _Line], levels: dict[str, int]) -> dict[str, set[str]]:
+    """Switch to all nodes that its line or its children's lines name."""
+    below: dict[str, set[str]] = {}
+    for name in sorted(levels, key=levels.__getitem__):
+        below[name] = set(told[name].nodes).union(*(below[child] for child in told[name].switches))
+    return below

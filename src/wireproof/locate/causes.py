@@ -165,7 +165,8 @@ def _shape(blame: Blame, located: Located) -> list[Cause]:
             )
         )  # fmt: skip
     if blame.kind == "pair":
-        alike = [one for one in located.blames if one.kind != "pair" and one.subject in blame.subject.split(" -> ")]
+        ends = {*blame.nodes, *blame.subject.split(" -> ")}
+        alike = [one for one in located.blames if one.kind != "pair" and one.subject in ends]
         if not alike:
             causes.append(
                 Cause(

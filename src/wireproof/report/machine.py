@@ -7,12 +7,14 @@ each measured point is summarised by quantiles per operation.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.located import Located
 from wireproof.model.record import Close, EngineError, Estimate, Floor, Host, Open, PairResult, PointRecord
 from wireproof.model.run import Provenance, Run
 from wireproof.report.traffic import flows
@@ -86,9 +88,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     errors: list[EngineError]
     missing: dict[str, str]
     close: Close | None
+    located: list[Located] = []
 
 
-def document(run: Run, judgement: Judgement, limits: Limits | None, criteria: Criteria | None = None) -> Document:
+def document(
+    run: Run,
+    judgement: Judgement,
+    limits: Limits | None,
+    criteria: Criteria | None = None,
+    located: Sequence[Located] = (),
+) -> Document:
     """Everything that was claimed, measured and concluded, without the raw batches."""
     return Document(
         schema="wireproof.result",
@@ -119,12 +128,19 @@ def document(run: Run, judgement: Judgement, limits: Limits | None, criteria: Cr
         errors=run.errors,
         missing={str(point): reason for point, reason in sorted(run.missing.items())},
         close=run.close,
+        located=list(located),
     )
 
 
-def to_json(run: Run, judgement: Judgement, limits: Limits | None, criteria: Criteria | None = None) -> str:
+def to_json(
+    run: Run,
+    judgement: Judgement,
+    limits: Limits | None,
+    criteria: Criteria | None = None,
+    located: Sequence[Located] = (),
+) -> str:
     """The document as indented JSON text with a final line break; ASCII only, so that no terminal can be fooled."""
-    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria), enc_hook=_scalar))
+    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria, located), enc_hook=_scalar))
     import json
 
     return json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=True) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria, Limits
+from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, Judgement, Verdict
 from wireproof.model.located import Located
 from wireproof.model.run import Run
@@ -28,7 +29,8 @@ _TELLING: tuple[str, ...] = (
 class Section:
     """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty: nothing was).
 
-    ``located``: which node, port, link or switch is slow, one per metric that was screened.
+    ``located``: which node, port, link or switch is slow, one per metric that was screened. ``fabric``, where known,
+    says which nodes are drawn together when there are many.
     """
 
     title: str
@@ -39,6 +41,7 @@ class Section:
     lead: str = ""
     changes: tuple[str, ...] = ()
     located: tuple[Located, ...] = ()
+    fabric: Fabric | None = None
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

@@ -109,9 +109,11 @@ def harmless(judgement: Judgement, located: Sequence[Located], min_efficiency: f
     alone = {one.subject: one.alone for each in located if each.metric == "goodput" for one in each.contention}
     found = {}
     for pair in judgement.pairs:
-        value = alone.get(_route(pair))
+        subjects = (_route(pair), f"{pair.origin_host} tx", f"{pair.target_host} rx")
+        value = next((alone[subject] for subject in subjects if subject in alone), None)
         accused = set(pair.codes) - {"contention"}
-        if value is None or pair.limit is None or pair.unit != "bytes_per_s" or pair.proof != "on-wire":
+        one_way = pair.unit == "bytes_per_s" and pair.pattern not in (*_BOTH_WAYS, *_FETCHES)
+        if value is None or pair.limit is None or not one_way or pair.proof != "on-wire":
             continue
         if pair.verdict == "fail" and accused == {"below-expectation"} and value >= min_efficiency * pair.limit:
             found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])

@@ -1,5 +1,6 @@
 // wireproof-engine: reads one plan, writes frames, has no opinion
 // (docs/reference/engine-interface.md).
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,6 +19,8 @@
 
 namespace wireproof {
 namespace {
+
+constexpr int kLastWordsMs = 300;
 
 struct Opener {
   TransportKind kind;
@@ -117,12 +120,33 @@ void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
                 first.substr(cut + 1));
 }
 
+/// A word of a peer that is gone: any rank may be the only one to know who it was.
+bool tells_of_a_peer(const Failure& failure) {
+  return failure.code() == "tcp-lost" || failure.code() == "tcp-stalled" ||
+         failure.code() == "tcp-absent";
+}
+
 int report(const Failure& failure, int rank) {
-  if (rank == 0) {
+  const std::string position = watchdog::position();
+  if (tells_of_a_peer(failure) && !position.empty()) {
+    std::fprintf(stderr, "wireproof-engine: %s: %s: %s\n", position.c_str(), failure.code().c_str(),
+                 failure.what());
+  } else if (rank == 0) {
     std::fprintf(stderr, "wireproof-engine: %s\n", failure.what());
+  }
+  if (rank == 0) {
     write_all(STDOUT_FILENO, error_frame(failure.code(), failure.what(), rank) + '\n');
   }
   return static_cast<int>(failure.status());
+}
+
+/// As the user calls it, else as it calls itself.
+std::string name_of_host(const Plan& plan, int rank) {
+  for (const RankPlace& place : plan.ranks) {
+    if (place.index == rank && !place.host.empty()) return place.host;
+  }
+  char own[256] = {};
+  return gethostname(own, sizeof own - 1) == 0 ? own : "";
 }
 
 /// The part of the run that all ranks leave together, so that the transport is closed in order.
@@ -131,7 +155,8 @@ int run_together(Transport& transport, Opening& opening, const Arguments& argume
   const int rank = transport.group().rank();
   try {
     agree(transport, opening, arguments);
-    watchdog::begin_run(rank, opening.plan.policy.run_deadline_ms);
+    watchdog::begin_run({rank, transport.group().size(), name_of_host(opening.plan, rank)},
+                        opening.plan.policy.run_deadline_ms);
     FrameSink sink(STDOUT_FILENO);
     const ExitStatus status = Sweep(transport, opening.plan, clock, sink, WIREPROOF_ABI).run();
     watchdog::end_run();
@@ -144,6 +169,8 @@ int run_together(Transport& transport, Opening& opening, const Arguments& argume
       transport.close();  // every rank is here
       return status;
     }
+    // A launcher ends everybody when rank 0 leaves: let those speak who know whom they miss.
+    if (rank == 0 && tells_of_a_peer(failure)) poll(nullptr, 0, kLastWordsMs);
     std::_Exit(status);  // the others may be anywhere; the launcher ends them
   }
 }

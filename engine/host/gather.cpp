@@ -27,6 +27,8 @@ std::string own_hostname() {
   return ::gethostname(name, sizeof name - 1) == 0 ? std::string(name) : std::string();
 }
 
+}  // namespace
+
 std::vector<int> allowed_cpus() {
   // The kernel refuses a mask that is smaller than its own: grow until it fits.
   for (std::size_t count = 1024; count <= (1U << 18); count *= 2) {
@@ -44,8 +46,6 @@ std::vector<int> allowed_cpus() {
   }
   return {};
 }
-
-}  // namespace
 
 std::string fold_cpu_list(const std::vector<int>& cpus) {
   std::string text;
@@ -87,7 +87,9 @@ void write_fields(JsonWriter& json, const Host& host) {
       .field("pid", host.pid);
   json.field("cpus_allowed", host.cpus_allowed)
       .field("cpu_count", host.cpu_count)
-      .field("core", host.core);
+      .field("core", host.core)
+      .field("pinned", host.pinned)
+      .field("nic_numa_node", host.nic_numa_node);
   json.key("nics").begin_array();
   for (const Nic& nic : host.nics) write(json, nic);
   json.end_array();

@@ -22,9 +22,11 @@ struct Host {
   std::uint64_t shm_device =
       0;  // device number of /dev/shm: equal numbers of one boot are one shared memory
   int pid = 0;
-  std::string cpus_allowed;  // "0-3,8"
-  int cpu_count = 0;         // online
-  std::optional<int> core;   // where this thread was when asked
+  std::string cpus_allowed;          // "0-3,8"
+  int cpu_count = 0;                 // online
+  std::optional<int> core;           // where this thread was when asked
+  std::optional<int> pinned;         // the processor that we bound ourselves to
+  std::optional<int> nic_numa_node;  // of the claimed NIC
   std::vector<Nic> nics;
 };
 
@@ -35,6 +37,9 @@ Host gather(const std::string& root = "/");
 /// The fields of the `host` frame from `hostname` to `core`, and `nics`; the caller has opened the
 /// object and adds rank, claimed host name and the library's fields.
 void write_fields(JsonWriter& json, const Host& host);
+
+/// Processors that this process may use, sorted; empty when the kernel does not say.
+std::vector<int> allowed_cpus();
 
 /// "0-3,8" from {0,1,2,3,8}; the input is sorted.
 std::string fold_cpu_list(const std::vector<int>& cpus);

@@ -10,6 +10,7 @@
 #include "base/json_writer.hpp"
 #include "facts/collect.hpp"
 #include "host/gather.hpp"
+#include "host/pin.hpp"
 #include "witness/frames.hpp"
 #include "witness/reader.hpp"
 
@@ -48,7 +49,7 @@ class Groups {
 }  // namespace
 
 struct Evidence::State {
-  explicit State(const std::string& root) : host(host::gather(root)), reader(root) {}
+  explicit State(const std::string& root) : root(root), host(host::gather(root)), reader(root) {}
 
   bool claims(std::string_view counter) const {
     return std::any_of(claimed.begin(), claimed.end(),
@@ -56,12 +57,14 @@ struct Evidence::State {
   }
   witness::Delta brief_delta(std::uint64_t payload_bytes) const;
 
+  std::string root;
   host::Host host;
   witness::Reader reader;
   witness::Snapshot before;
   witness::Snapshot after;
   witness::Delta delta;
   std::vector<int> readers;          // by rank: the lowest rank of its network namespace
+  std::vector<int> ordinals;         // by rank: how many ranks before it run on its host
   std::vector<int> memories;         // by rank: the lowest rank that shares its memory, -1 unknown
   std::vector<std::string> claimed;  // beginnings of the claimed NICs' counter names
 };
@@ -78,6 +81,7 @@ std::string Evidence::identity_line() const {
 
 void Evidence::learn_identities(const std::vector<std::string>& lines) {
   Groups namespaces;
+  std::unordered_map<std::string, int> hosts;
   Groups memories;
   for (const std::string& text : lines) {
     std::string boot;
@@ -92,6 +96,7 @@ void Evidence::learn_identities(const std::vector<std::string>& lines) {
     // Who does not know its namespace reads itself: reading twice costs time, not reading would
     // cost the proof.
     state_->readers.push_back(namespaces.first(key(netns), rank));
+    state_->ordinals.push_back(boot.empty() ? 0 : hosts[boot]++);
     const std::string memory = key(shm_device);
     state_->memories.push_back(memory.empty() ? -1 : memories.first(memory, rank));
   }
@@ -115,6 +120,16 @@ void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vec
                                 "/");
     }
   }
+}
+
+void Evidence::pin_near(const std::string& nic, int rank) {
+  host::Host& host = state_->host;
+  const host::Pin pin = host::choose_pin(state_->root, nic, host::allowed_cpus(),
+                                         state_->ordinals.at(static_cast<std::size_t>(rank)));
+  host.nic_numa_node = pin.numa_node;
+  if (!pin.core || !host::bind_to(*pin.core)) return;
+  host.pinned = pin.core;
+  host.core = pin.core;
 }
 
 int Evidence::reader_of(int rank) const {

@@ -27,6 +27,9 @@ class Evidence {
   /// Which NICs are claimed by ranks that share counters with `own`, the ranks played here.
   void learn_claims(const std::vector<RankPlace>& places, const std::vector<int>& own);
 
+  /// Moves this process, `rank`, to a processor near `nic` (host/pin.hpp); the host frame tells.
+  void pin_near(const std::string& nic, int rank);
+
   /// Lowest rank of this rank's network namespace.
   int reader_of(int rank) const;
   bool shares_memory(int rank, int other) const;

@@ -11,10 +11,11 @@
 #include "measure/origin.hpp"
 #include "measure/point_record.hpp"
 #include "record/frames.hpp"
-#include "record/watchdog.hpp"
 
 namespace wireproof {
 namespace {
+
+constexpr int kFactSlice = 256;  // ranks
 
 void sleep_ms(int milliseconds) {
   const timespec t{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
@@ -44,6 +45,7 @@ std::uint64_t peak_rss_bytes() {
 Sweep::Sweep(Transport& transport, const Plan& plan, HostClock& clock, FrameSink& sink,
              std::string_view abi)
     : transport_(transport),
+      group_(transport.group()),
       plan_(plan),
       clock_(clock),
       sink_(sink),
@@ -65,7 +67,7 @@ ExitStatus Sweep::run() {
 
 /// What a plan cannot know by itself: how many ranks came, and what the transport can do.
 void Sweep::check_plan() const {
-  const int size = transport_.group().size();
+  const int size = group_.size();
   for (const Point& point : plan_.points) {
     const std::string name = "point " + std::to_string(point.id);
     if (point.highest_rank >= size) {
@@ -86,14 +88,14 @@ void Sweep::emit(std::string frame) {
 
 /// Every process's lines, written by rank 0 in order of rank.
 void Sweep::emit_lines(const std::string& own) {
-  for (const std::string& text : transport_.group().gather(own)) {
+  for (const std::string& text : group_.gather(own)) {
     for (const std::string& line : lines_of(text)) sink_.write(line);
   }
 }
 
 std::vector<int> Sweep::own_ranks() {
   std::vector<int> ranks;
-  for (int rank = 0; rank < transport_.group().size(); ++rank) {
+  for (int rank = 0; rank < group_.size(); ++rank) {
     if (transport_.owns(rank)) ranks.push_back(rank);
   }
   return ranks;
@@ -102,20 +104,21 @@ std::vector<int> Sweep::own_ranks() {
 /// One line per rank, known to all ranks afterwards.
 std::vector<std::string> Sweep::share(const std::string& own) {
   std::string all;
-  for (const std::string& text : transport_.group().gather(own)) all += text;
-  transport_.group().broadcast(all);
+  for (const std::string& text : group_.gather(own)) all += text;
+  group_.broadcast(all);
   return lines_of(all);
 }
 
 void Sweep::introduce() {
   const ClockFacts clock = transport_.virtual_clock().value_or(clock_.facts());
-  emit(open_frame(plan_, {abi_, transport_.group().size(), clock}));
+  emit(open_frame(plan_, {abi_, group_.size(), clock}));
   std::string identities;
   const std::vector<int> own = own_ranks();
   const std::string identity = evidence_.identity_line() + '\n';
   for (std::size_t i = 0; i < own.size(); ++i) identities += identity;
   evidence_.learn_identities(share(identities));
   evidence_.learn_claims(plan_.ranks, own);
+  pin();
   const LibraryFacts library = transport_.library();
   std::map<int, const std::string*> claimed;
   for (const RankPlace& place : plan_.ranks) {
@@ -130,11 +133,27 @@ void Sweep::introduce() {
   emit_lines(frames);
 }
 
+/// Near the claimed NIC, if the plan wants it; never where time is not the host's or one process
+/// plays several ranks.
+void Sweep::pin() {
+  const int self = group_.rank();
+  if (plan_.policy.pin != Pin::nic || transport_.virtual_clock() || own_ranks().size() != 1) return;
+  for (const RankPlace& place : plan_.ranks) {
+    if (place.index == self) evidence_.pin_near(place.nic, self);
+  }
+}
+
 void Sweep::tell_facts() {
   if (plan_.facts.empty()) return;
   std::string frames;
   for (const int rank : own_ranks()) frames += evidence_.fact_frames(rank, plan_.facts);
-  emit_lines(frames);
+  // Slice by slice: the texts of ten thousand hosts together would fill rank 0's memory.
+  const bool local = own_ranks().size() > 1;
+  for (int first = 0; first < group_.size(); first += kFactSlice) {
+    const bool mine = group_.rank() >= first && group_.rank() < first + kFactSlice;
+    emit_lines(mine ? frames : std::string());
+    if (local) return;
+  }
 }
 
 void Sweep::tell_floors() {
@@ -149,7 +168,7 @@ void Sweep::tell_floors() {
 
 /// What the counters do while we send nothing.
 void Sweep::watch_idle() {
-  transport_.group().barrier();
+  group_.barrier();
   evidence_.read_before();
   sleep_ms(plan_.witness.idle_ms);
   evidence_.read_after();
@@ -159,15 +178,15 @@ void Sweep::watch_idle() {
 }
 
 void Sweep::run_point(const Point& point) {
-  transport_.group().barrier();
+  group_.barrier();
   emit(start_frame(point.id));
   watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);
   PointParts parts{.started_unix_ns = unix_ns()};
   const std::int64_t start_ns = monotonic_ns();
   evidence_.read_before();
-  transport_.group().barrier();
+  group_.barrier();
   const Records records = measure_pairs(point);
-  transport_.group().barrier();
+  group_.barrier();
   evidence_.read_after();
   std::string witnesses;
   for (const int rank : own_ranks()) {
@@ -177,7 +196,7 @@ void Sweep::run_point(const Point& point) {
   }
   std::string trouble;
   const std::string own = records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n';
-  for (const std::string& text : transport_.group().gather(own)) {
+  for (const std::string& text : group_.gather(own)) {
     const std::vector<std::string> lines = lines_of(text);
     append(parts.pairs, lines.at(0));
     append(parts.witness, lines.at(1));
@@ -188,6 +207,13 @@ void Sweep::run_point(const Point& point) {
   if (!trouble.empty()) emit(error_frame("cannot-begin", trouble, 0, point.id));
   failed_ += trouble.empty() ? 0 : 1;
   emit(point_frame(point, parts));
+  if (plan_.policy.teardown == Teardown::point) give_up_connections();
+}
+
+/// All pairs of the point are done (the barrier above), so no end waits for a connection that goes.
+void Sweep::give_up_connections() {
+  bounces_.clear();
+  transport_.forget_pairs();
 }
 
 /// Runs the pairs that this process takes part in; returns the records of those it originates.
@@ -196,6 +222,8 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
   for (const auto& [origin, target] : point.pairs) {
     if (!transport_.owns(origin) && !transport_.owns(target)) continue;
     const EndContext context = context_of(point, origin, target);
+    if (!transport_.owns(origin)) watchdog::wait_for(origin);
+    if (!transport_.owns(target)) watchdog::wait_for(target);
     transport_.run_pair(origin, target, clock_,
                         {.originate = [&](Pair& pair) { originate(pair, context, records); },
                          .answer =
@@ -206,6 +234,7 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
                                  // The origin met the same and tells it.
                                }
                              }});
+    watchdog::busy();
   }
   return records;
 }
@@ -255,7 +284,7 @@ sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
 
 void Sweep::close() {
   std::uint64_t peak = 0;
-  for (const std::string& text : transport_.group().gather(std::to_string(peak_rss_bytes()))) {
+  for (const std::string& text : group_.gather(std::to_string(peak_rss_bytes()))) {
     peak = std::max<std::uint64_t>(peak, std::stoull(text));
   }
   emit(close_frame(plan_.points.size(), failed_, monotonic_ns() - began_ns_, peak));

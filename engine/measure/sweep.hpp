@@ -10,6 +10,7 @@
 #include "base/failure.hpp"
 #include "measure/evidence.hpp"
 #include "measure/session.hpp"
+#include "measure/watched_group.hpp"
 #include "plan/plan.hpp"
 #include "record/frame_sink.hpp"
 #include "transport/concept.hpp"
@@ -25,6 +26,7 @@ class Sweep {
  private:
   void check_plan() const;
   void introduce();
+  void pin();
   void tell_facts();
   void tell_floors();
   void watch_idle();
@@ -38,15 +40,17 @@ class Sweep {
   void originate(Pair& pair, const EndContext& context, Records& records);
   EndContext context_of(const Point& point, int origin, int target);
   sentinel::Bounce* bounce_of(int origin, int target);
+  void give_up_connections();
   void close();
 
-  bool leads() { return transport_.group().rank() == 0; }
+  bool leads() { return group_.rank() == 0; }
   void emit(std::string frame);
   void emit_lines(const std::string& own);
   std::vector<int> own_ranks();
   std::vector<std::string> share(const std::string& own);
 
   Transport& transport_;
+  WatchedGroup group_;
   const Plan& plan_;
   HostClock& clock_;
   FrameSink& sink_;

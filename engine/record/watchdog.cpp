@@ -1,5 +1,6 @@
 #include "record/watchdog.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -16,7 +17,8 @@
 namespace wireproof::watchdog {
 namespace {
 
-constexpr std::int64_t kGraceNs = 500'000'000;  // ranks other than 0
+constexpr int kLeadGraceMs = 500;     // rank 0 leaves when the others have spoken,
+constexpr int kOthersGraceMs = 1500;  // and they after its word is out
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
 // Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the
@@ -25,9 +27,21 @@ struct Prepared {
   char deadline[256];
   char interrupted[256];
 };
+struct LastWord {
+  char line[256];
+};
 Prepared g_prepared[2];
-volatile sig_atomic_t g_current = 0;  // which of the two is complete
-volatile sig_atomic_t g_speaks = 0;   // this is rank 0 and a run is under way
+LastWord g_last_word[2];
+volatile sig_atomic_t g_current = 0;       // which of the two is complete
+volatile sig_atomic_t g_current_word = 0;  // the same of g_last_word
+volatile sig_atomic_t g_speaks = 0;        // this is rank 0 and a run is under way
+volatile sig_atomic_t g_runs = 0;          // a run is under way
+int g_ranks = 1;
+char g_host[72] = "";
+std::int64_t g_point = -1;  // < 0: between points
+constexpr int kOthers = -1;
+constexpr int kNobody = -2;
+int g_awaited = kNobody;
 timer_t g_timer{};
 bool g_timer_made = false;
 int g_rank = 0;
@@ -41,7 +55,12 @@ void say(const char* line) {
 }
 
 void on_alarm(int) {
+  if (g_runs != 0) {
+    const char* const line = g_last_word[g_current_word].line;
+    write_all(STDERR_FILENO, {line, strlen(line)});
+  }
   say(g_prepared[g_current].deadline);
+  if (g_ranks > 1) poll(nullptr, 0, g_rank == 0 ? kLeadGraceMs : kOthersGraceMs);
   _exit(kLeave);
 }
 
@@ -73,9 +92,45 @@ void prepare(std::int64_t id, const char* what, int milliseconds) {
   g_current = next;
 }
 
+/// "at point 12" or "between points", into `where`.
+void describe_point(char (&where)[40]) {
+  if (g_point < 0) {
+    std::snprintf(where, sizeof where, "between points");
+  } else {
+    std::snprintf(where, sizeof where, "at point %lld", static_cast<long long>(g_point));
+  }
+}
+
+void prepare_last_word() {
+  const int next = 1 - g_current_word;
+  char where[40];
+  describe_point(where);
+  char what[40] = "is busy itself";
+  if (g_awaited == kOthers) std::snprintf(what, sizeof what, "waits for the others");
+  if (g_awaited >= 0) std::snprintf(what, sizeof what, "waits for rank %d", g_awaited);
+  std::snprintf(g_last_word[next].line, sizeof g_last_word[next].line,
+                "wireproof-engine: deadline: rank %d on %s %s %s\n", g_rank, g_host, where, what);
+  g_current_word = next;
+}
+
+/// The host's name becomes one bounded word, whatever the plan says.
+void remember_host(const std::string& host) {
+  std::size_t at = 0;
+  for (; at < host.size() && at + 1 < sizeof g_host; ++at) {
+    const bool plain = host[at] > ' ' && host[at] < 0x7F;
+    g_host[at] = plain ? host[at] : '?';
+  }
+  if (at == 0) g_host[at++] = '?';
+  g_host[at] = '\0';
+}
+
+void await(int whom) {
+  g_awaited = whom;
+  prepare_last_word();
+}
+
 void arm_at(std::int64_t end_ns) {
   if (!g_timer_made) return;
-  if (g_rank != 0) end_ns += kGraceNs;
   itimerspec at{};
   at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000),
                  static_cast<long>(end_ns % 1'000'000'000)};
@@ -92,12 +147,17 @@ void install() {
   take(SIGINT, on_interrupt);
 }
 
-void begin_run(int rank, int run_deadline_ms) {
-  g_rank = rank;
+void begin_run(const Identity& identity, int run_deadline_ms) {
+  g_rank = identity.rank;
+  g_ranks = identity.ranks;
+  remember_host(identity.host);
+  g_point = -1;
+  await(kNobody);
   g_run_deadline_ms = run_deadline_ms;
   g_run_end_ns = monotonic_ns() + std::int64_t{run_deadline_ms} * 1'000'000;
   prepare(-1, "the run", run_deadline_ms);
-  g_speaks = rank == 0 ? 1 : 0;
+  g_speaks = g_rank == 0 ? 1 : 0;
+  g_runs = 1;
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGALRM;
@@ -109,11 +169,15 @@ void begin_point(std::int64_t id, int point_deadline_ms) {
   const std::int64_t end_ns = monotonic_ns() + std::int64_t{point_deadline_ms} * 1'000'000;
   const bool own = end_ns < g_run_end_ns;
   prepare(id, own ? "the point" : "the run", own ? point_deadline_ms : g_run_deadline_ms);
+  g_point = id;
+  await(kNobody);
   arm_at(std::min(end_ns, g_run_end_ns));
 }
 
 void end_point() {
   prepare(-1, "the run", g_run_deadline_ms);
+  g_point = -1;
+  await(kNobody);
   arm_at(g_run_end_ns);
 }
 
@@ -121,6 +185,18 @@ void end_run() {
   if (g_timer_made) timer_delete(g_timer);
   g_timer_made = false;
   g_speaks = 0;
+  g_runs = 0;
+}
+
+void wait_for(int rank) { await(rank); }
+void wait_for_others() { await(kOthers); }
+void busy() { await(kNobody); }
+
+std::string position() {
+  if (g_host[0] == '\0') return "";
+  char where[40];
+  describe_point(where);
+  return "rank " + std::to_string(g_rank) + " on " + g_host + " " + where;
 }
 
 }  // namespace wireproof::watchdog

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace wireproof::watchdog {
 
@@ -13,13 +14,29 @@ namespace wireproof::watchdog {
 /// opening the transport.
 void install();
 
-/// From here on rank 0 writes frames on expiry, other ranks only leave (half a second later, so
-/// that rank 0's word is out). `run_deadline_ms` counts from now.
-void begin_run(int rank, int run_deadline_ms);
+/// Who this process is to those who read its last words.
+struct Identity {
+  int rank = 0;
+  int ranks = 1;
+  std::string host;  ///< as the user calls it
+};
+
+/// From here on every rank says on expiry, on standard error, where it is and whom it waits for;
+/// rank 0 writes a frame too. All leave half a second later or more: a launcher ends the others
+/// when the first one leaves. `run_deadline_ms` counts from now.
+void begin_run(const Identity& identity, int run_deadline_ms);
 
 /// The point under way; its deadline counts from now.
 void begin_point(std::int64_t id, int point_deadline_ms);
 void end_point();
+
+/// What the process is at, for its last words. Never called in a timed region.
+void wait_for(int rank);
+void wait_for_others();
+void busy();
+
+/// "rank 3 on n4 at point 12", "rank 3 on n4 between points"; "" before begin_run.
+std::string position();
 
 /// No more deadlines.
 void end_run();

@@ -132,6 +132,9 @@ class Transport {
   /// pair's owners; pairs of one point are disjoint and run at the same time. The pair's connection
   /// may be kept for later points.
   virtual void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) = 0;
+  /// Gives up every pair's connection and memory; later points make new ones. Called on every rank
+  /// while no pair is under way.
+  virtual void forget_pairs() {}
   /// Orderly end, collective.
   virtual void close() {}
 };

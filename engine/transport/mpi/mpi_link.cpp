@@ -33,6 +33,10 @@ void await_request(MPI_Request& request, bool yield) {
   }
 }
 
+MpiLink::~MpiLink() {
+  if (pair_made_) MPI_Comm_free(&pair_);  // both ends forget the pair together
+}
+
 void MpiLink::reserve(int slots) {
   if (slot_storage_.size() < static_cast<std::size_t>(slots)) {
     slot_storage_.resize(static_cast<std::size_t>(slots), MPI_REQUEST_NULL);

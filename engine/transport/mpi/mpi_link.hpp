@@ -24,6 +24,7 @@ class MpiLink {
   /// match each other.
   MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield)
       : data_(data), control_(control), self_(self), peer_(peer), yield_(yield) {}
+  ~MpiLink();
   MpiLink(const MpiLink&) = delete;
   MpiLink& operator=(const MpiLink&) = delete;
 

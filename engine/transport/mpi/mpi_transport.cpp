@@ -10,6 +10,7 @@
 
 #include "base/failure.hpp"
 #include "pattern/link_pair.hpp"
+#include "transport/binomial.hpp"
 #include "transport/mpi/mpi_link.hpp"
 #include "transport/openers.hpp"
 
@@ -54,30 +55,20 @@ class MpiGroup final : public Group {
   int size() const override { return size_; }
   void set_yield(bool yield) { yield_ = yield; }
 
+  // Both go along a binomial tree (transport/binomial.hpp): the root of ten thousand talks to
+  // fourteen.
   void broadcast(std::string& text) override {
-    std::uint64_t length = text.size();
-    MPI_Bcast(&length, sizeof length, MPI_BYTE, 0, comm_);
-    text.resize(length);
-    MPI_Bcast(text.data(), static_cast<int>(length), MPI_BYTE, 0, comm_);
+    if (rank_ != 0) text = receive_text(binomial::parent(rank_));
+    const std::vector<int> children = binomial::children(rank_, size_);
+    for (auto child = children.rbegin(); child != children.rend(); ++child) send_text(*child, text);
   }
 
   std::vector<std::string> gather(std::string_view text) override {
-    std::vector<std::string> all;
-    if (rank_ != 0) {
-      std::uint64_t length = text.size();
-      exchange_with_root(reinterpret_cast<const char*>(&length), sizeof length);
-      exchange_with_root(text.data(), text.size());
-      return all;
-    }
-    all.emplace_back(text);
-    for (int r = 1; r < size_; ++r) {
-      std::uint64_t length = 0;
-      receive(r, reinterpret_cast<char*>(&length), sizeof length);
-      std::string other(length, '\0');
-      receive(r, other.data(), length);
-      all.push_back(std::move(other));
-    }
-    return all;
+    std::string bundle = bundled(text);
+    for (const int child : binomial::children(rank_, size_)) bundle += receive_text(child);
+    if (rank_ == 0) return unbundled(bundle);
+    send_text(binomial::parent(rank_), bundle);
+    return {};
   }
 
   void barrier() override {
@@ -87,16 +78,33 @@ class MpiGroup final : public Group {
   }
 
  private:
-  static constexpr int kGather = 9;
+  static constexpr int kText = 9;
+  static constexpr std::size_t kLargestPiece = std::size_t{1} << 30;  // MPI counts are int
 
-  void exchange_with_root(const char* data, std::size_t bytes) {
+  void send_text(int to, std::string_view text) {
+    std::uint64_t length = text.size();
+    send(to, reinterpret_cast<const char*>(&length), sizeof length);
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), kLargestPiece))) {
+      send(to, text.data(), std::min(text.size(), kLargestPiece));
+    }
+  }
+  std::string receive_text(int from) {
+    std::uint64_t length = 0;
+    receive(from, reinterpret_cast<char*>(&length), sizeof length);
+    std::string text(length, '\0');
+    for (std::size_t at = 0; at < text.size(); at += kLargestPiece) {
+      receive(from, text.data() + at, std::min(text.size() - at, kLargestPiece));
+    }
+    return text;
+  }
+  void send(int to, const char* data, std::size_t bytes) {
     MPI_Request request;
-    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, 0, kGather, comm_, &request);
+    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, kText, comm_, &request);
     await_request(request, yield_);
   }
   void receive(int from, char* data, std::size_t bytes) {
     MPI_Request request;
-    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kGather, comm_, &request);
+    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kText, comm_, &request);
     await_request(request, yield_);
   }
 
@@ -149,6 +157,8 @@ class MpiTransport final : public Transport {
     }
     (originates ? roles.originate : roles.answer)(*pair);
   }
+
+  void forget_pairs() override { pairs_.clear(); }
 
   void close() override {
     pairs_.clear();

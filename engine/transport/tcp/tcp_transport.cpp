@@ -71,6 +71,8 @@ class TcpTransport final : public Transport {
     first ? roles.originate(*pair) : roles.answer(*pair);
   }
 
+  void forget_pairs() override { pairs_.clear(); }
+
   void close() override {
     group_.barrier();  // nobody hangs up while another still reads
     pairs_.clear();

@@ -1,0 +1,127 @@
+#include "host/pin.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/bounded_file.hpp"
+
+namespace wireproof::host {
+namespace {
+
+constexpr int kMostCpus = 1 << 18;
+
+std::optional<int> read_small(const std::string& path) {
+  const auto value = parse_unsigned(read_line(path));
+  return value && *value < kMostCpus ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+}
+
+std::string device_of(const std::string& root, const std::string& nic) {
+  const std::string net = under_root(root, "sys/class/net/" + nic + "/device");
+  if (!list_directory(net).empty()) return net;
+  return under_root(root, "sys/class/infiniband/" + nic + "/device");
+}
+
+std::string topology_of(const std::string& root, int cpu) {
+  return under_root(root, "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/");
+}
+
+bool spans_sockets(const std::string& root, const std::vector<int>& cpus) {
+  std::set<int> sockets;
+  for (const int cpu : cpus) {
+    if (const auto id = read_small(topology_of(root, cpu) + "physical_package_id")) {
+      sockets.insert(*id);
+    }
+  }
+  return sockets.size() > 1;
+}
+
+std::vector<int> siblings_of(const std::string& root, int cpu) {
+  auto found = unfold_cpu_list(read_line(topology_of(root, cpu) + "thread_siblings_list"));
+  if (found.empty()) found.push_back(cpu);
+  return found;
+}
+
+bool contains(const std::vector<int>& cpus, int cpu) {
+  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+}
+
+std::vector<int> both(const std::vector<int>& one, const std::vector<int>& other) {
+  const std::set<int> members(other.begin(), other.end());
+  std::vector<int> found;
+  for (const int cpu : one) {
+    if (members.contains(cpu)) found.push_back(cpu);
+  }
+  return found;
+}
+
+/// One thread of each core first, then the rest.
+std::vector<int> cores_first(const std::string& root, const std::vector<int>& cpus) {
+  std::vector<int> firsts;
+  std::vector<int> seconds;
+  std::set<int> taken;
+  for (const int cpu : cpus) {
+    (taken.contains(cpu) ? seconds : firsts).push_back(cpu);
+    for (const int sibling : siblings_of(root, cpu)) taken.insert(sibling);
+  }
+  firsts.insert(firsts.end(), seconds.begin(), seconds.end());
+  return firsts;
+}
+
+}  // namespace
+
+std::vector<int> unfold_cpu_list(const std::string& text) {
+  std::vector<int> cpus;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int first = 0;
+    auto result = std::from_chars(at, end, first);
+    if (result.ec != std::errc() || first < 0 || first >= kMostCpus) return cpus;
+    int last = first;
+    if (result.ptr < end && *result.ptr == '-') {
+      result = std::from_chars(result.ptr + 1, end, last);
+      if (result.ec != std::errc() || last < first || last >= kMostCpus) return cpus;
+    }
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    if (result.ptr < end && *result.ptr != ',') return cpus;
+    at = result.ptr + 1;
+  }
+  return cpus;
+}
+
+Pin choose_pin(const std::string& root, const std::string& nic, const std::vector<int>& allowed,
+               int ordinal) {
+  Pin pin;
+  if (nic.empty() || nic.find('/') != std::string::npos) return pin;
+  const std::string device = device_of(root, nic);
+  pin.numa_node = read_small(device + "/numa_node");  // "-1" where the firmware does not say
+  if (!pin.numa_node || ordinal < 0 || !spans_sockets(root, allowed)) return pin;
+  const std::string node = "sys/devices/system/node/node" + std::to_string(*pin.numa_node);
+  std::vector<int> near = unfold_cpu_list(read_line(under_root(root, node + "/cpulist")));
+  if (near.empty()) near = unfold_cpu_list(read_line(device + "/local_cpulist"));
+  std::vector<int> candidates = both(allowed, near);
+  std::vector<int> others = candidates;
+  const std::vector<int> first_core = siblings_of(root, 0);
+  std::erase_if(others, [&](int cpu) { return contains(first_core, cpu); });
+  if (!others.empty()) candidates = others;
+  if (candidates.empty()) return pin;
+  candidates = cores_first(root, candidates);
+  pin.core = candidates[static_cast<std::size_t>(ordinal) % candidates.size()];
+  return pin;
+}
+
+bool bind_to(int core) {
+  const std::size_t count = static_cast<std::size_t>(core) + 1;
+  cpu_set_t* const set = CPU_ALLOC(count);
+  const std::size_t bytes = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(bytes, set);
+  CPU_SET_S(static_cast<std::size_t>(core), bytes, set);
+  const bool good = ::sched_setaffinity(0, bytes, set) == 0;
+  CPU_FREE(set);
+  return good;
+}
+
+}  // namespace wireproof::host

@@ -90,6 +90,9 @@ def _why(section: Section) -> Answer:
         normal = section.judgement.verdict == "pass"
         return Answer("Why?", "Nothing to explain" if normal else "Too little evidence", "", "note")
     first = decisive[0]
+    cause = first.evidence.get("cause")
+    if isinstance(cause, str) and cause:
+        return Answer("Why?", cause, f"Next: {first.advice}" if first.advice else "", "note")
     kinds = len({finding.code for finding in decisive})
     more = f" and {kinds - 1} more" if kinds > 1 else ""
     return Answer("Why?", f"Finding {first.code}{more}", f"Next: {first.advice}" if first.advice else "", "note")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria, Limits
@@ -23,6 +24,8 @@ _TELLING: tuple[str, ...] = (
     "node-direction-slow", "direction-slow", "above-ceiling", "below-floor", "cache-shaped", "below-expectation",
     "node-missing", "nothing-screened", "noise-too-high",
 )  # fmt: skip
+
+_CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,14 @@ def grouped(findings: list[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def _rank(finding: Finding) -> tuple[int, int]:
+def _rank(finding: Finding) -> tuple[int, int, float]:
+    """Severity, how telling the code is, and of culprits the slowest first."""
+    if finding.code in _CULPRITS:
+        slowdown = finding.evidence.get("slowdown")
+        loss = float(slowdown) if isinstance(slowdown, (int, float)) and math.isfinite(slowdown) else 0.0
+        return ORDER.index(finding.severity), _TELLING.index(_CULPRITS[0]), -loss
     telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
-    return ORDER.index(finding.severity), telling
+    return ORDER.index(finding.severity), telling, 0.0
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
+from wireproof.report.located_text import located_lines
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline, label
@@ -82,6 +83,9 @@ def summary(section: Section, look: Look = Look()) -> str:
     if counts:
         codes = ", ".join(f"{code} ({count})" for code, count in counts.items())
         parts.append(Padding(Text(look.say(f"also, in the report: {codes}")), (0, 0, 0, 2)))
+    for line in located_lines(section):
+        depth = len(line) - len(line.lstrip())
+        parts.append(Padding(Text(look.say(line, 1200)), (0, 0, 0, depth)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     return _paint(parts, look)
 

@@ -1,0 +1,46 @@
+"""What was located, as lines for a terminal: culprits, what was cleared, contention, tiers, what is missing."""
+
+from __future__ import annotations
+
+from wireproof.report.located import MOST_LINES, Culprit, Story, stories
+from wireproof.report.section import Section
+
+__all__ = ["located_lines"]
+
+_MOST_CAUSES = 2
+
+
+def located_lines(section: Section) -> list[str]:
+    """Lines without line breaks, indented by two blanks below each title; none where nothing was located."""
+    return [line for story in stories(section.located) for line in _story(story)]
+
+
+def _story(story: Story) -> list[str]:
+    lines = [story.title]
+    for culprit in story.culprits[:MOST_LINES]:
+        lines += _culprit(culprit)
+    if len(story.culprits) > MOST_LINES:
+        lines.append(f"  and {len(story.culprits) - MOST_LINES} more; all are in the report and in --json")
+    if not story.culprits:
+        lines.append("  nobody stands out")
+    if story.cleared:
+        lines.append(f"  cleared (suspected by the screen, good alone): {story.cleared}")
+    lines += [f"  no fault: {sentence}" for _, _, _, sentence in story.contention[:MOST_LINES]]
+    if len(story.contention) > MOST_LINES:
+        lines.append(f"  no fault, but contention: {len(story.contention) - MOST_LINES} more")
+    if len(story.tiers) > 1 or any(slower for *_, slower in story.tiers):
+        paths = [f"{name} {median}" + (f" ({slower})" if slower else "") for name, median, _, slower in story.tiers]
+        lines.append(f"  paths: {'; '.join(paths[:MOST_LINES])}")
+    lines += [f"  no sample of {nodes}: {reason}" for nodes, reason in story.missing]
+    lines.append(f"  {story.silence}")
+    return lines
+
+
+def _culprit(culprit: Culprit) -> list[str]:
+    lines = [f"  {culprit.who} {culprit.what}: {culprit.value}, {culprit.loss}; {culprit.sure}"]
+    for cause in culprit.causes[:_MOST_CAUSES]:
+        seen = f" ({cause.evidence[0]})" if cause.evidence else ""
+        lines.append(f"    cause, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
+    if not culprit.causes:
+        lines.append("    cause: no counter or fact tells it")
+    return lines

@@ -2,17 +2,216 @@
 
 from __future__ import annotations
 
-from wireproof.locate.criteria import Criteria
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from wireproof.locate.blame import blame_of
+from wireproof.locate.confirm import Alone, Finding, alone, look, look_at_pairs
+from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import Screened
+from wireproof.locate.screen import Screened, path_blames, whole_leaves
+from wireproof.locate.slowness import value_of
+from wireproof.locate.suspects import Suspect
+from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Located
+from wireproof.model.located import Blame, Contention, Located, Metric
 
 __all__ = ["conclude"]
+
+_NOT_AGAIN = "not measured again alone: seen in the screen only"
+_SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
 
 
 def conclude(
     screened: Screened, confirm: Samples | None, fabric: Fabric | None = None, criteria: Criteria | None = None
 ) -> Located:
-    """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called confirmed."""
-    return screened.located
+    """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called confirmed.
+
+    A suspect is guilty when it is slow alone with known-good partners: both directions make the node guilty, one the
+    port; slow on one kind of path only is the path's fault, with one partner only the pair's; fast alone clears it, and
+    what was slow among others was contention. Samples between good nodes in ``confirm`` (controls) say what is expected
+    now; without them the screen's values are. Raises ValueError when ``confirm`` is of another metric.
+    """
+    criteria = criteria or screened.criteria
+    located = screened.located
+    if confirm is None or len(confirm) == 0 or screened.effects is None:
+        return _unconfirmed(located, screened.suspects)
+    if confirm.metric != located.metric:
+        raise ValueError(f"the screen measured {located.metric} and the confirm stage {confirm.metric}")
+    view = _view(screened, confirm, criteria)
+    nodes = [one for one in screened.suspects if one.kind != "pair"]
+    findings = look(view, {one.nodes[0] for one in nodes})
+    blames, cleared, contention = list[Blame](), list[str](), list[Contention]()
+    for suspect in nodes:
+        own = [one for one in findings if one.node == suspect.nodes[0]]
+        if not own:
+            blames += [_again(one) for one in located.blames if suspect.nodes[0] in one.nodes and one.kind != "link"]
+            continue
+        guilty = _guilty(located.metric, own, screened)
+        blames += guilty
+        if not guilty:
+            cleared.append(_name(suspect))
+            contention += _contention(located.metric, suspect, own, criteria)
+    for suspect, finding in _pairs(screened, view):
+        if finding is None:
+            continue
+        again = finding.shape == "all" and finding.slowness >= _SAME * as_log(located.metric, suspect.slowdown)
+        if not again:
+            cleared.append(_name(suspect))
+        elif not _explained(finding, blames):
+            blames.append(_pair(located.metric, finding))
+    blames = whole_leaves(screened, _distinct(blames))
+    blames += path_blames(screened, {(name, one.direction) for one in blames for name in one.nodes})
+    return msgspec.structs.replace(located, blames=_ordered(blames), cleared=cleared, contention=contention)
+
+
+def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
+    """The confirm stage's samples with what is expected of them."""
+    index = {name: number for number, name in enumerate(screened.samples.nodes)}
+    place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
+    leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
+    tier, tiers = tiers_of(confirm, dataclasses.replace(screened.places, leaf=leaf))
+    kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
+    assert screened.effects is not None  # noqa: S101 - conclude has looked
+    return alone(
+        confirm, {one.nodes[0] for one in screened.suspects if one.kind != "pair"}, _routes(screened), tier, tiers,
+        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.effects.noise,
+        screened.effects.spread, as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
+    )  # fmt: skip
+
+
+def _routes(screened: Screened) -> list[tuple[str, str]]:
+    return [(one.nodes[0], one.nodes[1]) for one in screened.suspects if one.kind == "pair"]
+
+
+def _pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Finding | None]]:
+    """Each suspected pair with what it measured alone, None when it did not."""
+    found = {(one.node, one.partners[0].name): one for one in look_at_pairs(view, _routes(screened))}
+    for suspect in screened.suspects:
+        if suspect.kind == "pair":
+            yield suspect, found.get((suspect.nodes[0], suspect.nodes[1]))
+
+
+def _explained(finding: Finding, blames: Sequence[Blame]) -> bool:
+    """Whether one of the pair's own ports is slow anyway."""
+    ends = ((finding.node, "rx"), (finding.partners[0].name, "tx"))
+    return any(
+        one.kind in ("node", "port") and one.subject == name and one.direction != innocent
+        for one in blames
+        for name, innocent in ends
+    )
+
+
+def _unconfirmed(located: Located, suspects: Sequence[Suspect]) -> Located:
+    if not suspects:
+        return located
+    note = f"{len(suspects)} suspects were {_NOT_AGAIN}"
+    return msgspec.structs.replace(
+        located, blames=[_again(one) for one in located.blames], notes=[*located.notes, note]
+    )
+
+
+def _again(blame: Blame) -> Blame:
+    return msgspec.structs.replace(blame, evidence=[*blame.evidence, _NOT_AGAIN])
+
+
+def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> list[Blame]:
+    """The blames of one suspect's findings: its node, its port, a path, a pair."""
+    slow = [one for one in findings if one.shape == "all"]
+    found: list[Blame] = []
+    for node in sorted({one.node for one in slow}):
+        own = [one for one in slow if one.node == node]
+        worst = max(own, key=lambda one: one.slowness)
+        whole = len(own) == 2 or metric == "hrt"
+        found.append(
+            blame_of(
+                "node" if whole else "port", node, "" if whole else worst.direction, metric, slowness=worst.slowness,
+                error=worst.error, p=worst.p, expected=worst.expected, stage="confirmed", nodes=[node],
+                evidence=[_sentence(metric, one) for one in findings if one.node == node],
+            )
+        )  # fmt: skip
+    for one in findings:
+        if one.shape == "path":
+            found.append(_path(metric, one, screened))
+        elif one.shape == "partner" and not found:
+            found.append(_pair(metric, one))
+    return found
+
+
+def _path(metric: Metric, one: Finding, screened: Screened) -> Blame:
+    """Slow on one kind of path only: it lies behind the node's own port."""
+    kinds = sorted({partner.tier for partner in one.slow})
+    number = screened.samples.nodes.index(one.node)
+    leaf = int(screened.places.leaf[number])
+    switch = screened.places.leaves[leaf] if leaf >= 0 else one.node
+    return blame_of(
+        "link", f"{switch} - ?", one.direction, metric, slowness=one.slowness, error=one.error, p=one.p,
+        expected=one.expected, stage="confirmed", nodes=[one.node],
+        evidence=[f"{one.node} is slow {' and '.join(kinds)} only, and fast elsewhere", _sentence(metric, one)],
+    )  # fmt: skip
+
+
+def _pair(metric: Metric, one: Finding) -> Blame:
+    other = one.slow[0].name
+    a, b = (other, one.node) if one.direction == "rx" else (one.node, other)
+    return blame_of(
+        "pair", f"{a} -> {b}" if metric == "goodput" else f"{a} - {b}", "", metric, slowness=one.slowness,
+        error=one.error, p=one.p, expected=one.expected, stage="confirmed", nodes=[a, b],
+        evidence=[_sentence(metric, one)],
+    )  # fmt: skip
+
+
+def _sentence(metric: Metric, one: Finding) -> str:
+    """Such as ``alone, tx: 20.1 % slower to n4, 19.8 % slower to n7``."""
+    word = {"tx": "to", "rx": "from", "": "with"}[one.direction]
+    parts = [f"{_percent(metric, partner.slowness)} {word} {partner.name}" for partner in one.partners[:6]]
+    return f"alone{', ' + one.direction if one.direction else ''}: {', '.join(parts)}"
+
+
+def _percent(metric: Metric, slowness: float) -> str:
+    share = 100.0 * as_slowdown(metric, slowness)
+    return f"{abs(share):.1f} % {'slower' if share >= 0.0 else 'faster'}"
+
+
+def _name(suspect: Suspect) -> str:
+    return " -> ".join(suspect.nodes) + (f" {suspect.direction}" if suspect.direction else "")
+
+
+def _contention(metric: Metric, suspect: Suspect, findings: Sequence[Finding], criteria: Criteria) -> list[Contention]:
+    """A suspect that was slow beyond doubt among others, and is fast alone."""
+    own = [one for one in findings if suspect.direction in ("", one.direction)]
+    if suspect.p > criteria.alpha or not own or any(one.shape != "fast" for one in own):
+        return []
+    worst = max(own, key=lambda one: one.slowness)
+    loaded = value_of(metric, suspect.expected + as_log(metric, suspect.slowdown))
+    alone = value_of(metric, worst.expected + worst.slowness)
+    subject = _name(suspect)
+    sentence = (
+        f"{subject} was {_percent(metric, as_log(metric, suspect.slowdown))} while others measured, and alone it is "
+        f"{_percent(metric, worst.slowness)} than expected: contention, no fault of its own"
+    )
+    return [Contention(subject=subject, loaded=loaded, alone=alone, sentence=sentence)]
+
+
+def _distinct(blames: Sequence[Blame]) -> list[Blame]:
+    """One of each culprit; the nodes that a path slows are joined."""
+    found: dict[tuple[str, str, str], Blame] = {}
+    for one in blames:
+        key = (one.kind, one.subject, one.direction)
+        before = found.get(key)
+        if before is None:
+            found[key] = one
+            continue
+        nodes = list(dict.fromkeys([*before.nodes, *one.nodes]))
+        better = max(before, one, key=lambda blame: (blame.stage == "confirmed", blame.confidence))
+        evidence = list(dict.fromkeys([*before.evidence, *one.evidence]))
+        found[key] = msgspec.structs.replace(better, nodes=nodes, evidence=evidence)
+    return list(found.values())
+
+
+def _ordered(blames: Sequence[Blame]) -> list[Blame]:
+    """Confirmed first, then the slowest."""
+    return sorted(_distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject))

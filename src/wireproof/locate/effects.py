@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wireproof.locate.significance import Floats, median_error
 
-__all__ = ["Effects", "Ports", "grouped_median", "polish", "robust_scale"]
+__all__ = ["Effects", "Ports", "explained", "grouped_best", "grouped_median", "levels_of", "polish", "robust_scale"]
 
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -33,7 +33,8 @@ _SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ports:
     """``own`` and ``far``: the two ports of each sample. Goodput: 2 N ports, tx i is i and rx j is N + j; half round
-    trips have no direction: N ports. ``stratum``: samples that share one expected value.
+    trips have no direction: N ports. ``stratum``: samples that share one expected value. ``kind``: of each port, and
+    ``family``: of each stratum, the speed of its NICs (0 the fastest).
     """
 
     count: int
@@ -41,6 +42,8 @@ class Ports:
     far: Ints
     stratum: Ints
     strata: int
+    kind: Ints
+    family: Ints
 
     @functools.cached_property
     def either(self) -> Ints:
@@ -75,15 +78,18 @@ def robust_scale(x: Floats) -> float:
     return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
-def grouped_median(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
+def grouped_median(
+    group: NDArray[np.integer], values: Floats, count: int, *, early: bool = False
+) -> tuple[Floats, Ints]:
     """(median, members) of each of ``count`` groups; NaN where there is none. Of two members the faster: one bad
-    partner of two must not make a port slow.
+    partner of two must not make a port slow. ``early``: the lower quartile, for as long as nobody knows who is bad.
     """
     members = np.bincount(group, minlength=count)
     order = np.lexsort((values, group))
     first = np.cumsum(members) - members
-    lower = first + np.maximum(members - 1, 0) // 2
-    upper = np.where(members == 2, lower, first + members // 2)
+    above = np.maximum(members - 1, 0)
+    lower = first + (above // 4 if early else above // 2)
+    upper = lower if early else np.where(members == 2, lower, first + members // 2)
     median = np.full(count, np.nan)
     some = members > 0
     ordered = values[order]
@@ -91,12 +97,24 @@ def grouped_median(group: NDArray[np.integer], values: Floats, count: int) -> tu
     return median, members.astype(np.int32)
 
 
-def _levels(ports: Ports, slowness: Floats, use: Flags) -> Floats:
-    """Median over ports of each port's median within the stratum."""
+def grouped_best(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
+    """(best, members) of each group: what it reaches with several partners. The third smallest of eight members or
+    more, the second of three or more, else the smallest; NaN where there is none.
+    """
+    members = np.bincount(group, minlength=count)
+    order = np.lexsort((values, group))
+    place = np.cumsum(members) - members + np.where(members >= 8, 2, np.where(members >= 3, 1, 0))
+    best = np.full(count, np.nan)
+    best[members > 0] = values[order][place[members > 0]]
+    return best, members.astype(np.int32)
+
+
+def levels_of(ports: Ports, slowness: Floats, use: Flags, *, early: bool = False) -> Floats:
+    """Median over ports of each port's median (``early``: lower quartile) within the stratum; NaN without samples."""
     both = np.concatenate((ports.own[use], ports.far[use]))
     stratum = np.concatenate((ports.stratum[use],) * 2)
     cell, inverse = np.unique(stratum.astype(np.int64) * ports.count + both, return_inverse=True)
-    medians, _ = grouped_median(inverse, np.concatenate((slowness[use],) * 2), cell.size)
+    medians, _ = grouped_median(inverse, np.concatenate((slowness[use],) * 2), cell.size, early=early)
     level, _ = grouped_median(cell // ports.count, medians, ports.strata)
     return level
 
@@ -116,13 +134,21 @@ def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
     """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not much noisier than
     the others. A port that has too few of them takes all that it has.
     """
-    fine = (level <= np.nanmin(level) + _SHARP_LEVEL) & (sigma <= _SHARP_NOISE * np.nanmin(sigma))
-    good = np.concatenate((fine[ports.stratum],) * 2)
-    few = np.bincount(ports.either, weights=good, minlength=ports.count) < _ENOUGH
-    return np.asarray(good | few[ports.either], dtype=np.bool_)
+    lowest = np.full(int(ports.family.max()) + 1, np.inf)
+    np.fmin.at(lowest, ports.family, level)
+    fine = (level <= lowest[ports.family] + _SHARP_LEVEL) & (sigma <= _SHARP_NOISE * np.nanmin(sigma))
+    fine = fine if np.any(fine) else ~np.isnan(level)
+    stratum = np.concatenate((ports.stratum, ports.stratum))
+    good = fine[stratum] & (ports.family[stratum] == ports.kind[ports.either])
+    for wider in (fine[stratum], np.ones(stratum.size, dtype=np.bool_)):
+        few = np.bincount(ports.either, weights=good, minlength=ports.count) < _ENOUGH
+        good = good | (wider & few[ports.either])
+    return np.asarray(good, dtype=np.bool_)
 
 
-def _port_medians(ports: Ports, residual: Floats, use: Flags, bad: Flags) -> tuple[Floats, Ints]:
+def _port_medians(
+    ports: Ports, residual: Floats, use: Flags, bad: Flags, *, early: bool = False
+) -> tuple[Floats, Ints]:
     """Each port's median over partners that are not bad themselves (all partners when too few would be left)."""
     everything = np.concatenate((residual, residual))
     total = np.bincount(ports.either[use], minlength=ports.count)
@@ -130,7 +156,7 @@ def _port_medians(ports: Ports, residual: Floats, use: Flags, bad: Flags) -> tup
     kept = np.bincount(ports.either[clean], minlength=ports.count)
     lean = kept * _ENOUGH < total
     final = clean | (use & lean[ports.either])
-    return grouped_median(ports.either[final], everything[final], ports.count)
+    return grouped_median(ports.either[final], everything[final], ports.count, early=early)
 
 
 def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float) -> Effects:
@@ -140,19 +166,22 @@ def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floo
     """
     bad = np.zeros(ports.count, dtype=np.bool_)
     use = np.ones(logs.size, dtype=np.bool_)
-    for _ in range(_TURNS):
-        level = _levels(ports, logs, use)
-        level = np.where(np.isnan(level), _levels(ports, logs, np.ones(logs.size, dtype=np.bool_)), level)
+    for turn in range(_TURNS):
+        early = turn == 0
+        level = levels_of(ports, logs, use, early=early)
+        level = np.where(np.isnan(level), levels_of(ports, logs, np.ones(logs.size, dtype=np.bool_)), level)
         residual = logs - level[ports.stratum]
-        sigma, members = _sigmas(ports, residual - _explained(ports, residual, bad, additive))
+        sigma, members = _sigmas(ports, residual - _explained(ports, residual, None if early else bad, additive))
         sharp = _sharp(ports, level, sigma)
-        slowness, samples = _port_medians(ports, residual, sharp, bad)
+        slowness, samples = _port_medians(ports, residual, sharp, bad, early=early)
         noise = float(np.sqrt(np.average(sigma**2, weights=np.maximum(members, 1e-9))))
         shared = np.where(samples > 0, _port_sigma(ports, sigma, sharp), np.nan)
-        spread = _spread(slowness, shared, samples, floor)
+        spread = _spread(
+            slowness, shared, (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad), samples, floor
+        )
         error = median_error(shared, samples, spread)
         now = np.nan_to_num(slowness) > np.maximum(threshold / 2.0, 3.0 * np.nan_to_num(error, nan=np.inf))
-        if np.array_equal(now, bad):
+        if not early and np.array_equal(now, bad):
             break
         bad = now
         clean = ~bad[ports.own] & ~bad[ports.far]
@@ -163,13 +192,24 @@ def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floo
     )  # fmt: skip
 
 
-def _explained(ports: Ports, residual: Floats, bad: Flags, additive: bool) -> Floats:
-    """What bad ports take of each sample."""
+def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool) -> Floats:
+    """What bad ports take of each sample; None: nobody knows yet who is bad, and every port's slowness is taken off."""
+    early = bad is None
+    if bad is None:
+        bad = np.ones(ports.count, dtype=np.bool_)
     if not np.any(bad):
         return np.zeros_like(residual)
     everything = np.ones(2 * residual.size, dtype=np.bool_)
-    slowness, _ = _port_medians(ports, residual, everything, bad)
-    own, far = (np.where(bad[side], np.nan_to_num(slowness[side]), 0.0) for side in (ports.own, ports.far))
+    slowness, _ = _port_medians(ports, residual, everything, bad, early=early)
+    own, far = (np.where(bad[side], np.nan_to_num(slowness[side]), 0.0).clip(0.0) for side in (ports.own, ports.far))
+    return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
+
+
+def explained(ports: Ports, effects: Effects, threshold: float, *, additive: bool) -> Floats:
+    """Log slowness of each sample that slow ports (beyond ``threshold``) explain."""
+    slow = np.nan_to_num(effects.slowness)
+    slow = np.where(slow > np.maximum(threshold, 2.0 * np.nan_to_num(effects.error)), slow, 0.0)
+    own, far = slow[ports.own], slow[ports.far]
     return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
 
 
@@ -181,9 +221,8 @@ def _port_sigma(ports: Ports, sigma: Floats, sharp: Flags) -> Floats:
     return np.asarray(np.sqrt(total / np.maximum(weight, 1.0)), dtype=np.float64)
 
 
-def _spread(slowness: Floats, sigma: Floats, samples: Ints, floor: float) -> float:
-    """Spread of healthy ports beyond what noise explains, at least ``floor``."""
-    some = samples > 0
+def _spread(slowness: Floats, sigma: Floats, some: Flags, samples: Ints, floor: float) -> float:
+    """Spread of healthy ports (``some``) beyond what noise explains, at least ``floor``."""
     if int(np.sum(some)) < 8:
         return floor
     seen = robust_scale(slowness[some])

@@ -4,214 +4,243 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.blame import blame_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, Ports, polish
+from wireproof.locate.effects import Effects, Ports, explained, polish
+from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import REACH, Floats, as_normal, detectable, holm, quantile, upper_tail
+from wireproof.locate.significance import Floats, detectable
+from wireproof.locate.slowness import log_of, log_slowness, value_of
+from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
+from wireproof.locate.suspects import (
+    Suspect,
+    good_nodes,
+    screened_blame,
+    suspected_nodes,
+    suspected_pairs,
+    ways_of,
+)
 from wireproof.locate.tiers import Places, places_of, tiers_of
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Direction, Located, Tier
+from wireproof.model.located import Blame, Located, Tier
 
-__all__ = ["Screened", "Suspect", "log_slowness", "screen"]
+__all__ = ["Screened", "Suspect", "path_blames", "screen", "whole_leaves"]
 
-_SCREENED_AT_MOST = 0.95  # what was seen only among others is never surer than this
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Suspect:
-    """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard errors above zero; ``p``:
-    adjusted for all hypotheses of the sweep (Holm).
-    """
-
-    kind: Literal["node", "port", "pair"]
-    nodes: tuple[str, ...]
-    direction: Direction = ""
-    slowdown: float
-    z: float
-    p: float
+_LEAF_NODES, _LEAF_SHARE = 3, 0.75
+_FEW_SAMPLES = 3
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Screened:
-    """``suspects``: the worst first; ``good``: known-good nodes, the best first. ``expected`` is the log slowness that
-    each sample should have, node effects left out; ``effects`` is None when there was nothing to analyse.
+    """``suspects``: nodes and ports, the surest first, then pairs (to be measured again themselves); ``good``:
+    known-good nodes, the best first. ``levels``: expected log slowness by kind of path and kind of
+    node. ``expected``: the value (in the metric's unit) that each sample should have after paths, kinds and ports.
+    ``effects`` is None when nothing was measured.
     """
 
     suspects: list[Suspect]
     good: list[str]
     located: Located
     samples: Samples
+    fabric: Fabric | None
     places: Places
-    tiers: tuple[str, ...]
-    tier: NDArray[np.int32]
+    kinds: Kinds
+    levels: dict[tuple[str, int], float]
+    expected: Floats
     effects: Effects | None
     criteria: Criteria
 
 
-def log_slowness(samples: Samples) -> Floats:
-    """Logarithm of each value, turned so that larger is slower."""
-    logs = np.log(samples.value)
-    return np.asarray(-logs if samples.metric == "goodput" else logs, dtype=np.float64)
-
-
 def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | None = None) -> Screened:
-    """Suspects, known-good nodes and a first ``Located`` (stage ``screened``) of a screen's samples."""
+    """Suspects, known-good nodes and a first ``Located`` (stage ``screened``) of a screen's samples.
+
+    With two nodes only the direction of their pair can be named. Samples that are not positive and finite raise
+    ValueError.
+    """
     criteria = criteria or Criteria()
+    if not bool(np.all(np.isfinite(samples.value) & (samples.value > 0.0))):
+        raise ValueError("a sample's value is not positive and finite")
     places = places_of(samples.nodes, fabric)
-    tier, names = tiers_of(samples, places)
-    count = len(samples.nodes)
+    frame = Screened(
+        suspects=[], good=[], located=_frame(samples, criteria), samples=samples, fabric=fabric, places=places,
+        kinds=one_kind(len(samples.nodes)), levels={}, expected=np.zeros(0), effects=None, criteria=criteria,
+    )  # fmt: skip
     if len(samples) == 0:
-        empty = _located(samples, criteria, None, [], [], [], list(names))
-        return Screened(
-            suspects=[], good=[], located=empty, samples=samples, places=places, tiers=names, tier=tier, effects=None,
-            criteria=criteria,
-        )  # fmt: skip
-    directed = samples.metric == "goodput"
-    ports = Ports(
-        count=2 * count if directed else count, own=samples.origin,
-        far=(samples.target + count if directed else samples.target).astype(np.int32), stratum=tier, strata=len(names),
-    )  # fmt: skip
+        return frame
+    tier, names = tiers_of(samples, places)
+    kinds, ports, effects, excess = _fit(samples, places, tier, names, criteria)
+    if frame.located.measured == 2:
+        return _two(frame, effects, names)
+    levels = _tier_levels(effects.level, kinds, names)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    effects = polish(ports, log_slowness(samples), additive=not directed, threshold=practical, floor=criteria.floor)
-    suspects = _suspects(samples, effects, criteria)
-    good = _good(samples, effects, suspects, practical)
-    blames = [_blame(samples, effects, one) for one in suspects if one.p <= criteria.alpha]
-    tiers = _tiers(samples, effects, tier, names)
-    located = _located(samples, criteria, effects, blames, tiers, suspects, list(names))
-    return Screened(
-        suspects=suspects, good=good, located=located, samples=samples, places=places, tiers=names, tier=tier,
-        effects=effects, criteria=criteria,
-    )  # fmt: skip
-
-
-def _directions(samples: Samples, effects: Effects) -> list[tuple[Direction, slice]]:
-    count = len(samples.nodes)
-    if samples.metric == "goodput":
-        return [("tx", slice(0, count)), ("rx", slice(count, 2 * count))]
-    return [("", slice(0, count))]
-
-
-def _scores(effects: Effects) -> Floats:
-    """Standard errors above zero, by port, as normal deviates; -inf without samples."""
-    t = effects.slowness / effects.error
-    return np.where(np.isnan(t), -np.inf, as_normal(np.nan_to_num(t), effects.freedom))
-
-
-def _suspects(samples: Samples, effects: Effects, criteria: Criteria) -> list[Suspect]:
-    """Every node with a port, or both together, beyond the threshold. 3 N hypotheses (N for half round trips)."""
-    ways = _directions(samples, effects)
-    z = _scores(effects)
-    columns = [z[part] for _, part in ways]
-    if len(columns) == 2:
-        both = (columns[0] + columns[1]) / np.sqrt(2.0)
-        columns.append(np.where(np.isfinite(both), both, -np.inf))
-    table = np.stack(columns, axis=1)
-    hypotheses = int(np.sum(np.isfinite(table)))
-    if hypotheses == 0:
-        return []
-    # A screen may suspect more than it may blame: about one false suspect in three sweeps of thousands of nodes.
-    loose = max(criteria.alpha / hypotheses, min(1e-4, 1.0 / hypotheses))
-    best = table.max(axis=1)
-    chosen = np.nonzero(best >= quantile(loose))[0]
-    adjusted = holm(upper_tail(best[chosen]), hypotheses)
-    found = []
-    for node, p in zip(chosen.tolist(), adjusted.tolist(), strict=True):
-        one = _suspect(samples, effects, ways, node, p, float(best[node]), criteria)
-        if one:
-            found.append(one)
-    return sorted(found, key=lambda one: (-one.z, one.nodes))
-
-
-def _suspect(
-    samples: Samples, effects: Effects, ways: Sequence[tuple[Direction, slice]], node: int, p: float, z: float,
-    criteria: Criteria,
-) -> Suspect | None:  # fmt: skip
-    """The node as a suspect; None when its slowdown cannot be as large as the practical threshold."""
-    practical = as_log(samples.metric, criteria.practical(samples.metric))
-    slow = {way: (float(effects.slowness[part][node]), float(effects.error[part][node])) for way, part in ways}
-    slow = {way: pair for way, pair in slow.items() if np.isfinite(pair[0])}
-    guilty = [way for way, (value, error) in slow.items() if value + REACH * error >= practical and value > 2.0 * error]
-    if not guilty:
-        return None
-    worst = max(guilty, key=lambda way: slow[way][0])
-    kind: Literal["node", "port"] = "node" if len(guilty) == len(ways) else "port"
-    return Suspect(
-        kind=kind, nodes=(samples.nodes[node],), direction="" if kind == "node" else worst,
-        slowdown=as_slowdown(samples.metric, slow[worst][0]), z=z, p=p,
-    )  # fmt: skip
-
-
-def _good(samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float) -> list[str]:
-    """Nodes that are no suspects, measured both ways, and less than half the practical threshold slow."""
-    worst = np.stack([effects.slowness[part] for _, part in _directions(samples, effects)]).max(axis=0)
-    names = {name for one in suspects for name in one.nodes}
-    order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
-    return [
-        samples.nodes[node]
-        for node in order.tolist()
-        if np.isfinite(worst[node]) and worst[node] < practical and samples.nodes[node] not in names
-    ]
-
-
-def _blame(samples: Samples, effects: Effects, suspect: Suspect) -> Blame:
-    """A suspect as a blame of the screen alone."""
-    name = suspect.nodes[0]
-    node = samples.nodes.index(name)
-    ways = dict(_directions(samples, effects))
-    part = ways.get(suspect.direction)
-    if part is None:
-        part = max(ways.values(), key=lambda one: float(effects.slowness[one][node]))
-    slowness, error = float(effects.slowness[part][node]), float(effects.error[part][node])
-    metric = samples.metric
-    sign = -1.0 if metric == "goodput" else 1.0
-    best = float(np.nanmin(effects.level))
-    return Blame(
-        kind="node" if suspect.kind == "node" else "port", subject=name, direction=suspect.direction, metric=metric,
-        slowdown=suspect.slowdown, low=as_slowdown(metric, slowness - 1.96 * error),
-        high=as_slowdown(metric, slowness + 1.96 * error), confidence=min(_SCREENED_AT_MOST, 1.0 - suspect.p),
-        stage="screened", value=float(np.exp(sign * (best + slowness))), expected=float(np.exp(sign * best)),
-        nodes=[name],
-    )  # fmt: skip
-
-
-def _tiers(samples: Samples, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]) -> list[Tier]:
+    suspects = suspected_nodes(samples, effects, _port_levels(ports, effects.level), criteria)
+    clean = effects.level[ports.stratum]
+    expected = clean + explained(ports, effects, practical / 2.0, additive=samples.metric == "hrt")
+    pairs = suspected_pairs(
+        samples, log_slowness(samples) - expected - excess, effects.sigma[ports.stratum], clean, suspects, criteria
+    )
     sign = -1.0 if samples.metric == "goodput" else 1.0
-    best = float(np.nanmin(effects.level))
-    counts = np.bincount(tier, minlength=len(names))
+    found = dataclasses.replace(
+        frame, suspects=suspects + pairs, good=good_nodes(samples, effects, suspects, practical), effects=effects,
+        kinds=kinds, levels=levels, expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
+    )  # fmt: skip
+    blames = whole_leaves(found, [screened_blame(samples, one) for one in suspects if one.p <= criteria.alpha])
+    blames += path_blames(found, {(one.subject, one.direction) for one in blames})
+    located = _filled(found, blames, _tiers(samples, levels, tier, names), _notes(samples, kinds, levels))
+    return dataclasses.replace(found, located=located)
+
+
+def _fit(
+    samples: Samples, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria
+) -> tuple[Kinds, Ports, Effects, Floats]:
+    """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
+    logs = log_slowness(samples)
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    kinds = kinds_of(samples, logs, ports_of(samples, tier, len(names)), places)
+    ports = ports_of(samples, tier, len(names), kinds)
+    additive = samples.metric == "hrt"
+    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor)
+    excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
+    if excess is not None:
+        effects = polish(ports, logs - excess, additive=additive, threshold=practical, floor=criteria.floor)
+    return kinds, ports, effects, np.zeros(logs.size) if excess is None else excess
+
+
+def _tier_levels(level: Floats, kinds: Kinds, names: Sequence[str]) -> dict[tuple[str, int], float]:
+    """By kind of path and the slower end's kind of node; only what was measured."""
+    table = level.reshape(len(names), kinds.count).tolist()
+    return {
+        (name, kind): value
+        for name, row in zip(names, table, strict=True)
+        for kind, value in enumerate(row)
+        if value == value  # not NaN
+    }
+
+
+def _port_levels(ports: Ports, level: Floats) -> Floats:
+    """Expected log slowness of each port among its own kind, on the fastest kind of path."""
+    lowest = np.full(int(ports.family.max()) + 1, np.inf)
+    np.fmin.at(lowest, ports.family, level)
+    lowest = np.where(np.isfinite(lowest), lowest, np.nanmin(level))
+    return np.asarray(lowest[ports.kind], dtype=np.float64)
+
+
+def path_blames(screened: Screened, excluded: set[tuple[str, str]]) -> list[Blame]:
+    """Links and switches that are slow, once the ports of ``excluded`` (node, direction or "" for both) are known."""
+    return []
+
+
+def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
+    """Two nodes: one direction of their pair against the other."""
+    suspect, level = screen_two(frame.samples, frame.criteria)
+    note = "two nodes: only the direction of their pair can be named, not which of them is slow"
+    blames = [screened_blame(frame.samples, suspect)] if suspect and suspect.p <= frame.criteria.alpha else []
+    tiers = [Tier(name=names[0], samples=len(frame.samples), median=value_of(frame.samples.metric, level))]
+    found = dataclasses.replace(
+        frame, suspects=[suspect] if suspect else [], levels={(names[0], 0): level}, effects=effects,
+        expected=np.full(len(frame.samples), value_of(frame.samples.metric, level)),
+    )  # fmt: skip
+    return dataclasses.replace(found, located=_filled(found, blames, tiers, [note]))
+
+
+def whole_leaves(screened: Screened, blames: list[Blame]) -> list[Blame]:
+    """Where most nodes of a leaf are slow in the same way it is the leaf's switch, not each of them."""
+    places, names = screened.places, screened.samples.nodes
+    if len(places.leaves) < 2:
+        return blames
+    index = {name: number for number, name in enumerate(names)}
+    kept, by_leaf = list[Blame](), dict[tuple[int, str], list[Blame]]()
+    for one in blames:
+        if one.kind not in ("node", "port"):
+            kept.append(one)
+            continue
+        by_leaf.setdefault((int(places.leaf[index[one.subject]]), one.direction), []).append(one)
+    for (leaf, _), own in by_leaf.items():
+        size = int(np.sum(places.leaf == leaf))
+        if leaf < 0 or len(own) < _LEAF_NODES or len(own) < _LEAF_SHARE * size:
+            kept += own
+            continue
+        slowness = np.asarray([as_log(one.metric, one.slowdown) for one in own])
+        spread = float(np.std(slowness)) / len(own) ** 0.5 + screened.criteria.floor
+        worst = max(own, key=lambda one: one.slowdown)
+        kept.append(
+            blame_of(
+                "switch", places.leaves[leaf], worst.direction, worst.metric, slowness=float(np.median(slowness)),
+                error=spread, p=1.0 - min(one.confidence for one in own),
+                stage="screened" if any(one.stage == "screened" for one in own) else "confirmed",
+                expected=log_of(worst.metric, worst.expected),
+                nodes=[one.subject for one in own],
+                evidence=[f"{len(own)} of {size} nodes of the leaf are slow alike, also among themselves"],
+            )
+        )  # fmt: skip
+    return kept
+
+
+def _tiers(
+    samples: Samples, levels: dict[tuple[str, int], float], tier: NDArray[np.int32], names: Sequence[str]
+) -> list[Tier]:
+    """By kind of path, of the fastest kind of nodes that was measured on it."""
+    fastest: dict[str, float] = {}
+    for (name, _), level in levels.items():
+        fastest[name] = min(level, fastest.get(name, level))
+    best = min(fastest.values())
+    counts = np.bincount(tier, minlength=len(names)).tolist()
     return [
         Tier(
-            name=name, samples=int(counts[number]), median=float(np.exp(sign * effects.level[number])),
-            oversubscription=float(np.exp(effects.level[number] - best)),
+            name=name, samples=counts[number], median=value_of(samples.metric, fastest[name]),
+            oversubscription=float(np.exp(fastest[name] - best)),
         )
         for number, name in enumerate(names)
-        if counts[number]
     ]  # fmt: skip
 
 
-def _located(
-    samples: Samples, criteria: Criteria, effects: Effects | None, blames: list[Blame], tiers: list[Tier],
-    suspects: Sequence[Suspect], names: list[str],
-) -> Located:  # fmt: skip
-    seen = np.zeros(len(samples.nodes), dtype=np.bool_)
-    seen[samples.origin] = True
-    seen[samples.target] = True
-    practical = criteria.practical(samples.metric)
-    least = 1.0
-    if effects is not None:
-        error = float(np.median(effects.error[effects.samples > 0]))
-        hypotheses = int(np.sum(effects.samples > 0))
-        least = as_slowdown(
-            samples.metric,
-            detectable(error, hypotheses, criteria.alpha, as_log(samples.metric, practical)),
-        )
+def _notes(samples: Samples, kinds: Kinds, levels: dict[tuple[str, int], float]) -> list[str]:
+    if kinds.count < 2:
+        return []
+    parts = []
+    for number in range(kinds.count):
+        own = [level for (_, kind), level in levels.items() if kind == number]
+        if own:
+            members = int(np.sum(kinds.kind == number))
+            parts.append(f"{members} nodes at {value_of(samples.metric, min(own)) / 1e6:.4g} MB/s")
+    return [f"mixed speeds: {', '.join(parts)}; each node is judged against its own kind"]
+
+
+def _frame(samples: Samples, criteria: Criteria) -> Located:
+    """The counts, and who is missing."""
+    directed = samples.metric == "goodput"
+    count = len(samples.nodes)
+    sends, receives = (np.bincount(ends, minlength=count) for ends in (samples.origin, samples.target))
+    missing = {}
+    for number, name in enumerate(samples.nodes):
+        if not sends[number] and not receives[number]:
+            missing[name] = "no sample"
+        elif directed and not sends[number] and receives[number] >= _FEW_SAMPLES:
+            missing[name] = "no sample of what it sends"
+        elif directed and not receives[number] and sends[number] >= _FEW_SAMPLES:
+            missing[name] = "no sample of what it receives"
     return Located(
-        metric=samples.metric, nodes=len(samples.nodes), measured=int(np.sum(seen)),
-        rounds=int(np.unique(samples.round).size), samples=len(samples), noise=effects.noise if effects else 0.0,
-        alpha=criteria.alpha, practical=practical, detectable=least, blames=blames, tiers=tiers,
-        missing={name: "no sample" for name, has in zip(samples.nodes, seen.tolist(), strict=True) if not has},
+        metric=samples.metric, nodes=count, measured=int(np.sum((sends > 0) | (receives > 0))),
+        rounds=int(np.unique(samples.round).size), samples=len(samples), noise=0.0, alpha=criteria.alpha,
+        practical=criteria.practical(samples.metric), detectable=1.0, missing=missing,
+    )  # fmt: skip
+
+
+def _filled(screened: Screened, blames: list[Blame], tiers: list[Tier], notes: list[str]) -> Located:
+    """The located with what the analysis found."""
+    effects, located = screened.effects, screened.located
+    if effects is None:
+        return located
+    ways = 3 if len(ways_of(screened.samples)) == 2 else 1
+    practical = as_log(located.metric, located.practical)
+    error = float(np.median(effects.error[effects.samples > 0]))
+    least = detectable(error, ways * located.measured, located.alpha, practical)
+    return msgspec.structs.replace(
+        located, noise=effects.noise, detectable=as_slowdown(located.metric, least), blames=blames, tiers=tiers,
+        notes=notes,
     )  # fmt: skip

@@ -79,7 +79,7 @@ def tiers_of(samples: Samples, places: Places) -> tuple[Ints, tuple[str, ...]]:
     a, b = places.leaf[samples.origin], places.leaf[samples.target]
     level = np.where((a < 0) | (b < 0), 0, places.reach[a, b])
     found, tier = np.unique(level, return_inverse=True)
-    several = int(np.sum(found > 1)) > 1
+    several = int(np.unique(places.reach).size) > 2
     names = {0: UNPLACED, 1: ONE_SWITCH}
     label = [names.get(one, f"{ACROSS}, by level {one}" if several else ACROSS) for one in found.tolist()]
     return tier.astype(np.int32), tuple(label)

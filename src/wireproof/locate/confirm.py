@@ -1,0 +1,225 @@
+"""What a suspect measures alone: slow with every partner, with one, in one kind of path only, or with none.
+
+Each (suspect, direction) has its repeats with a few known-good partners. A partner's median says how slow the suspect
+is with that partner; the median over partners how slow the suspect is. The expected value of a kind of path is that of
+the pairs of good nodes in the same samples (controls), else the screen's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.effects import robust_scale
+from wireproof.locate.samples import Samples
+from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, as_normal, holm, upper_tail
+from wireproof.locate.slowness import log_slowness
+from wireproof.model.located import Direction
+
+__all__ = ["Alone", "Finding", "Partner", "alone", "look", "look_at_pairs"]
+
+Shape = Literal["all", "path", "partner", "fast", "unclear"]
+Pair = tuple[str, str]
+
+_CONTROLS = 3
+_PRIOR_FREEDOM = 8.0
+_CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown speaks against it
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Alone:
+    """The confirm stage's samples with what is ``expected`` of each (log slowness) and its kind of path (``tier``).
+
+    ``sigma``: of one sample; ``spread``: of healthy ports; ``practical``: the least slowness that is called one.
+    """
+
+    samples: Samples
+    expected: Floats
+    tier: NDArray[np.int32]
+    tiers: tuple[str, ...]
+    sigma: float
+    spread: float
+    practical: float
+    alpha: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Partner:
+    """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its standard error."""
+
+    name: str
+    tier: str
+    slowness: float
+    error: float
+    expected: float
+    samples: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One direction of one suspect. ``shape``: slow with ``all`` partners, on one kind of ``path`` only, with one
+    ``partner`` only, ``fast`` with all, or ``unclear``. ``slow``: those that decide (all of them for ``all``).
+
+    ``p`` is adjusted for all that was looked at (Holm). ``expected``: log slowness of a good pair on these paths.
+    """
+
+    node: str
+    direction: Direction
+    shape: Shape
+    slowness: float
+    error: float
+    p: float
+    expected: float
+    partners: tuple[Partner, ...]
+    slow: tuple[Partner, ...]
+
+
+def alone(
+    confirm: Samples, suspects: set[str], pairs: Iterable[Pair], tier: NDArray[np.int32], tiers: tuple[str, ...],
+    kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], noise: float, spread: float, practical: float,
+    alpha: float,
+) -> Alone:  # fmt: skip
+    """The samples ready to be looked at. ``levels``: the screen's, by kind of path and of nodes; ``kind``: of each
+    sample. Three samples of good nodes on a kind of path replace the screen's level.
+    """
+    logs = log_slowness(confirm)
+    known = list(levels.values())
+    routes = {frozenset(pair) for pair in pairs}
+    control = np.asarray(
+        [
+            not suspects & {confirm.nodes[a], confirm.nodes[b]}
+            and frozenset((confirm.nodes[a], confirm.nodes[b])) not in routes
+            for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    expected = np.empty(logs.size)
+    for number, slowest in sorted({(int(t), int(k)) for t, k in zip(tier, kind, strict=True)}):
+        own = (tier == number) & (kind == slowest)
+        fallback = max(known) if known else float(np.median(logs[own]))
+        level = levels.get((tiers[number], slowest), fallback)
+        expected[own] = float(np.median(logs[own & control])) if np.sum(own & control) >= _CONTROLS else level
+    return Alone(
+        samples=confirm, expected=expected, tier=tier, tiers=tiers, sigma=_own_noise(confirm, logs, noise),
+        spread=spread, practical=practical, alpha=alpha,
+    )  # fmt: skip
+
+
+def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
+    """Sigma of one sample measured alone: MAD within the routes, joined with what the screen found."""
+    route = confirm.origin.astype(np.int64) * len(confirm.nodes) + confirm.target
+    within = [
+        logs[route == one] - np.median(logs[route == one]) for one in np.unique(route) if np.sum(route == one) > 2
+    ]
+    left = np.concatenate(within) if within else np.zeros(0)
+    weight = 0.37 * left.size
+    return float(np.sqrt((weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2) / (weight + _PRIOR_FREEDOM)))
+
+
+def look(view: Alone, suspects: Iterable[str]) -> list[Finding]:
+    """What the samples say of each suspect and direction."""
+    drafts = [
+        _overall(node, way, partners, view) for (node, way), partners in sorted(_partners(view, set(suspects)).items())
+    ]
+    adjusted = _adjusted([one.slowness / one.error for one in drafts], view)
+    each = _adjusted([one.slowness / one.error for draft in drafts for one in draft.partners], view)
+    return [
+        _shaped(dataclasses.replace(draft, p=p), [each.pop(0) for _ in draft.partners], view)
+        for draft, p in zip(drafts, adjusted, strict=True)
+    ]
+
+
+def _adjusted(scores: Sequence[float], view: Alone) -> list[float]:
+    """Holm's p of scores in standard errors."""
+    t = np.asarray(scores, dtype=np.float64)
+    found: list[float] = holm(upper_tail(as_normal(t, _PRIOR_FREEDOM + len(view.samples)))).tolist()
+    return found
+
+
+def _partners(view: Alone, suspected: set[str]) -> dict[tuple[str, Direction], tuple[Partner, ...]]:
+    """By suspect and direction, its partners. Another suspect is a partner only where there is no other."""
+    samples = view.samples
+    directed = samples.metric == "goodput"
+    cells: dict[tuple[str, Direction, str, int], list[int]] = {}
+    columns = zip(samples.origin.tolist(), samples.target.tolist(), view.tier.tolist(), strict=True)
+    for row, (origin, target, tier) in enumerate(columns):
+        a, b = samples.nodes[origin], samples.nodes[target]
+        if a in suspected:
+            cells.setdefault((a, "tx" if directed else "", b, tier), []).append(row)
+        if b in suspected:
+            cells.setdefault((b, "rx" if directed else "", a, tier), []).append(row)
+    found: dict[tuple[str, Direction], list[Partner]] = {}
+    for (node, way, other, tier), rows in cells.items():
+        found.setdefault((node, way), []).append(_partner(view, other, tier, np.asarray(rows)))
+    return {
+        key: tuple([one for one in partners if one.name not in suspected] or partners)
+        for key, partners in found.items()
+    }
+
+
+def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partner:
+    logs = log_slowness(view.samples)[rows]
+    return Partner(
+        name=name, tier=view.tiers[tier], slowness=float(np.median(logs - view.expected[rows])),
+        error=MEDIAN_FACTOR * view.sigma / rows.size**0.5, expected=float(np.median(view.expected[rows])),
+        samples=int(rows.size),
+    )  # fmt: skip
+
+
+def _overall(node: str, way: Direction, partners: tuple[Partner, ...], view: Alone) -> Finding:
+    """The suspect's own slowness: the median over its partners, with the error that their number leaves."""
+    total = sum(one.samples for one in partners)
+    return Finding(
+        node=node, direction=way, shape="unclear", slowness=float(np.median([one.slowness for one in partners])),
+        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + view.spread**2)), p=1.0,
+        expected=float(np.median([one.expected for one in partners])), partners=partners, slow=(),
+    )  # fmt: skip
+
+
+def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
+    """The finding with its shape."""
+    guilty = draft.p <= view.alpha and draft.slowness + REACH * draft.error >= view.practical
+    size = max([draft.slowness if guilty else 0.0, *(one.slowness for one in draft.partners)])
+    against = [
+        one for one in draft.partners if one.slowness < _CONTRADICTS * size and one.slowness + REACH * one.error < size
+    ]
+    if guilty and not against:
+        return dataclasses.replace(draft, shape="all", slow=draft.partners)
+    slow = [
+        (one, p)
+        for one, p in zip(draft.partners, each, strict=True)
+        if one not in against and (guilty or (p <= view.alpha and one.slowness + REACH * one.error >= view.practical))
+    ]
+    if not slow or not against:
+        return dataclasses.replace(draft, shape="fast" if not slow else "unclear")
+    culprits = tuple(one for one, _ in slow)
+    split = {one.tier for one in culprits}.isdisjoint(one.tier for one in draft.partners if one not in culprits)
+    shape: Shape = "path" if split else "partner" if len(slow) == 1 else "all" if guilty else "unclear"
+    return dataclasses.replace(
+        draft, shape=shape, slow=culprits, slowness=float(np.median([one.slowness for one in culprits])),
+        error=float(np.sqrt(np.mean([one.error**2 for one in culprits]) / len(culprits) + view.spread**2)),
+        expected=float(np.median([one.expected for one in culprits])), p=min(p for _, p in slow),
+    )  # fmt: skip
+
+
+def look_at_pairs(view: Alone, pairs: Sequence[Pair]) -> list[Finding]:
+    """What the samples say of each suspected (origin, target); pairs without samples are left out.
+
+    ``node`` is the origin, the one partner the target. Half round trips have no order.
+    """
+    samples = view.samples
+    index = {name: number for number, name in enumerate(samples.nodes)}
+    drafts = []
+    for a, b in pairs:
+        own = (samples.origin == index.get(a, -1)) & (samples.target == index.get(b, -1))
+        if samples.metric == "hrt":
+            own |= (samples.origin == index.get(b, -1)) & (samples.target == index.get(a, -1))
+        rows = np.nonzero(own)[0]
+        if rows.size:
+            drafts.append(_overall(a, "", (_partner(view, b, int(view.tier[rows[0]]), rows),), view))
+    adjusted = _adjusted([one.slowness / one.error for one in drafts], view)
+    return [_shaped(dataclasses.replace(one, p=p), [p], view) for one, p in zip(drafts, adjusted, strict=True)]

@@ -1,0 +1,118 @@
+"""What is expected of a pair before anybody is blamed: its kind of path, its NICs' speed, what its leaf suffers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.effects import Ports, grouped_best, grouped_median, levels_of, robust_scale
+from wireproof.locate.samples import Samples
+from wireproof.locate.significance import Floats
+from wireproof.locate.tiers import ONE_SWITCH, Places
+
+__all__ = ["Kinds", "kinds_of", "leaf_excess", "one_kind", "ports_of"]
+
+Ints = NDArray[np.int32]
+
+_GAP = 0.22  # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
+_FEWEST, _SHARE = 4, 0.10
+_TIGHT = 0.08
+_LEAF_NODES = 3
+_LEAF_SHARE = 0.5
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Kinds:
+    """``kind``: of each node, 0 the fastest; ``count`` of them, 1 when all nodes are of one speed."""
+
+    kind: Ints
+    count: int
+
+
+def one_kind(count: int) -> Kinds:
+    """``count`` nodes of one speed."""
+    return Kinds(kind=np.zeros(count, dtype=np.int32), count=1)
+
+
+def ports_of(samples: Samples, tier: Ints, tiers: int, kinds: Kinds | None = None) -> Ports:
+    """Ports and strata: a stratum is a kind of path and the slower of the two ends' kinds."""
+    count = len(samples.nodes)
+    directed = samples.metric == "goodput"
+    kinds = kinds or one_kind(count)
+    kind, several = kinds.kind, kinds.count
+    slower = np.maximum(kind[samples.origin], kind[samples.target])
+    return Ports(
+        count=2 * count if directed else count, own=samples.origin,
+        far=(samples.target + count if directed else samples.target).astype(np.int32),
+        stratum=(tier * several + slower).astype(np.int32), strata=tiers * several,
+        kind=np.concatenate((kind, kind)) if directed else kind,
+        family=np.tile(np.arange(several, dtype=np.int32), tiers),
+    )  # fmt: skip
+
+
+def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Kinds:
+    """Populations of NICs of different speed, told by what each node reaches at its best with several partners.
+
+    A kind needs a tenth of the nodes and four of them, close together and a quarter apart from the next: fewer are
+    faults. So is one whole leaf that is slow: that is its switch, as long as there are other leaves.
+    """
+    count = len(samples.nodes)
+    one = one_kind(count)
+    if samples.metric != "goodput":
+        return one
+    residual = logs - levels_of(ports, logs, np.ones(logs.size, dtype=np.bool_))[ports.stratum]
+    ends = np.concatenate((samples.origin, samples.target))
+    best, members = grouped_best(ends, np.concatenate((residual, residual)), count)
+    order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[: int(np.sum(members > 0))]
+    cuts = np.nonzero(np.diff(best[order]) > _GAP)[0] + 1
+    groups = [group for group in np.split(order, cuts) if _is_kind(group, best, order.size)]
+    groups = [group for group in groups if group is groups[0] or not _one_leaf(group, places)]
+    if len(groups) < 2:
+        return one
+    starts = np.asarray([float(np.min(best[group])) for group in groups])
+    kind = np.clip(np.searchsorted(starts, best, side="right") - 1, 0, len(groups) - 1)
+    return Kinds(kind=np.where(members > 0, kind, 0).astype(np.int32), count=len(groups))
+
+
+def _is_kind(group: NDArray[np.intp], best: Floats, measured: int) -> bool:
+    return group.size >= max(_FEWEST, _SHARE * measured) and robust_scale(best[group]) < _TIGHT
+
+
+def _one_leaf(group: NDArray[np.intp], places: Places) -> bool:
+    """Whether ``group`` is what hangs on one leaf of several."""
+    own = np.unique(places.leaf[group])
+    if not places.known or own.size != 1 or own[0] < 0 or len(places.leaves) < 2:
+        return False
+    return bool(np.sum(places.leaf == own[0]) <= group.size * 1.25)
+
+
+def leaf_excess(
+    samples: Samples, residual: Floats, tier: Ints, names: Sequence[str], places: Places, threshold: float
+) -> Floats | None:
+    """How much slower each sample is because of a whole leaf: most of its nodes are slow across leaves, and not within.
+
+    Log slowness, 0 where no leaf is to blame; None when no leaf is. Such a slowness says nothing about the nodes.
+    """
+    if not places.known or len(places.leaves) < 2:
+        return None
+    within = np.asarray([name == ONE_SWITCH for name in names])[tier]
+    across = (~within & (places.leaf[samples.origin] >= 0) & (places.leaf[samples.target] >= 0)).astype(np.bool_)
+    excess = np.zeros(len(samples))
+    for ends in (samples.origin, samples.target):
+        inner = _leaf_medians(ends[within], residual[within], places)
+        outer = _leaf_medians(ends[across], residual[across], places)
+        slow = (outer > threshold) & ~(np.nan_to_num(inner, nan=0.0) > _LEAF_SHARE * outer)
+        level = np.where(slow, outer, 0.0)
+        excess[across] = np.maximum(excess[across], level[places.leaf[ends[across]]])
+    return excess if bool(np.any(excess > 0.0)) else None
+
+
+def _leaf_medians(ends: Ints, residual: Floats, places: Places) -> Floats:
+    """Median over its nodes of each leaf's nodes' medians; NaN with fewer than three nodes measured."""
+    by_node, members = grouped_median(ends, residual, places.leaf.size)
+    some = (members > 0) & (places.leaf >= 0)
+    by_leaf, nodes = grouped_median(places.leaf[some], by_node[some], len(places.leaves))
+    return np.where(nodes >= _LEAF_NODES, by_leaf, np.nan)

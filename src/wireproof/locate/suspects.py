@@ -1,0 +1,153 @@
+"""Which nodes, ports and pairs a screen suspects: beyond chance in a whole sweep, and large enough to matter."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from wireproof.locate.blame import blame_of
+from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.effects import Effects, grouped_median
+from wireproof.locate.samples import Samples
+from wireproof.locate.significance import REACH, Floats, as_normal, holm, quantile, upper_tail
+from wireproof.model.located import Blame, Direction
+
+__all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspected_pairs", "ways_of"]
+
+_MOST_PAIRS = 6
+_EVERY_WAY = ("tx", "rx", "")
+_PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Suspect:
+    """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard errors above zero; ``p``:
+    adjusted for all hypotheses of the sweep (Holm). ``error`` and ``expected``: log slowness.
+    """
+
+    kind: Literal["node", "port", "pair"]
+    nodes: tuple[str, ...]
+    direction: Direction = ""
+    slowdown: float
+    z: float
+    p: float
+    error: float
+    expected: float
+
+
+def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
+    """The directions, and where their ports are in the columns of ``Effects``."""
+    count = len(samples.nodes)
+    if samples.metric == "goodput":
+        return [("tx", slice(0, count)), ("rx", slice(count, 2 * count))]
+    return [("", slice(0, count))]
+
+
+def suspected_nodes(samples: Samples, effects: Effects, expected: Floats, criteria: Criteria) -> list[Suspect]:
+    """Every node with a port, or with both together, beyond the threshold; the surest first.
+
+    3 N hypotheses (N for half round trips). ``expected``: log slowness of a good port, by port.
+    """
+    t = effects.slowness / effects.error
+    z = np.where(np.isnan(t), -np.inf, as_normal(np.nan_to_num(t), effects.freedom))
+    columns = [z[part] for _, part in ways_of(samples)]
+    if len(columns) == 2:
+        columns.append((np.maximum(columns[0], -1e9) + np.maximum(columns[1], -1e9)) / np.sqrt(2.0))
+    table = np.stack(columns, axis=1)
+    hypotheses = int(np.sum(table > -1e8))
+    if hypotheses == 0:
+        return []
+    # A screen may suspect more than it may blame: about one false suspect in three sweeps of thousands of nodes.
+    loose = max(criteria.alpha / hypotheses, min(1e-4, 1.0 / hypotheses))
+    best = table.max(axis=1)
+    chosen = np.nonzero(best >= quantile(loose))[0]
+    adjusted = holm(upper_tail(best[chosen]), hypotheses)
+    drafts = [
+        _suspect(samples, effects, expected, node, p, float(best[node]), criteria)
+        for node, p in zip(chosen.tolist(), adjusted.tolist(), strict=True)
+    ]
+    return sorted((one for one in drafts if one), key=lambda one: (-one.z, one.nodes))
+
+
+def _suspect(
+    samples: Samples, effects: Effects, expected: Floats, node: int, p: float, z: float, criteria: Criteria
+) -> Suspect | None:
+    """The node as a suspect; None when its slowdown cannot be as large as the practical threshold."""
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    ways = ways_of(samples)
+    slow = {way: (float(effects.slowness[part][node]), float(effects.error[part][node])) for way, part in ways}
+    guilty = [
+        way
+        for way, (value, error) in slow.items()
+        if np.isfinite(value) and value + REACH * error >= practical and value > 2.0 * error
+    ]
+    if not guilty:
+        return None
+    worst = max(guilty, key=lambda way: slow[way][0])
+    whole = len(guilty) == len(ways)
+    return Suspect(
+        kind="node" if whole else "port", nodes=(samples.nodes[node],), direction="" if whole else worst,
+        slowdown=as_slowdown(samples.metric, slow[worst][0]), z=z, p=p, error=slow[worst][1],
+        expected=float(expected[dict(ways)[worst]][node]),
+    )  # fmt: skip
+
+
+def good_nodes(samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float) -> list[str]:
+    """Nodes that are no suspects, were measured in every direction and are not slow; the best first."""
+    worst = np.stack([effects.slowness[part] for _, part in ways_of(samples)]).max(axis=0)
+    names = {name for one in suspects if one.kind != "pair" for name in one.nodes}
+    order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
+    return [
+        samples.nodes[node]
+        for node in order.tolist()
+        if np.isfinite(worst[node]) and worst[node] < practical and samples.nodes[node] not in names
+    ]
+
+
+def suspected_pairs(
+    samples: Samples, leftover: Floats, sigma: Floats, expected: Floats, excluded: Sequence[Suspect],
+    criteria: Criteria,
+) -> list[Suspect]:  # fmt: skip
+    """Ordered pairs of good ports that are far slower than both their ends explain; a few, the slowest first.
+
+    ``leftover``: log slowness that nothing explains yet, ``sigma`` its noise, ``expected``, by sample. What one sample
+    says of a pair may be the tail of the noise: a pair is a suspect, and never a blame before it was measured again.
+    """
+    count = len(samples.nodes)
+    route, place = np.unique(samples.origin.astype(np.int64) * count + samples.target, return_inverse=True)
+    slow, members = grouped_median(place, leftover, route.size)
+    noise = np.zeros(route.size)
+    np.maximum.at(noise, place, sigma)
+    error = np.sqrt((1.2533 * noise) ** 2 / members + criteria.floor**2)
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    slow_ends = {(one.nodes[0], way) for one in excluded for way in ((one.direction,) if one.direction else _EVERY_WAY)}
+    adjusted = np.minimum(1.0, upper_tail(slow / error) * route.size)
+    chosen = np.nonzero((adjusted <= criteria.alpha) & (slow >= _PAIR_TAIL * practical))[0]
+    found = []
+    for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
+        a, b = (samples.nodes[end] for end in divmod(int(route[index]), count))
+        own, far = ("tx", "rx") if samples.metric == "goodput" else ("", "")
+        if (a, own) in slow_ends or (b, far) in slow_ends:
+            continue
+        found.append(
+            Suspect(
+                kind="pair", nodes=(a, b), slowdown=as_slowdown(samples.metric, float(slow[index])),
+                z=float(slow[index] / error[index]), p=float(adjusted[index]), error=float(error[index]),
+                expected=float(np.median(expected[place == index])),
+            )
+        )  # fmt: skip
+        if len(found) == _MOST_PAIRS:
+            break
+    return found
+
+
+def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
+    """A suspect as the screen alone blames it."""
+    return blame_of(
+        suspect.kind, " -> ".join(suspect.nodes), suspect.direction, samples.metric,
+        slowness=as_log(samples.metric, suspect.slowdown), error=suspect.error, p=suspect.p,
+        expected=suspect.expected, stage="screened", nodes=suspect.nodes,
+    )  # fmt: skip

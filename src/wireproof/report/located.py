@@ -12,7 +12,7 @@ from wireproof.model.located import Blame, Cause, Contention, Located, Metric, T
 from wireproof.report import quantity
 from wireproof.report.names import clean, fold
 
-__all__ = ["Culprit", "Story", "stories", "value_words"]
+__all__ = ["Culprit", "Story", "each", "stories", "value_words"]
 
 MOST_LINES = 12
 _NAMES = 300
@@ -50,6 +50,11 @@ class Story:
 def stories(located: tuple[Located, ...]) -> list[Story]:
     """One story for each metric, in the order given."""
     return [_story(one) for one in located]
+
+
+def each(located: Located, most: int) -> list[Culprit]:
+    """The first ``most`` culprits one by one, in the order of ``located``."""
+    return [_culprit([blame]) for blame in located.blames[:most]]
 
 
 def value_words(metric: Metric, value: float) -> str:

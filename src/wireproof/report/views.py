@@ -9,7 +9,9 @@ from typing import Any
 from wireproof.model.finding import Finding
 from wireproof.report import plots, quantity
 from wireproof.report.answers import Answer, answers, seen_of
-from wireproof.report.heat import HeatMap, heat_map
+from wireproof.report.heat import HeatMap
+from wireproof.report.leaves import LeafMap
+from wireproof.report.located_view import WhoView, pair_pictures, who_views
 from wireproof.report.machine import to_json
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
@@ -76,7 +78,9 @@ class SectionView:
     findings: list[FindingView]
     bars: list[Bar]
     wire_note: str
+    who: list[WhoView]
     maps: list[HeatMap]
+    leaves: list[LeafMap]
     plots: list[plots.Plot]
     tables: list[ResultTable]
     derivation: list[str]
@@ -93,7 +97,7 @@ def view(section: Section, number: int) -> SectionView:
     """Everything that the template needs for section ``number`` (from 1)."""
     name = f"run{number}"
     found = tables(section)
-    maps = [heat_map(table, f"{name}-map{i}") for i, table in enumerate(found) if table.unit != "ns"]
+    maps, leaves = pair_pictures(section, found, name)
     drawn = [plots.latency(section, found, f"{name}-latency"), plots.bandwidth(section, found, f"{name}-bandwidth")]
     curves = [plot for plot in drawn if plot is not None]
     bars, wire_note = _bars(flows(section.run))
@@ -111,7 +115,9 @@ def view(section: Section, number: int) -> SectionView:
         findings=[_finding(group) for group in grouped(judgement.findings)],
         bars=bars,
         wire_note=wire_note,
-        maps=[map_ for map_ in maps if map_ is not None],
+        who=who_views(section, name),
+        maps=maps,
+        leaves=leaves,
         plots=curves,
         tables=[_table(table) for table in found],
         derivation=[clean(line, 600) for line in (limits.derivation if limits else [])] + _criteria(section),

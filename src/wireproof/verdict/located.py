@@ -78,7 +78,7 @@ def blame_sentence(blame: Blame) -> str:
 
 
 def _who(blame: Blame) -> str:
-    what = {"node": "", "port": "the port of ", "link": "the link ", "switch": "switch ", "pair": "the pair "}
+    what = {"node": "", "port": "", "link": "the link ", "switch": "switch ", "pair": "the pair "}
     return what[blame.kind] + blame.subject
 
 

@@ -1,0 +1,57 @@
+"""What the page shows of what was located: the strip of nodes, the culprits by number, tiers and contention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wireproof.report.heat import MOST_HOSTS, HeatMap, heat_map
+from wireproof.report.leaves import LeafMap, leaf_map
+from wireproof.report.located import Culprit, Story, each, stories
+from wireproof.report.rows import Table
+from wireproof.report.section import Section
+from wireproof.report.strip import Strip, strip_of
+
+__all__ = ["WhoView", "pair_pictures", "who_views"]
+
+MOST_CULPRITS = 40
+
+
+@dataclass(frozen=True)
+class WhoView:
+    """``culprits`` are in the order of their numbers in the strip; ``left_out`` more are in the result file."""
+
+    id: str
+    story: Story
+    strip: Strip | None
+    culprits: list[Culprit]
+    left_out: int
+
+
+def who_views(section: Section, name: str) -> list[WhoView]:
+    """One for each metric that was screened."""
+    return [
+        WhoView(
+            id=f"{name}-who{number}",
+            story=story,
+            strip=strip_of(section, located, f"{name}-{number}"),
+            culprits=each(located, MOST_CULPRITS),
+            left_out=max(0, len(located.blames) - MOST_CULPRITS),
+        )
+        for number, (located, story) in enumerate(zip(section.located, stories(section.located), strict=True), 1)
+    ]
+
+
+def pair_pictures(section: Section, found: list[Table], name: str) -> tuple[list[HeatMap], list[LeafMap]]:
+    """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts than can be drawn."""
+    maps: list[HeatMap] = []
+    leaves: list[LeafMap] = []
+    for number, table in enumerate(found):
+        if table.unit == "ns":
+            continue
+        if len({host for row in table.rows for host in row.between}) > MOST_HOSTS:
+            leaf = leaf_map(section, table, f"{name}-map{number}", section.located)
+            leaves += [leaf] if leaf is not None else []
+        else:
+            drawn = heat_map(table, f"{name}-map{number}")
+            maps += [drawn] if drawn is not None else []
+    return maps, leaves

@@ -1,0 +1,239 @@
+"""A table of pairs in a Parquet or CSV file, however large: read by DuckDB in a bounded memory, never as a whole.
+
+A matrix of 10,000 nodes has 100 million directed pairs. What `locate` needs of it is a sample of every node's pairs
+(20 to 60 partners tell a node), the medians of all nodes, of groups of nodes, and the few worst pairs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.located import Metric
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Columns", "PairTable", "open_pairs"]
+
+MEMORY_LIMIT = "2500MB"
+MOST_NODES = 200_000
+BINS = 1000
+"""Logarithmic bins per factor e."""
+_ORIGIN = ("origin", "from", "src", "source", "sender", "node1", "host1", "node_a", "client")
+_TARGET = ("target", "to", "dst", "dest", "destination", "receiver", "node2", "host2", "node_b", "server")
+_ROUND = ("round", "point", "repeat", "step")
+_VALUES: dict[str, tuple[Metric, float]] = {
+    "goodput_bytes_per_s": ("goodput", 1.0), "bytes_per_s": ("goodput", 1.0), "mb_per_s": ("goodput", 1e6),
+    "mbytes_per_s": ("goodput", 1e6), "gb_per_s": ("goodput", 1e9), "mib_per_s": ("goodput", 1 << 20),
+    "gbit_per_s": ("goodput", 1e9 / 8), "mbit_per_s": ("goodput", 1e6 / 8), "hrt_ns": ("hrt", 1.0),
+    "latency_ns": ("hrt", 1.0), "hrt_us": ("hrt", 1e3), "latency_us": ("hrt", 1e3), "usec": ("hrt", 1e3),
+}  # fmt: skip
+"""Column name (without case; other characters than letters and digits count as _) to metric and factor."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """Indices into the table's nodes, and values in the metric's unit; one length."""
+
+    origin: NDArray[np.int32]
+    target: NDArray[np.int32]
+    round: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("/s", "_per_s")).strip("_")
+
+
+def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
+    return next((names[one] for one in wanted if one in names), None)
+
+
+class PairTable:
+    """An open table. ``nodes`` in natural order; ``metric`` as the value column's name says."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection, metric: Metric, nodes: tuple[str, ...], rows: int) -> None:
+        self._database = database
+        self.metric = metric
+        self.nodes = nodes
+        self.rows = rows
+
+    def _columns(self, query: str) -> Columns:
+        found = self._database.execute(query).fetchnumpy()
+
+        def column(name: str, kind: Any) -> NDArray[Any]:
+            return np.ascontiguousarray(np.ma.filled(found[name], 0), dtype=kind)
+
+        return Columns(column("o", np.int32), column("t", np.int32), column("r", np.int32), column("v", np.float64))
+
+    def sample(self, partners: int) -> Columns:
+        """About ``partners`` pairs of each node each way, chosen by a hash: the same ones every time."""
+        share = min(1.0, partners * len(self.nodes) / max(1, self.rows))
+        bound = int(share * (1 << 20))
+        # A hash of our own arithmetic: DuckDB's may change with its version.
+        chosen = f"((o::BIGINT * 2654435761 + t::BIGINT * 40503 + 12345) % 1048573) <= {bound}"
+        return self._columns(f"SELECT o, t, r, v FROM pairs WHERE {chosen}")  # noqa: S608  numbers only
+
+    def of_nodes(self, indices: Sequence[int]) -> Columns:
+        """Every pair in which one of these nodes takes part."""
+        inside = ", ".join(str(int(index)) for index in indices) or "-1"
+        return self._columns(
+            f"SELECT o, t, r, v FROM pairs WHERE o IN ({inside}) OR t IN ({inside})"  # noqa: S608  numbers only
+        )
+
+    def medians(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Median of all of each node's pairs, as origin and as target (NaN: none), to 0.1 %."""
+        sides = []
+        for side in ("o", "t"):
+            values = np.full(len(self.nodes), np.nan)
+            index, middle = self._binned(side)
+            values[index[0]] = middle
+            sides.append(values)
+        return sides[0], sides[1]
+
+    def between(self, group: Sequence[int], groups: int) -> NDArray[np.float64]:
+        """groups x groups medians to 0.1 % (NaN: no pair); ``group`` has the group of each node, -1 for none."""
+        matrix = np.full((groups, groups), np.nan)
+        with self._numbers("places", {"g": np.asarray(group, dtype=np.int32)}):
+            index, middle = self._binned(
+                "a.g, b.g", "JOIN places a ON a.i = o JOIN places b ON b.i = t WHERE a.g >= 0 AND b.g >= 0"
+            )
+        matrix[index[0], index[1]] = middle
+        return matrix
+
+    def _binned(self, keys: str, rest: str = "") -> tuple[list[NDArray[Any]], NDArray[np.float64]]:
+        """Median of each group of rows, by counting in logarithmic bins of 0.1 %: no group has to be held or sorted."""
+        found = self._database.execute(
+            f"SELECT {keys}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs {rest}"  # noqa: S608
+            " GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        columns = [np.asarray(np.ma.filled(column, -1)) for column in found.values()]
+        *index, bins, counts = columns
+        edges = np.ones(len(bins), dtype=bool)
+        edges[1:] = np.logical_or.reduce([one[1:] != one[:-1] for one in index])
+        starts = np.flatnonzero(edges)
+        total = np.add.reduceat(counts, starts)
+        running = np.cumsum(counts) - np.repeat(np.cumsum(total) - total, np.diff([*starts, len(bins)]))
+        over = running >= np.repeat(total, np.diff([*starts, len(bins)])) / 2
+        first = np.minimum.reduceat(np.where(over, np.arange(len(bins)), len(bins)), starts)
+        return [one[starts] for one in index], np.exp(bins[first] / BINS)
+
+    def worst(self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int) -> list[Any]:
+        """The pairs farthest on the bad side of what both their nodes do elsewhere: (origin, target, value, ratio)."""
+        bad = "v / least(a.tx, b.rx)" if self.metric == "goodput" else "greatest(a.tx, b.rx) / v"
+        with self._numbers("ends", {"tx": expected_tx, "rx": expected_rx}):
+            return self._database.execute(
+                f"SELECT o, t, v, {bad} AS ratio FROM pairs JOIN ends a ON a.i = o JOIN ends b ON b.i = t"  # noqa: S608
+                " ORDER BY ratio LIMIT ?",
+                [limit],
+            ).fetchall()
+
+    @contextlib.contextmanager
+    def _numbers(self, name: str, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+        """Columns of numbers by node index as a table of that name."""
+        arrays = {"i": np.arange(len(self.nodes), dtype=np.int32), **columns}
+        given = ", ".join(f"unnest($c{index}) AS {key}" for index, key in enumerate(arrays))
+        values = {f"c{index}": array.tolist() for index, array in enumerate(arrays.values())}
+        self._database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {given}", values)
+        try:
+            yield
+        finally:
+            self._database.execute(f"DROP TABLE {name}")
+
+
+def _reader(path: Path) -> str:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return f"read_parquet({_literal(str(path))})"
+    return f"read_csv({_literal(str(path))}, header = true)"
+
+
+def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
+    names = {_plain(column): column for column in columns}
+    origin, target = _column(names, _ORIGIN), _column(names, _TARGET)
+    value = _column(names, tuple(_VALUES))
+    if origin is None or target is None or value is None:
+        raise BadInput(
+            f"{path} has the columns {', '.join(columns)[:200]}: it needs origin, target and one of"
+            f" {', '.join(_VALUES)}."
+        )
+    return origin, target, _column(names, _ROUND), value
+
+
+def _create(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[Metric, tuple[str, ...], int]:
+    described = database.execute(f"DESCRIBE SELECT * FROM {_reader(path)}").fetchall()  # noqa: S608  quoted literal
+    origin, target, number, value = _chosen([row[0] for row in described], path)
+    metric, factor = _VALUES[_plain(value)]
+    source = f"{_reader(path)}"
+    o, t, v = _quoted(origin), _quoted(target), _quoted(value)
+    listed = database.execute(
+        f"SELECT DISTINCT n::VARCHAR FROM (SELECT DISTINCT {o} AS n FROM {source} UNION SELECT DISTINCT {t} FROM"  # noqa: S608
+        f" {source}) WHERE n IS NOT NULL LIMIT {MOST_NODES + 1}"
+    ).fetchall()
+    if len(listed) > MOST_NODES:
+        raise BadInput(f"{path} names more than {MOST_NODES} nodes: are these pairs of nodes?")
+    nodes = tuple(sorted((row[0] for row in listed), key=_natural))
+    database.execute(
+        "CREATE TEMP TABLE names AS SELECT unnest($n) AS name, unnest($i)::INTEGER AS i",
+        {"n": list(nodes), "i": list(range(len(nodes)))},
+    )
+    database.execute("CREATE TYPE node AS ENUM (SELECT name FROM names ORDER BY i)")
+    rounds = f"coalesce(try_cast({_quoted(number)} AS INTEGER), 0)" if number else "0"
+    goodness = f"try_cast({v} AS DOUBLE)"
+    database.execute(
+        f"CREATE TEMP TABLE pairs AS SELECT enum_code({o}::VARCHAR::node)::INTEGER AS o,"  # noqa: S608  quoted names
+        f" enum_code({t}::VARCHAR::node)::INTEGER AS t, {rounds}::INTEGER AS r, ({goodness} * {factor!r})::FLOAT AS v"
+        f" FROM {source} WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
+    )
+    counted = database.execute("SELECT count(*) FROM pairs").fetchone()
+    return metric, nodes, int(counted[0]) if counted else 0
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """n2 before n10."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+
+@contextlib.contextmanager
+def open_pairs(path: Path) -> Iterator[PairTable]:
+    """The pairs of ``path``. Rows without a positive, finite number, or of a node with itself, are left out.
+
+    Raises ``BadInput`` for what is no table of pairs and ``CouldNotMeasure`` when there is no room to read it.
+    """
+    import duckdb
+
+    if not path.is_file():
+        raise BadInput(f"{path} is not a file: give a Parquet or CSV table of pairs, or a folder of a check.")
+    with tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
+        config: dict[str, Any] = {
+            "memory_limit": MEMORY_LIMIT, "temp_directory": scratch, "preserve_insertion_order": "false",
+        }  # fmt: skip
+        try:
+            with duckdb.connect(config=config) as database:
+                metric, nodes, rows = _create(database, path)
+                if rows == 0:
+                    raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
+                yield PairTable(database, metric, nodes, rows)
+        except duckdb.OutOfMemoryException as error:
+            raise CouldNotMeasure(f"{path} does not fit: free space for temporary files, or set TMPDIR.") from error
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise BadInput(f"{path} cannot be read as a table of pairs: {first}") from error

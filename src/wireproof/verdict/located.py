@@ -10,10 +10,10 @@ import msgspec
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Finding, Judgement, Severity
 from wireproof.model.located import Blame, Located
+from wireproof.verdict import overall  # not from its module: that would hide the function of the module's name
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Evidence, Issue, merge
 from wireproof.verdict.issue import rate as rate_words
-from wireproof.verdict.judge import overall
 from wireproof.verdict.located_explains import explained, harmless
 
 __all__ = ["blame_sentence", "located_issues", "with_located"]

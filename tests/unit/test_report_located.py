@@ -77,7 +77,7 @@ def test_many_alike_are_one_line_with_folded_names() -> None:
 
 def test_the_slowest_culprit_is_the_headline() -> None:
     slow = section(located(blames=[blame(kind="node", subject="n5", direction="", slowdown=0.1, causes=[]), blame()]))
-    assert summary(slow).splitlines()[2].strip().startswith("FAIL the port of n3")
+    assert summary(slow).splitlines()[2].strip().startswith("FAIL n3 sends slowly")
     why = next(answer for answer in answers(slow) if answer.question == "Why?")
     assert why.short == "link errors rise at n3"
     which = next(answer for answer in answers(slow) if answer.question == "Which node or link?")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
 from wireproof.report.names import fold
 from wireproof.report.section import Section, ranked
-from wireproof.report.traffic import flows
+from wireproof.report.traffic import Flow, flows
 
 __all__ = ["Answer", "answers", "seen_of"]
 
@@ -24,9 +25,15 @@ class Answer:
     tone: str
 
 
-def answers(section: Section) -> list[Answer]:
-    """Normal? Wire? Which? Why? Undo? In this order."""
-    return [_normal(section), _wire(section), _which(section), _why(section), _undo(section)]
+def answers(section: Section, seen: Sequence[Flow] | None = None) -> list[Answer]:
+    """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up before."""
+    return [
+        _normal(section),
+        _wire(section, flows(section.run) if seen is None else seen),
+        _which(section),
+        _why(section),
+        _undo(section),
+    ]
 
 
 def seen_of(seen: float, due: float) -> str:
@@ -46,9 +53,9 @@ def _normal(section: Section) -> Answer:
     return Answer("Is it normal?", short, count, judgement.verdict)
 
 
-def _wire(section: Section) -> Answer:
+def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     question = "Did it use the wire?"
-    claimed = [flow for flow in flows(section.run) if flow.claimed and flow.seen_bytes is not None]
+    claimed = [flow for flow in found if flow.claimed and flow.seen_bytes is not None]
     seen = sum(flow.seen_bytes or 0.0 for flow in claimed)
     due = sum(flow.expected_bytes for flow in claimed)
     nics = fold({flow.nic for flow in claimed})

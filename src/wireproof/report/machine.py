@@ -17,9 +17,9 @@ from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verd
 from wireproof.model.located import Located
 from wireproof.model.record import Close, EngineError, Estimate, Floor, Host, Open, PairResult, PointRecord
 from wireproof.model.run import Provenance, Run
-from wireproof.report.traffic import flows
+from wireproof.report.traffic import Flow, flows
 
-__all__ = ["SCHEMA", "VERSION", "Document", "Sample", "Traffic", "document", "json_schema", "to_json"]
+__all__ = ["SCHEMA", "VERSION", "Document", "Sample", "Traffic", "document", "json_schema", "plain", "to_json"]
 
 SCHEMA = "wireproof.result"
 VERSION = 1
@@ -97,8 +97,13 @@ def document(
     limits: Limits | None,
     criteria: Criteria | None = None,
     located: Sequence[Located] = (),
+    *,
+    seen: Sequence[Flow] | None = None,
+    samples: bool = True,
 ) -> Document:
-    """Everything that was claimed, measured and concluded, without the raw batches."""
+    """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the traffic, where it was
+    added up before; ``samples`` False leaves the quantiles out.
+    """
     return Document(
         schema="wireproof.result",
         version=1,
@@ -112,24 +117,30 @@ def document(
         provenance=run.provenance,
         engine=run.open,
         hosts=run.hosts,
-        traffic=[
-            Traffic(
-                host=flow.host,
-                nic=flow.nic,
-                direction="out" if flow.direction == "out" else "in",
-                claimed=flow.claimed,
-                expected_bytes=flow.expected_bytes,
-                seen_bytes=flow.seen_bytes,
-            )
-            for flow in flows(run)
-        ],
-        samples=[_sample(point, pair) for point in run.points for pair in point.pairs],
+        traffic=[_traffic(flow) for flow in (flows(run) if seen is None else seen)],
+        samples=[_sample(point, pair) for point in run.points for pair in point.pairs] if samples else [],
         floors=run.floors,
         errors=run.errors,
         missing={str(point): reason for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
     )
+
+
+def _traffic(flow: Flow) -> Traffic:
+    return Traffic(
+        host=flow.host,
+        nic=flow.nic,
+        direction="out" if flow.direction == "out" else "in",
+        claimed=flow.claimed,
+        expected_bytes=flow.expected_bytes,
+        seen_bytes=flow.seen_bytes,
+    )
+
+
+def plain(value: Any) -> Any:
+    """A struct as what JSON knows: dictionaries, lists and finite numbers."""
+    return _finite(msgspec.to_builtins(value, enc_hook=_scalar))
 
 
 def to_json(
@@ -140,10 +151,10 @@ def to_json(
     located: Sequence[Located] = (),
 ) -> str:
     """The document as indented JSON text with a final line break; ASCII only, so that no terminal can be fooled."""
-    plain = _finite(msgspec.to_builtins(document(run, judgement, limits, criteria, located), enc_hook=_scalar))
     import json
 
-    return json.dumps(plain, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
+    whole = plain(document(run, judgement, limits, criteria, located))
+    return json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
 
 
 def json_schema() -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from wireproof.model.finding import Finding
 from wireproof.report import plots, quantity
 from wireproof.report.answers import Answer, answers, seen_of
+from wireproof.report.embedded import embedded
 from wireproof.report.heat import HeatMap
 from wireproof.report.leaves import LeafMap
 from wireproof.report.located_view import WhoView, pair_pictures, who_views
-from wireproof.report.machine import to_json
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Row, Table, tables
@@ -24,7 +23,6 @@ __all__ = ["SectionView", "view"]
 MOST_ROWS = 400
 MOST_BARS = 24
 OPEN_ROWS = 40
-RAW_BUDGET = 500_000
 
 
 @dataclass(frozen=True)
@@ -100,8 +98,9 @@ def view(section: Section, number: int) -> SectionView:
     maps, leaves = pair_pictures(section, found, name)
     drawn = [plots.latency(section, found, f"{name}-latency"), plots.bandwidth(section, found, f"{name}-bandwidth")]
     curves = [plot for plot in drawn if plot is not None]
-    bars, wire_note = _bars(flows(section.run))
-    raw, raw_note = _raw(section)
+    seen = flows(section.run)
+    bars, wire_note = _bars(seen)
+    raw, raw_note = embedded(section, seen)
     judgement, limits = section.judgement, section.limits
     return SectionView(
         id=name,
@@ -111,7 +110,7 @@ def view(section: Section, number: int) -> SectionView:
         proof=judgement.proof,
         proof_tone=_proof_tone(section),
         headline=clean(headline(section), 600),
-        answers=[_cleaned(answer) for answer in answers(section)],
+        answers=[_cleaned(answer) for answer in answers(section, seen)],
         findings=[_finding(group) for group in grouped(judgement.findings)],
         bars=bars,
         wire_note=wire_note,
@@ -268,15 +267,3 @@ def _criteria(section: Section) -> list[str]:
         f"at most {quantity.percent(used.stray_share)} of it on any other",
     ]
     return ["Judged by: " + "; ".join(parts) + "."]
-
-
-def _raw(section: Section) -> tuple[str, str]:
-    """The machine-readable object for embedding, bounded in size; what is left out is named in it and on the page."""
-    whole = json.loads(to_json(section.run, section.judgement, section.limits, section.criteria))
-    for left_out in ([], ["samples"], ["samples", "results"]):
-        kept = {key: ([] if key in left_out else value) for key, value in whole.items()}
-        text = json.dumps({"document": kept, "left_out": left_out}, separators=(",", ":"), allow_nan=False)
-        if len(text) <= RAW_BUDGET:
-            break
-    missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
-    return text, f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}"

@@ -1,0 +1,84 @@
+"""The object for programs inside the page, bounded: what does not fit is left out, and named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from wireproof.report.machine import document, plain
+from wireproof.report.section import Section
+from wireproof.report.traffic import Flow
+
+__all__ = ["BUDGET", "embedded"]
+
+BUDGET = 500_000
+"""Characters of JSON in a page."""
+
+# What goes first is what the other tables of the page hold, or only programs miss.
+_ORDER = ("samples", "results", "traffic", "hosts", "claim.hosts", "errors", "missing", "located.missing", "findings")
+_LEAST_BYTES = {"samples": 300, "results": 250}
+_FINDINGS = 100
+
+
+def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
+    """The object as JSON text without line breaks, and a sentence for people that names what was left out."""
+    pairs = len(section.judgement.pairs)
+    left_out = [name for name, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
+    kept = _whole(section, seen, left_out)
+    sizes = {key: len(_text(value)) for key, value in kept.items()}
+    total = sum(sizes.values())
+    for name in _ORDER:
+        if total <= BUDGET:
+            break
+        if name not in left_out and (before := _size_of(kept, name)):
+            _drop(kept, name)
+            left_out.append(name)
+            total -= before - _size_of(kept, name)
+    text = _text({"document": kept, "left_out": left_out})
+    missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
+    return text, f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}"
+
+
+def _whole(section: Section, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
+    judgement = section.judgement
+    if "results" in left_out:
+        judgement = msgspec.structs.replace(judgement, pairs=[])
+    samples = "samples" not in left_out
+    whole = document(
+        section.run, judgement, section.limits, section.criteria, section.located, seen=seen, samples=samples
+    )
+    found: dict[str, Any] = plain(whole)
+    return found
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _places(kept: dict[str, Any], name: str) -> list[tuple[dict[str, Any], str]]:
+    """Where a part stands: ``claim.hosts`` is in the claim, ``located.missing`` in each of several."""
+    outer, _, inner = name.rpartition(".")
+    if not outer:
+        return [(kept, inner)]
+    holder = kept[outer]
+    return [(one, inner) for one in (holder if isinstance(holder, list) else [holder])]
+
+
+def _size_of(kept: dict[str, Any], name: str) -> int:
+    return sum(len(_text(holder[key])) for holder, key in _places(kept, name))
+
+
+def _drop(kept: dict[str, Any], name: str) -> None:
+    """Empty it; of findings the first stay, without their lists of names."""
+    for holder, key in _places(kept, name):
+        if name == "findings":
+            holder[key] = [one | {"evidence": _short(one["evidence"])} for one in holder[key][:_FINDINGS]]
+        else:
+            holder[key] = type(holder[key])()
+
+
+def _short(evidence: dict[str, Any]) -> dict[str, Any]:
+    return {key: value[:20] if isinstance(value, list) else value for key, value in evidence.items()}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
+from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 
@@ -16,8 +17,6 @@ LARGEST_FILE = 256 << 20
 
 def read_fabric(path: Path) -> Fabric:
     """The fabric that a file describes; ``BadInput`` names the file and what is wrong in it."""
-    from wireproof.locate.topology import read_topology
-
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise BadInput(f"{path} is larger than {LARGEST_FILE >> 20} MiB: that is no topology.")
@@ -32,8 +31,6 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
     slurm = place.allocation is not None and place.allocation.scheduler == "slurm"
     if path is None and not slurm:
         return None
-    from wireproof.locate.topology import against, read_topology
-
     if path is not None:
         fabric = read_fabric(path)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from wireproof.cli.campaign import Carried
 from wireproof.cli.place import Place
 from wireproof.cli.session import Wish, carried_run, judged, merged_run
 from wireproof.instrument.measure import Outcome
+from wireproof.locate.causes import explain
 from wireproof.locate.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen import Screened, screen
@@ -45,7 +47,7 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
     return [number.get(leaf_by_node.get(host, ""), -1) for host in hosts]
 
 
-IN_FLIGHT_NS = 8e6
+IN_FLIGHT_NS = 16e6
 """What is under way at line rate: enough that the acknowledgement's way back costs nothing, and little enough that even
 a slow link gives many batches in its time."""
 
@@ -56,10 +58,14 @@ def _window(size: int, rate_bits_per_s: float | None) -> int:
     return max(2, min(8, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
 
 
-def _of_rounds(
-    rounds: Sequence[Sequence[Pair]], rate_bits_per_s: float | None, budget_ms: int, *, brief: bool
-) -> list[Point]:
+def crowded(place: Place) -> bool:
+    """More ranks than cores on one machine (a lab): a half round trip would be the kernel's time slices."""
+    return place.machine_ranks > len(os.sched_getaffinity(0))
+
+
+def _of_rounds(rounds: Sequence[Sequence[Pair]], place: Place, budget_ms: int, *, brief: bool) -> list[Point]:
     """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
+    rate_bits_per_s = place.link.rate_bits_per_s if place.link else None
     points: list[Point] = []
     size = screen_size(rate_bits_per_s)
     window = _window(size, rate_bits_per_s)
@@ -67,7 +73,7 @@ def _of_rounds(
         back = [(target, origin) for origin, target in pairs]
         points += sweep("stream", [size], pairs, window=window, budget_ms=budget_ms)
         points += sweep("stream", [size], back, window=window, budget_ms=budget_ms)
-        points += sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
+        points += [] if crowded(place) else sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
     return [msgspec.structs.replace(point, detail="brief") for point in points] if brief else points
 
 
@@ -79,8 +85,7 @@ def screen_points(
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(place.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
-    rate = place.link.rate_bits_per_s if place.link else None
-    return _of_rounds(chosen, rate, 600 if count <= BRIEF_ABOVE else 250, brief=count > BRIEF_ABOVE)
+    return _of_rounds(chosen, place, 600 if count <= BRIEF_ABOVE else 250, brief=count > BRIEF_ABOVE)
 
 
 def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int) -> list[Point]:
@@ -93,8 +98,7 @@ def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | N
     if not suspects or not good:
         return []
     rounds = confirm_rounds(suspects, good, leaves_of(place.hosts, fabric), seed)
-    rate = place.link.rate_bits_per_s if place.link else None
-    return _of_rounds(rounds, rate, 400, brief=False)
+    return _of_rounds(rounds, place, 400, brief=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,8 +113,9 @@ def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section
     screens = {metric: _screened(first, metric, fabric) for metric in METRICS}
     stage = _confirm(wish, place, fabric, screens, carried)
     run = merged_run([first, stage.run]) if stage else first
-    located = tuple(_explained(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
-    section = judged(run, wish)
+    located = tuple(explain(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
+    lead = "Half round trips are not screened: the ranks share too few cores of one machine." if crowded(place) else ""
+    section = judged(run, dataclasses.replace(wish, lead=wish.lead or lead))
     section = dataclasses.replace(section, judgement=with_located(section.judgement, located), located=located)
     return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
 
@@ -172,11 +177,3 @@ def _same(folder: Path, points: Sequence[Point]) -> bool:
 
 def _concluded(screened: Screened, stage: _Stage | None, metric: Metric, fabric: Fabric | None) -> Located:
     return conclude(screened, samples_of(stage.run, metric) if stage else None, fabric)
-
-
-def _explained(located: Located, run: Run) -> Located:
-    try:
-        from wireproof.locate.causes import explain
-    except ImportError:
-        return located
-    return explain(located, run)

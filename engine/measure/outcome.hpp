@@ -21,19 +21,26 @@ struct WarmUp {
   bool stationary = false;
 };
 
-struct PairOutcome {
-  int origin = 0;
-  int target = 0;
-  bool begun = true;  ///< false: the pair could not begin; nothing below is known
+/// What the sampler brings home, of pairs and of groups.
+struct Samples {
   Stop stop = Stop::budget;
   std::uint64_t operations_per_batch = 1;
   std::vector<Ticks> batch_ticks;
   std::vector<std::uint32_t> block_batches;
+  std::vector<double> block_values;  ///< ticks per batch
+  WarmUp warm_up;
+  std::uint64_t operations = 0;  ///< all, warm-up and lead-in included
+  std::uint64_t counted_operations = 0;
+};
+
+struct PairOutcome : Samples {
+  int origin = 0;
+  int target = 0;
+  bool begun = true;  ///< false: the pair could not begin; nothing below is known
   std::uint64_t messages_forward = 0;
   std::uint64_t messages_backward = 0;
   std::uint64_t payload_forward_bytes = 0;
   std::uint64_t payload_backward_bytes = 0;
-  WarmUp warm_up;
   int window_used = 1;
   std::optional<Estimate> estimate;
   std::optional<double> target_elapsed_ns;

@@ -7,9 +7,6 @@
 #include "base/json_writer.hpp"
 
 namespace wireproof {
-namespace {
-
-/// Whole picoseconds: a clock tick is 400 of them, and more digits would only make the line longer.
 double rounded(double ns) { return std::round(ns * 1e3) / 1e3; }
 
 std::string_view word(Stop stop) {
@@ -36,19 +33,29 @@ void write_estimate(JsonWriter& json, const Estimate& e) {
   json.end_object();
 }
 
-void write_batches(JsonWriter& json, const PairOutcome& o, bool brief) {
+void write_batches(JsonWriter& json, const Samples& o, double ns_per_tick, bool brief) {
   json.key("batch_ns").begin_array();
   if (brief) {
     json.end_array().key("block_batches").begin_array().end_array();
     return;
   }
   for (const Ticks ticks : o.batch_ticks) {
-    json.value(rounded(static_cast<double>(ticks) * o.ns_per_tick));
+    json.value(rounded(static_cast<double>(ticks) * ns_per_tick));
   }
   json.end_array().key("block_batches").begin_array();
   for (const std::uint32_t batches : o.block_batches) json.value(batches);
   json.end_array();
 }
+
+void write_warm_up(JsonWriter& json, const WarmUp& w) {
+  json.key("warmup").begin_object();
+  json.field("operations", w.operations)
+      .field("elapsed_ns", rounded(w.elapsed_ns))
+      .field("stationary", w.stationary)
+      .end_object();
+}
+
+namespace {
 
 void write_sentinels(JsonWriter& json, const PairOutcome& o) {
   json.key("sentinels").begin_array();
@@ -79,16 +86,12 @@ std::string pair_json(const PairOutcome& o, const Point& point) {
       .field("status", o.begun ? "ok" : "error")
       .field("stop", word(o.stop))
       .field("operations_per_batch", o.operations_per_batch);
-  write_batches(json, o, brief);
+  write_batches(json, o, o.ns_per_tick, brief);
   json.field("messages_forward", o.messages_forward)
       .field("messages_backward", o.messages_backward)
       .field("payload_forward_bytes", o.payload_forward_bytes)
       .field("payload_backward_bytes", o.payload_backward_bytes);
-  json.key("warmup").begin_object();
-  json.field("operations", o.warm_up.operations)
-      .field("elapsed_ns", rounded(o.warm_up.elapsed_ns))
-      .field("stationary", o.warm_up.stationary)
-      .end_object();
+  write_warm_up(json, o.warm_up);
   json.field("window_used", o.window_used);
   if (o.estimate) write_estimate(json, *o.estimate);
   json.field("target_elapsed_ns", o.target_elapsed_ns);
@@ -114,8 +117,10 @@ std::string point_frame(const Point& point, const PointParts& parts) {
   if (point.pattern == Pattern::put || point.pattern == Pattern::get) {
     json.field("window_kind", name_of(point.window_kind));
   }
+  if (point.pattern == Pattern::ring) json.field("order", name_of(point.order));
   json.field("started_unix_ns", parts.started_unix_ns).field("elapsed_ns", parts.elapsed_ns);
   json.key("pairs").raw("[" + parts.pairs + "]");
+  if (!parts.group.empty()) json.key("group").raw(parts.group);
   json.key("witness").raw("[" + parts.witness + "]");
   return json.end_object().take();
 }

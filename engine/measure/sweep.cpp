@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "measure/floor.hpp"
+#include "measure/group_leader.hpp"
+#include "measure/group_record.hpp"
 #include "measure/origin.hpp"
 #include "measure/point_record.hpp"
 #include "record/frames.hpp"
@@ -71,8 +73,16 @@ void Sweep::check_plan() const {
   for (const Point& point : plan_.points) {
     const std::string name = "point " + std::to_string(point.id);
     if (point.highest_rank >= size) {
-      throw bad_plan(name + " names rank " + std::to_string(point.highest_rank) + " and only " +
-                     std::to_string(size) + " rank(s) were started; start more or change pairs=");
+      throw bad_plan("plan line " + std::to_string(point.line) + ": " + name + " names rank " +
+                     std::to_string(point.highest_rank) + " and only " + std::to_string(size) +
+                     " rank(s) were started; start more or change " +
+                     (is_group(point.pattern) ? "members=" : "pairs="));
+    }
+    if (is_group(point.pattern) && !transport_.has_groups()) {
+      throw bad_plan("plan line " + std::to_string(point.line) +
+                     ": pattern=" + std::string(name_of(point.pattern)) +
+                     " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
+                     " measures pairs only; use kind=mpi, or a pattern of pairs");
     }
     const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
     if (remote && !transport_.one_sided()) {
@@ -185,7 +195,8 @@ void Sweep::run_point(const Point& point) {
   const std::int64_t start_ns = monotonic_ns();
   evidence_.read_before();
   group_.barrier();
-  const Records records = measure_pairs(point);
+  Records records = measure_pairs(point);
+  if (is_group(point.pattern)) measure_group(point, records);
   group_.barrier();
   evidence_.read_after();
   std::string witnesses;
@@ -195,12 +206,14 @@ void Sweep::run_point(const Point& point) {
                           : evidence_.witness_json(rank));
   }
   std::string trouble;
-  const std::string own = records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n';
+  const std::string own =
+      records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n' + records.group + '\n';
   for (const std::string& text : group_.gather(own)) {
     const std::vector<std::string> lines = lines_of(text);
     append(parts.pairs, lines.at(0));
     append(parts.witness, lines.at(1));
     if (trouble.empty()) trouble = lines.at(2);
+    if (parts.group.empty()) parts.group = lines.at(3);
   }
   parts.elapsed_ns = monotonic_ns() - start_ns;
   watchdog::end_point();
@@ -237,6 +250,28 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
     watchdog::busy();
   }
   return records;
+}
+
+/// The members' part; the record is member 0's.
+void Sweep::measure_group(const Point& point, Records& records) {
+  const bool member = std::any_of(point.members.begin(), point.members.end(),
+                                  [this](int rank) { return transport_.owns(rank); });
+  if (!member) return;
+  const bool virtual_time = transport_.virtual_clock().has_value();
+  const GroupContext context{.point = &point,
+                             .policy = &plan_.policy,
+                             .seed = plan_.seed,
+                             .moves_payload = transport_.moves_payload(),
+                             .host_clock = virtual_time ? nullptr : &clock_};
+  transport_.run_group(point.members, clock_, [&](GroupEnd& end) {
+    if (end.member() != 0) {
+      records.payload_bytes += GroupMember(end, context).serve();
+      return;
+    }
+    const GroupOutcome outcome = GroupLeader(end, context).run();
+    records.payload_bytes += outcome.sent_bytes.front() + outcome.received_bytes.front();
+    records.group = group_json(outcome, point);
+  });
 }
 
 void Sweep::originate(Pair& pair, const EndContext& context, Records& records) {

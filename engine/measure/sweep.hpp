@@ -33,10 +33,12 @@ class Sweep {
   void run_point(const Point& point);
   struct Records {
     std::string pairs;                // elements of the point frame, by commas
+    std::string group;                // of the point frame, or ""
     std::string trouble;              // why a pair could not begin
     std::uint64_t payload_bytes = 0;  // what this process sent and received
   };
   Records measure_pairs(const Point& point);
+  void measure_group(const Point& point, Records& records);
   void originate(Pair& pair, const EndContext& context, Records& records);
   EndContext context_of(const Point& point, int origin, int target);
   sentinel::Bounce* bounce_of(int origin, int target);

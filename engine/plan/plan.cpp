@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "plan/members.hpp"
 #include "plan/pair_point.hpp"
 #include "plan/pattern_kind.hpp"
 #include "plan/statement.hpp"
@@ -14,11 +15,13 @@ namespace wireproof {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTransports = {"null", "model", "mpi", "tcp"};
-constexpr std::array<std::string_view, 11> kPatterns = {
-    "pingpong",     "stream",           "exchange",   "put",         "get",    "accumulate",
-    "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads"};
+constexpr std::array<std::string_view, 15> kPatterns = {
+    "pingpong",     "stream",           "exchange",   "put",         "get",     "accumulate",
+    "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads", "message_rate",
+    "ring",         "incast",           "all_to_all"};
 constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
-constexpr std::array<std::string_view, 4> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p"};
+constexpr std::array<std::string_view, 5> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p",
+                                                       "hpcc"};
 constexpr std::array<std::string_view, 2> kWindowKinds = {"allocate", "create"};
 constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
 constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
@@ -28,7 +31,6 @@ constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command
 constexpr int kMost = std::numeric_limits<int>::max();
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are int
 constexpr int kLargestWindow = 1024;
-constexpr int kMostRanks = 1 << 20;
 
 /// The plan while it is read, and what a later line must not say again.
 struct Draft : Plan {
@@ -160,14 +162,6 @@ void read_fact(Statement& line, Draft& plan) {
   plan.facts.push_back(std::move(fact));
 }
 
-std::optional<int> parse_rank(std::string_view text) {
-  int rank = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
-  if (rank < 0 || rank >= kMostRanks) return std::nullopt;
-  return rank;
-}
-
 /// True once for each rank.
 class Once {
  public:
@@ -205,7 +199,8 @@ void take_pairs(Statement& line, const Draft& plan, Point& point) {
 Form take_form(Statement& line, Pattern pattern) {
   const auto given = line.take_word<Form>("form", kForms);
   if (has_both_forms(pattern)) return given.value_or(Form::latency);
-  const bool waits = pattern == Pattern::pingpong || is_word_atomic(pattern);
+  const bool waits =
+      pattern == Pattern::pingpong || pattern == Pattern::ring || is_word_atomic(pattern);
   const Form implied = waits ? Form::latency : Form::stream;
   if (given && *given != implied) {
     line.fail(std::string(name_of(pattern)) + " has only the form " +
@@ -218,6 +213,8 @@ Form take_form(Statement& line, Pattern pattern) {
 /// Sendrecv, IMB-P2P PingPong.
 void check_formula(const Statement& line, const Point& point) {
   const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
+  if (is_group(point.pattern)) return check_group_formula(line, point);
+  if (point.formula == Formula::hpcc) line.fail("formula hpcc has only ring");
   if (point.formula == Formula::imb_mpi1 && remote) {
     line.fail("formula imb-mpi1 has no " + std::string(name_of(point.pattern)) +
               "; known: pingpong, stream, exchange");
@@ -241,7 +238,12 @@ void read_point(Statement& line, Draft& plan) {
   assign(point.formula, line.take_word<Formula>("formula", kFormulas));
   assign(point.window_kind, line.take_word<WindowKind>("window_kind", kWindowKinds));
   assign(point.repeat, line.take_number<int>("repeat", 0, kMost));
-  take_pairs(line, plan, point);
+  if (is_group(point.pattern)) {
+    read_group(line, point);
+  } else {
+    take_pairs(line, plan, point);
+  }
+  point.line = line.number();
   assign(point.detail, line.take_word<Detail>("detail", kDetails));
   point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
   assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));

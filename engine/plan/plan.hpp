@@ -25,20 +25,30 @@ enum class Pattern {
   compare_and_swap,
   persistent,
   partitioned,
-  threads
+  threads,
+  // groups from here on: is_group()
+  message_rate,
+  ring,
+  incast,
+  all_to_all
 };
 enum class Form { latency, stream };
-enum class Formula { robust, osu, imb_mpi1, imb_p2p };
+enum class Formula { robust, osu, imb_mpi1, imb_p2p, hpcc };
 enum class WindowKind { allocate, create };
 enum class Detail { full, brief };
 enum class Pin { none, nic };
 enum class Teardown { none, point };
+enum class RingOrder { natural, random };
+
+/// Measured by all `members` of a point together; the other patterns by disjoint pairs.
+constexpr bool is_group(Pattern pattern) { return pattern >= Pattern::message_rate; }
 
 std::string_view name_of(TransportKind kind);
 std::string_view name_of(Pattern pattern);
 std::string_view name_of(Form form);
 std::string_view name_of(Formula formula);
 std::string_view name_of(WindowKind kind);
+std::string_view name_of(RingOrder order);
 
 /// Where rank `index` is claimed to run, and through which NIC it is claimed to talk.
 struct RankPlace {
@@ -111,8 +121,11 @@ struct Point {
   std::vector<std::pair<int, int>> pairs;  // origin, target; those that were kept
   int highest_rank = -1;                   // of all pairs, kept or not
   Detail detail = Detail::full;
-  int threads = 1;     // per rank, of the pattern threads
-  int partitions = 1;  // per message, of the pattern partitioned
+  int threads = 1;           // per rank, of the pattern threads
+  int partitions = 1;        // per message, of the pattern partitioned
+  std::vector<int> members;  // of a group pattern, in the order of their numbers
+  RingOrder order = RingOrder::natural;
+  int line = 0;  // of the plan's text, for errors that are seen later
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
 };

@@ -25,6 +25,7 @@ class Statement {
   Statement(std::string_view line, int number);
 
   const std::string& keyword() const { return keyword_; }
+  int number() const { return number_; }
 
   /// Decoded value of `key`, or nothing. Every take_* marks its key as known.
   std::optional<std::string> take(std::string_view key);

@@ -22,7 +22,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/failure.hpp"
 #include "plan/plan.hpp"
+#include "transport/group_concept.hpp"
 #include "transport/library_facts.hpp"
 
 namespace wireproof {
@@ -135,6 +137,14 @@ class Transport {
   /// Gives up every pair's connection and memory; later points make new ones. Called on every rank
   /// while no pair is under way.
   virtual void forget_pairs() {}
+  /// Whether it can measure a group of members together.
+  virtual bool has_groups() const { return false; }
+  /// Runs the role of every member that this process owns and returns when they are done. Called on
+  /// every process that owns a member, by nobody else. What connects the group may be kept for
+  /// later points.
+  virtual void run_group(const std::vector<int>& /*members*/, const HostClock&, const GroupRole&) {
+    throw cannot_measure("no-group", "this transport has no group patterns");
+  }
   /// Orderly end, collective.
   virtual void close() {}
 };

@@ -42,6 +42,7 @@ class LocalTransport : public Transport {
         group_.cover(origin);
         group_.cover(target);
       }
+      for (const int member : point.members) group_.cover(member);
     }
   }
 

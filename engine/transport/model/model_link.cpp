@@ -1,23 +1,15 @@
 #include "transport/model/model_link.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "pattern/payload.hpp"
 
 namespace wireproof {
-namespace {
-
-constexpr double kTicksPerNs =
-    1000.0;  // virtual picoseconds, so that a gap below 1 ns is not rounded away
-constexpr double kStallFactor = 20.0;
-
-}  // namespace
-
 ModelLink::ModelLink(ModelPairWorld& world, bool origin)
-    : world_(&world), self_(origin ? 0 : 1), random_(mix(world.truth.seed + self_)) {
+    : world_(&world),
+      self_(origin ? 0 : 1),
+      clock_(world.truth.world, mix(world.truth.seed + self_)) {
   const ModelWorld& w = world.truth.world;
   const ModelFault& own = world.truth.faults[self_];
   const ModelFault& other = world.truth.faults[1 - self_];
@@ -26,17 +18,11 @@ ModelLink::ModelLink(ModelPairWorld& world, bool origin)
   latency_ns_ = w.latency_ns + own.latency_ns + other.latency_ns;
 }
 
-double ModelLink::occupancy_ns(std::size_t bytes, double gap_ns_per_byte) const {
-  const ModelWorld& w = world_->truth.world;
-  const bool rendezvous = w.eager_limit_bytes > 0 && bytes > w.eager_limit_bytes;
-  return gap_ns_per_byte * static_cast<double>(bytes) + (rendezvous ? w.rendezvous_ns : 0.0);
-}
-
 double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
   const ModelWorld& w = world_->truth.world;
   now() += w.overhead_ns;
   ModelWire& wire = outgoing();
-  wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(bytes, outgoing_gap_ns_);
+  wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(w, bytes, outgoing_gap_ns_);
   wire.messages.push_back({wire.free_ns + latency_ns_, {source, source + bytes}});
   return wire.free_ns;
 }
@@ -95,7 +81,8 @@ void ModelLink::put(const std::byte* source, std::size_t bytes, std::size_t offs
   const ModelWorld& w = world_->truth.world;
   std::memcpy(world_->exposed[1 - self_].data() + offset, source, bytes);
   now() += w.overhead_ns;
-  outgoing().free_ns = std::max(now(), outgoing().free_ns) + occupancy_ns(bytes, outgoing_gap_ns_);
+  outgoing().free_ns =
+      std::max(now(), outgoing().free_ns) + occupancy_ns(w, bytes, outgoing_gap_ns_);
   accesses_done_ns_ = outgoing().free_ns + 2 * latency_ns_;
 }
 
@@ -104,7 +91,7 @@ void ModelLink::get(std::byte* sink, std::size_t bytes, std::size_t offset) {
   std::memcpy(sink, world_->exposed[1 - self_].data() + offset, bytes);
   now() += w.overhead_ns;
   incoming().free_ns =
-      std::max(now() + latency_ns_, incoming().free_ns) + occupancy_ns(bytes, incoming_gap_ns_);
+      std::max(now() + latency_ns_, incoming().free_ns) + occupancy_ns(w, bytes, incoming_gap_ns_);
   accesses_done_ns_ = incoming().free_ns + latency_ns_ + w.overhead_ns;
 }
 
@@ -117,32 +104,6 @@ void ModelLink::send_control(std::span<const std::byte> message) {
 void ModelLink::recv_control(std::span<std::byte> message) {
   world_->control.receive(self_ == 1, message);
   now() = std::max(now(), world_->now_ns[1 - self_]);
-}
-
-double ModelLink::uniform() {
-  random_ += 0x9E3779B97F4A7C15ULL;
-  return (static_cast<double>(mix(random_) >> 11) + 0.5) * 0x1p-53;
-}
-
-double ModelLink::normal() {  // Box and Muller 1958
-  const double radius = std::sqrt(-2.0 * std::log(uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * uniform());
-}
-
-Ticks ModelLink::virtual_now() {
-  const ModelWorld& w = world_->truth.world;
-  double factor = 1.0;
-  if (w.noise > 0) factor = std::max(0.05, factor + w.noise * normal());
-  if (w.stall > 0 && uniform() < w.stall) factor *= kStallFactor;
-  shown_ns_ += (now() - read_at_ns_) * factor;
-  read_at_ns_ = now();
-  return static_cast<Ticks>(std::llround(shown_ns_ * kTicksPerNs));
-}
-
-const ClockFacts& ModelLink::virtual_clock() const {
-  static constexpr ClockFacts kFacts{ClockSource::virtual_time, 1.0 / kTicksPerNs,
-                                     1.0 / kTicksPerNs, 0.0};
-  return kFacts;
 }
 
 }  // namespace wireproof

@@ -26,6 +26,7 @@
 #include "pattern/page_buffer.hpp"
 #include "plan/plan.hpp"
 #include "transport/local.hpp"
+#include "transport/model/model_clock.hpp"
 
 namespace wireproof {
 
@@ -83,8 +84,8 @@ class ModelLink {
   void recv_control(std::span<std::byte> message);
 
   /// Picoseconds of virtual time, noise included.
-  Ticks virtual_now();
-  const ClockFacts& virtual_clock() const;
+  Ticks virtual_now() { return clock_.read(now()); }
+  const ClockFacts& virtual_clock() const { return ModelClock::facts(); }
 
  private:
   struct Slot {
@@ -96,22 +97,17 @@ class ModelLink {
   double& now() { return world_->now_ns[self_]; }
   ModelWire& outgoing() { return world_->wires[self_]; }
   ModelWire& incoming() { return world_->wires[1 - self_]; }
-  double occupancy_ns(std::size_t bytes, double gap_ns_per_byte) const;
   /// Puts a message on the wire; returns when the wire is free again.
   double transmit(const std::byte* source, std::size_t bytes);
-  double normal();
-  double uniform();
 
   ModelPairWorld* world_;
-  std::size_t self_;        // 0 origin, 1 target
+  std::size_t self_;  // 0 origin, 1 target
+  ModelClock clock_;
   double outgoing_gap_ns_;  // per byte
   double incoming_gap_ns_;  // per byte
   double latency_ns_;       // of either direction
   std::vector<Slot> slots_;
   double accesses_done_ns_ = 0;
-  double read_at_ns_ = 0;  // virtual time of the last clock reading
-  double shown_ns_ = 0;    // what it showed
-  std::uint64_t random_;
   std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
 };
 

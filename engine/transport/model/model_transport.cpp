@@ -1,7 +1,9 @@
 #include <unordered_map>
 
 #include "base/failure.hpp"
+#include "pattern/group/link_end.hpp"
 #include "pattern/payload.hpp"
+#include "transport/model/group_link.hpp"
 #include "transport/model/model_link.hpp"
 #include "transport/openers.hpp"
 
@@ -18,6 +20,26 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
   }
   std::optional<ClockFacts> virtual_clock() const override {
     return ClockFacts{ClockSource::virtual_time, 0.001, 0.001, 0.0};
+  }
+
+  bool has_groups() const override { return true; }
+
+  /// Every group has its own noise at every visit, and the same in every run with this seed.
+  void run_group(const std::vector<int>& members, const HostClock& clock,
+                 const GroupRole& role) override {
+    ModelTruth truth = truth_;
+    std::vector<ModelFault> faults;
+    for (const int rank : members) {
+      truth.seed = mix(truth.seed + static_cast<std::uint64_t>(rank));
+      faults.push_back(fault_of(rank));
+    }
+    truth.seed = mix(truth.seed ^ group_visits_++);
+    ModelGroupWorld world(truth, std::move(faults));
+    std::vector<std::unique_ptr<LinkGroupEnd<ModelGroupLink>>> ends;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      ends.push_back(std::make_unique<LinkGroupEnd<ModelGroupLink>>(clock, world, m));
+    }
+    world.run([&](std::size_t member) { role(*ends[member]); });
   }
 
  protected:
@@ -39,6 +61,7 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
 
   ModelTruth truth_;
   std::unordered_map<int, ModelFault> faults_;  // by rank
+  std::uint64_t group_visits_ = 0;
 };
 
 }  // namespace

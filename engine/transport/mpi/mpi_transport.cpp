@@ -11,6 +11,7 @@
 #include "base/failure.hpp"
 #include "pattern/link_pair.hpp"
 #include "transport/binomial.hpp"
+#include "transport/mpi/groups.hpp"
 #include "transport/mpi/mpi_link.hpp"
 #include "transport/openers.hpp"
 
@@ -116,7 +117,8 @@ class MpiGroup final : public Group {
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(MPI_Comm data, MPI_Comm control) : data_(data), control_(control), group_(control) {
+  MpiTransport(MPI_Comm data, MPI_Comm control)
+      : data_(data), control_(control), group_(control), groups_(data, control) {
     MPI_Comm shared;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
     MPI_Comm_size(shared, &shared_ranks_);
@@ -159,6 +161,11 @@ class MpiTransport final : public Transport {
   }
 
   void forget_pairs() override { pairs_.clear(); }
+  bool has_groups() const override { return true; }
+  void run_group(const std::vector<int>& members, const HostClock& clock,
+                 const GroupRole& role) override {
+    role(groups_.end_of(members, clock, yield_));
+  }
 
   void close() override {
     pairs_.clear();
@@ -172,6 +179,7 @@ class MpiTransport final : public Transport {
   bool yield_ = false;
   int shared_ranks_ = 0;
   std::map<int, std::unique_ptr<LinkPair<MpiLink>>> pairs_;  // by peer
+  MpiGroups groups_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "transport/null/null_link.hpp"
 
+#include "pattern/group/link_end.hpp"
+#include "transport/null/group_link.hpp"
 #include "transport/openers.hpp"
 
 // Each body ends in an empty assembler statement that the compiler must assume to read all memory:
@@ -24,6 +26,12 @@ namespace {
 class NullTransport final : public LocalTransport<NullWorld, NullLink> {
  public:
   bool moves_payload() const override { return false; }
+  bool has_groups() const override { return true; }
+  void run_group(const std::vector<int>& members, const HostClock& clock,
+                 const GroupRole& role) override {
+    LinkGroupEnd<NullGroupLink> end(clock, static_cast<int>(members.size()));
+    role(end);
+  }
 
  protected:
   NullWorld::Truth make_world(int, int, std::uint64_t) override { return {}; }

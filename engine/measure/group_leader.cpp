@@ -1,0 +1,102 @@
+#include "measure/group_leader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "measure/group_formula.hpp"
+#include "pattern/payload.hpp"
+
+namespace wireproof {
+namespace {
+
+// The members' clocks tick differently: times travel in ns and are kept as whole picoseconds.
+constexpr double kTicksPerNs = 1000;
+
+Ticks to_ticks(double ns) { return static_cast<Ticks>(std::llround(ns * kTicksPerNs)); }
+
+ClockFacts in_picoseconds(ClockFacts facts) {
+  facts.ns_per_tick = 1 / kTicksPerNs;
+  return facts;
+}
+
+}  // namespace
+
+GroupLeader::GroupLeader(GroupEnd& end, const GroupContext& context)
+    : end_(end),
+      context_(context),
+      point_(*context.point),
+      member_(end, context),
+      clock_(in_picoseconds(end.clock())) {}
+
+GroupOutcome GroupLeader::run() {
+  Sampler sampler(*this, point_, *context_.policy);
+  if (point_.formula == Formula::robust) {
+    sampler.sample();
+  } else {
+    sampler.sample_by_formula();
+  }
+  static_cast<Samples&>(outcome_) = std::move(sampler.samples());
+  verify();
+  conclude();
+  return std::move(outcome_);
+}
+
+Ticks GroupLeader::now() {
+  return to_ticks(static_cast<double>(end_.now()) * end_.clock().ns_per_tick);
+}
+
+std::span<const double> GroupLeader::command(const GroupCommand& command) {
+  GroupCommand copy = command;
+  end_.broadcast(std::as_writable_bytes(std::span(&copy, 1)));
+  return member_.obey(command);
+}
+
+Timing GroupLeader::time_segment(const Segment& segment, bool counted) {
+  const auto slowest = command({.order = GroupOrder::run, .counted = counted, .segment = segment});
+  batches_.resize(segment.batches);
+  std::transform(slowest.begin(), slowest.end() - 1, batches_.begin(), to_ticks);
+  return {batches_, slowest.back() * kTicksPerNs};
+}
+
+void GroupLeader::forget() { command({.order = GroupOrder::forget}); }
+
+void GroupLeader::verify() {
+  if (!context_.moves_payload) return;
+  const std::uint64_t seed =
+      mix(mix(context_.seed) ^ static_cast<std::uint64_t>(point_.id) ^ (std::uint64_t{1} << 63));
+  const bool corrupt = command({.order = GroupOrder::verify, .seed = seed}).front() != 0;
+  outcome_.integrity = corrupt ? Integrity::corrupt : Integrity::ok;
+  ++verifications_;
+}
+
+void GroupLeader::conclude() {
+  GroupOutcome& o = outcome_;
+  const auto elapsed = command({.order = GroupOrder::stop});
+  o.member_ns.assign(elapsed.begin(), elapsed.end());
+  const double counted = std::max<double>(1, static_cast<double>(o.counted_operations));
+  for (double& ns : o.member_ns) ns /= counted;
+  conclude_traffic();
+  std::vector<double> values = o.block_values;
+  for (double& value : values) {
+    value /= kTicksPerNs * static_cast<double>(o.operations_per_batch);
+  }
+  o.estimate = estimate_median(values, target_half_width(point_, *context_.policy));
+  if (point_.formula != Formula::robust) o.formula_value_ns = group_formula_value_ns(o, point_);
+}
+
+void GroupLeader::conclude_traffic() {
+  GroupOutcome& o = outcome_;
+  const GroupLayout& layout = member_.runner().layout();
+  o.window_used = bounded_window(point_, *context_.policy);
+  o.messages_per_operation = layout.messages;
+  o.exact = layout.exact;
+  const std::uint64_t operations = o.operations + verifications_;
+  for (int member = 0; member < end_.members(); ++member) {
+    const Traffic each = member_.runner().traffic(member);
+    o.sent_bytes.push_back(operations * each.sent_bytes);
+    o.received_bytes.push_back(operations * each.received_bytes);
+  }
+}
+
+}  // namespace wireproof

@@ -1,0 +1,67 @@
+// The untimed conversation among the members of a group: member 0 commands, all (itself included)
+// obey.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pattern/group/end.hpp"
+#include "plan/plan.hpp"
+
+namespace wireproof {
+
+/// What a member needs to know about its process.
+struct GroupContext {
+  const Point* point = nullptr;
+  const Policy* policy = nullptr;
+  std::uint64_t seed = 0;
+  bool moves_payload = true;
+  HostClock* host_clock = nullptr;  ///< null: time is not the host's
+};
+
+enum class GroupOrder : std::uint32_t { run, forget, verify, turn, stop };
+
+/// One broadcast from member 0. Plain data: all members are the same program on the same kind of
+/// machine.
+struct GroupCommand {
+  GroupOrder order = GroupOrder::stop;
+  std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)
+  Segment segment{};
+  std::uint64_t seed = 0;  ///< verify: of the payload; turn: of the ring
+};
+
+GroupShape group_shape_of(const Point& point, const Policy& policy, const GroupEnd& end,
+                          std::uint64_t seed);
+
+class GroupMember {
+ public:
+  GroupMember(GroupEnd& end, const GroupContext& context);
+
+  /// The program of all members but 0: obeys until told to stop. Returns the payload bytes that
+  /// this member sent and received.
+  std::uint64_t serve();
+
+  /// Executes a command that every member has. At member 0 the result holds: after `run` the
+  /// longest time of each batch in ns and then of all together, after `verify` 1 when a byte
+  /// differed somewhere, after `stop` each member's own time over the counted segments in ns. Valid
+  /// until the next call.
+  std::span<const double> obey(const GroupCommand& command);
+
+  const GroupRunner& runner() const { return *runner_; }
+
+ private:
+  void run(const GroupCommand& command);
+  void turn(std::uint64_t seed);
+
+  GroupEnd& end_;
+  const GroupContext& context_;
+  std::unique_ptr<GroupRunner> runner_;
+  std::vector<Ticks> ticks_;
+  std::vector<double> values_;
+  double elapsed_ns_ = 0;
+  std::uint64_t operations_ = 0;  // all, warm-up and verification included
+};
+
+}  // namespace wireproof

@@ -1,0 +1,240 @@
+#include "measure/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "measure/formula.hpp"
+#include "measure/statistics.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr std::uint32_t kWindowBatches = 10;  // batches in one warm-up window
+constexpr double kAgreement = 0.01;
+constexpr double kWarmUpShare = 0.3;         // of the budget, at most
+constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
+constexpr double kMostSpeedUp = 8;  // between warm-up windows: a false short one costs little
+constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
+constexpr double kProbeQuanta = 20;
+constexpr std::uint32_t kMostProbed = 1U << 20;
+constexpr double kTooFine = 0.25;  // of the shortest batch
+constexpr int kMostRecuts = 3;
+constexpr double kOvershoot =
+    2;  // of the budget, only to reach the six blocks that an interval needs
+
+bool agree(double one, double other) { return std::abs(one - other) <= kAgreement * other; }
+
+double median_ticks(std::span<const Ticks> ticks) {
+  return median_of(std::vector<double>(ticks.begin(), ticks.end()));
+}
+
+double mean_ticks(const Timing& timing) {
+  return timing.total_ticks / static_cast<double>(timing.batches.size());
+}
+
+template <class Range>
+void append(std::vector<Ticks>& all, const Range& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+Sampler::Sampler(Sampled& sampled, const Point& point, const Policy& policy)
+    : sampled_(sampled), point_(point), policy_(policy), began_(sampled.now()) {}
+
+double Sampler::elapsed_ns() { return to_ns(static_cast<double>(sampled_.now() - began_)); }
+
+Timing Sampler::time_segment(const Segment& segment, bool counted) {
+  const auto granule = static_cast<std::uint64_t>(sampled_.granule());
+  samples_.operations += segment.total() * granule;
+  if (counted) samples_.counted_operations += segment.timed() * granule;
+  return sampled_.time_segment(segment, counted);
+}
+
+/// Rough time of one granule; the first is always the slowest (connections, page faults), so the
+/// second counts. Doubled until the clock can see it. For a pipelined pattern the whole probe
+/// counts: what the system has buffered arrives at once, and a batch of it may last no time at all.
+double Sampler::first_granule_ns() {
+  const bool pipelined = sampled_.pipelined();
+  Segment probe{.lead_in = pipelined ? 1U : 0U, .batches = 2};
+  for (;;) {
+    const Ticks start = sampled_.now();
+    const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false).batches[1]));
+    const double whole_ns = to_ns(static_cast<double>(sampled_.now() - start));
+    const double seen_ns = std::max(pipelined ? whole_ns : batch_ns, 1e-3);
+    const bool enough = seen_ns >= kProbeQuanta * sampled_.clock().quantum_ns;
+    if (enough || probe.granules >= kMostProbed) {
+      return seen_ns / static_cast<double>(pipelined ? probe.total() : probe.granules);
+    }
+    probe.granules *= 2;
+  }
+}
+
+/// Time of one granule by one window, in ns.
+double Sampler::warm_up_window(double granule_ns) {
+  const Cutting c = cut(granule_ns, sampled_.clock(), policy_, sampled_.pipelined());
+  const double batch_ns = granule_ns * c.granules;
+  const double room = std::max(1.0, 1e3 * policy_.warmup_min_us / 4 / batch_ns);
+  const std::uint32_t batches =
+      c.slow ? 1 : std::min(kWindowBatches, static_cast<std::uint32_t>(room));
+  const Segment window = make_segment(c, batches, sampled_.pipelined());
+  const Timing timing = time_segment(window, false);
+  const double batch = sampled_.pipelined() ? mean_ticks(timing) : median_ticks(timing.batches);
+  return to_ns(batch) / c.granules;
+}
+
+/// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us,
+/// at most 30 % of the budget. Windows of slow operations are single operations.
+void Sampler::warm_up() {
+  const double budget_ns = 1e6 * point_.budget_ms.value_or(policy_.point_budget_ms);
+  const double enough_ns = 1e3 * policy_.warmup_min_us;
+  const auto enough = static_cast<std::uint64_t>(policy_.warmup_min_operations);
+  granule_ns_ = first_granule_ns();
+  const double longest_ns = std::min(kWarmUpShare * budget_ns,
+                                     std::max(kLongestWarmUpFactor * enough_ns, 4 * granule_ns_));
+  bool stationary = false;
+  double elapsed = 0;
+  do {
+    const double window_ns = warm_up_window(granule_ns_);
+    elapsed = elapsed_ns();
+    stationary =
+        agree(window_ns, granule_ns_) && (samples_.operations >= enough || elapsed >= enough_ns);
+    granule_ns_ = std::max(window_ns, granule_ns_ / kMostSpeedUp);
+  } while (!stationary && elapsed < longest_ns);
+  samples_.warm_up = {samples_.operations, elapsed, stationary};
+}
+
+/// Fixes the cutting by the newest time of a granule. What was timed by an older one joins the
+/// warm-up.
+void Sampler::choose_cutting() {
+  cutting_ = cut(granule_ns_, sampled_.clock(), policy_, sampled_.pipelined());
+  samples_.operations_per_batch =
+      std::uint64_t{cutting_.granules} * static_cast<std::uint64_t>(sampled_.granule());
+  if (samples_.batch_ticks.empty()) return;
+  sampled_.forget();
+  samples_.warm_up = {samples_.operations, elapsed_ns(), false};
+  samples_.batch_ticks.clear();
+  samples_.block_batches.clear();
+  samples_.block_values.clear();
+  samples_.counted_operations = 0;
+}
+
+/// True when batches have become too short for the clock: the warm-up met a hiccup and the cutting
+/// is made for it.
+bool Sampler::cut_too_fine() {
+  const double batch_ns = to_ns(median_of(samples_.block_values));
+  if (batch_ns > kTooFine * shortest_batch_ns(sampled_.clock(), policy_)) return false;
+  granule_ns_ = batch_ns / cutting_.granules;
+  return true;
+}
+
+void Sampler::sample() {
+  warm_up();
+  choose_cutting();
+  StopRule rule = stop_rule(point_, policy_, cutting_.slow);
+  int recuts = 0;
+  do {
+    if (!samples_.block_values.empty() && recuts < kMostRecuts && cut_too_fine()) {
+      ++recuts;
+      choose_cutting();
+      rule = stop_rule(point_, policy_, cutting_.slow);
+    }
+    if (cutting_.slow) {
+      time_slow_blocks(rule);
+    } else {
+      time_block(rule);
+    }
+    const Estimate estimate = estimate_median(samples_.block_values, rule.target);
+    const Progress progress{.batches = samples_.batch_ticks.size(),
+                            .blocks = samples_.block_values.size(),
+                            .operations = samples_.counted_operations,
+                            .elapsed_ns = elapsed_ns()};
+    samples_.stop = rule.decide(progress, estimate);
+  } while (samples_.stop == Stop::none);
+}
+
+/// The last `batches` batches become a block. Its value is their median, but for a pipelined
+/// pattern their mean (of `total_ticks`): there a batch ends with an acknowledgement, and after a
+/// hiccup several of those arrive together, so that single batches look impossibly short while
+/// their sum stays true.
+void Sampler::close_block(std::uint32_t batches, double total_ticks) {
+  samples_.block_batches.push_back(batches);
+  const auto block = std::span<const Ticks>(samples_.batch_ticks).last(batches);
+  samples_.block_values.push_back(sampled_.pipelined() ? total_ticks / batches
+                                                       : median_ticks(block));
+}
+
+/// Segments of a quarter block; the time cap is looked at after each, and a sudden slow-down
+/// shortens what follows.
+void Sampler::time_block(const StopRule& rule) {
+  sampled_.begin_block();
+  const double batch_ns = granule_ns_ * cutting_.granules;
+  std::uint32_t done = 0;
+  double total_ticks = 0;
+  while (done < cutting_.batches_per_block) {
+    const std::uint32_t batches =
+        std::min(cutting_.batches_per_segment, cutting_.batches_per_block - done);
+    const Timing timing = time_segment(make_segment(cutting_, batches, sampled_.pipelined()), true);
+    append(samples_.batch_ticks, timing.batches);
+    total_ticks += timing.total_ticks;
+    done += batches;
+    if (to_ns(mean_ticks(timing)) > kSlowDown * batch_ns) {
+      cutting_.batches_per_segment = std::max(1U, cutting_.batches_per_segment / 2);
+    }
+    if (elapsed_ns() >= rule.budget_ns) break;
+  }
+  close_block(done, total_ticks);
+  sampled_.end_block();
+}
+
+/// Blocks of one batch each, timed in one go: a pause between them would cost another lead-in.
+void Sampler::time_slow_blocks(const StopRule& rule) {
+  sampled_.begin_block();
+  const double batch_ns = granule_ns_ * cutting_.granules;
+  const std::size_t blocks = samples_.block_values.size();
+  const double wanted =
+      blocks < rule.min_blocks ? static_cast<double>(rule.min_blocks - blocks) : 3;
+  const double limit = blocks < rule.min_blocks ? kOvershoot : 1;
+  double room = std::floor((limit * rule.budget_ns - elapsed_ns()) / batch_ns);
+  if (rule.iterations > 0) {
+    const auto left = rule.iterations - std::min(rule.iterations, samples_.counted_operations);
+    room =
+        std::ceil(static_cast<double>(left) / static_cast<double>(samples_.operations_per_batch));
+  }
+  const auto batches = static_cast<std::uint32_t>(std::clamp(room, 1.0, wanted));
+  const Timing timing = time_segment(make_segment(cutting_, batches, sampled_.pipelined()), true);
+  for (const Ticks batch : timing.batches) {
+    samples_.batch_ticks.push_back(batch);
+    close_block(1, static_cast<double>(batch));
+  }
+  granule_ns_ = to_ns(mean_ticks(timing)) / cutting_.granules;
+  sampled_.end_block();
+}
+
+/// A suite's own warm-up, count and batches; its value is made from all batches together.
+void Sampler::sample_by_formula() {
+  const double granule_ns = first_granule_ns();
+  const FormulaCount count = formula_count(point_, sampled_.granule(), granule_ns);
+  if (count.warm_up > 0) time_segment({.granules = count.warm_up}, false);
+  samples_.warm_up = {samples_.operations, elapsed_ns(), false};
+  cutting_.granules = count.granules;
+  samples_.operations_per_batch =
+      std::uint64_t{count.granules} * static_cast<std::uint64_t>(sampled_.granule());
+  sampled_.begin_block();
+  const auto ticks =
+      time_segment({.batches = count.batches, .granules = count.granules}, true).batches;
+  const std::uint32_t block = std::max(1U, count.batches / kFormulaBlocks);
+  for (std::uint32_t at = 0; at < count.batches; at += block) {
+    const std::uint32_t batches = std::min(block, count.batches - at);
+    const auto part = ticks.subspan(at, batches);
+    append(samples_.batch_ticks, part);
+    const Ticks sum = std::accumulate(part.begin(), part.end(), Ticks{0});
+    close_block(batches, static_cast<double>(sum));
+  }
+  sampled_.end_block();
+  samples_.stop = Stop::iterations;
+}
+
+}  // namespace wireproof

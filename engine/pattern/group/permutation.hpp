@@ -1,0 +1,23 @@
+// Who sits where in a random ring.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace wireproof {
+
+/// A permutation of [0, count), each equally likely, a function of `seed` only (Fisher and Yates
+/// 1938 with an unbiased draw below a bound: Lemire 2019).
+std::vector<int> random_permutation(int count, std::uint64_t seed);
+
+struct Neighbours {
+  int left = 0;
+  int right = 0;
+};
+
+/// In the ring through `places` (member by place): who precedes and follows `member`.
+Neighbours neighbours_of(int member, const std::vector<int>& places);
+/// In the ring of the members' own order.
+Neighbours neighbours_of(int member, int members);
+
+}  // namespace wireproof

@@ -1,0 +1,90 @@
+// Which loop runs a group point: one line per pattern and formula.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/failure.hpp"
+#include "pattern/group/end.hpp"
+#include "pattern/group/ring.hpp"
+#include "pattern/registry.hpp"
+
+namespace wireproof {
+
+/// `Loops` bound to a link, a clock and memory. `kSums`: the loops take differences themselves.
+template <GroupLink L, class C, template <class, class> class Loops, bool kSums>
+class GroupPatternRunner final : public GroupRunner {
+ public:
+  using P = Loops<L, C>;
+
+  GroupPatternRunner(L& link, C clock, EndMemory& memory, const GroupShape& shape)
+      : link_(link), clock_(clock), shape_(shape), layout_(P::layout(shape)) {
+    const std::size_t stride = (shape.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    const std::size_t sinks = stride * static_cast<std::size_t>(layout_.sink_messages);
+    buffers_ = {.source = memory.source.reserve(stride),
+                .sink = memory.sink.reserve(sinks),
+                .stride = stride};
+    fill_payload({buffers_.source, shape.bytes}, shape.bytes);
+    fill_payload({buffers_.sink, sinks}, shape.bytes);
+    link_.reserve(layout_.slots);
+  }
+
+  const GroupLayout& layout() const override { return layout_; }
+  Traffic traffic(int member) const override { return P::traffic(shape_, member); }
+
+  Ticks run(const Segment& segment, std::span<Ticks> batch_ticks) override {
+    const Ticks elapsed = P::run(link_, clock_, buffers_, shape_, segment, batch_ticks.data());
+    if constexpr (!kSums) {
+      for (std::size_t i = 0; i < segment.batches; ++i) {
+        batch_ticks[i] = batch_ticks[i + 1] - batch_ticks[i];
+      }
+    }
+    return elapsed;
+  }
+  bool verify(std::uint64_t seed) override { return P::Verify::run(link_, buffers_, shape_, seed); }
+  void turn_to(int left, int right) override {
+    shape_.left = left;
+    shape_.right = right;
+  }
+
+ private:
+  L& link_;
+  C clock_;
+  GroupShape shape_;
+  GroupLayout layout_;
+  Buffers buffers_;
+};
+
+template <GroupLink L, class C>
+struct GroupRunnerEntry {
+  Pattern pattern;
+  Formula formula;
+  std::unique_ptr<GroupRunner> (*make)(L&, C, EndMemory&, const GroupShape&);
+};
+
+template <GroupLink L, class C, template <class, class> class Loops, bool kSums = false>
+std::unique_ptr<GroupRunner> bind_group_runner(L& link, C clock, EndMemory& memory,
+                                               const GroupShape& shape) {
+  return std::make_unique<GroupPatternRunner<L, C, Loops, kSums>>(link, clock, memory, shape);
+}
+
+/// Throws Failure when there is no such loop (plans are checked before, so that is a defect of
+/// ours).
+template <GroupLink L, class C>
+std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memory,
+                                               const GroupShape& shape) {
+  using enum Pattern;
+  using enum Formula;
+  static constexpr GroupRunnerEntry<L, C> kEntries[] = {
+      {ring, robust, bind_group_runner<L, C, Ring>},
+  };
+  for (const auto& entry : kEntries) {
+    if (entry.pattern == shape.pattern && entry.formula == shape.formula) {
+      return entry.make(link, clock, memory, shape);
+    }
+  }
+  throw cannot_measure("no-pattern", "no group pattern " + std::string(name_of(shape.pattern)) +
+                                         " by formula " + std::string(name_of(shape.formula)));
+}
+
+}  // namespace wireproof

@@ -1,0 +1,75 @@
+// ring: every member sends to its right and to its left neighbour and receives from both. Operation
+// = that, so two messages per member. Nobody can run ahead of its neighbours by more than one
+// operation: the next one needs their messages.
+#pragma once
+
+#include "pattern/group/batches.hpp"
+#include "pattern/group/shape.hpp"
+#include "pattern/payload.hpp"
+#include "pattern/shape.hpp"
+#include "transport/group_concept.hpp"
+
+namespace wireproof {
+
+/// The payload from one member to another: both compute it.
+constexpr std::uint64_t payload_seed(std::uint64_t seed, int from, int to) {
+  return mix(mix(seed ^ static_cast<std::uint64_t>(from)) + static_cast<std::uint64_t>(to));
+}
+
+/// One message each way with both neighbours, one neighbour after the other.
+struct VerifyRing {
+  template <GroupLink L>
+  static bool run(L& link, const Buffers& b, const GroupShape& s, std::uint64_t seed) {
+    // With two members both neighbours are the same one: the direction tells the messages apart.
+    const bool from_left = pass(link, b, s, s.right, s.left, seed);
+    const bool from_right = pass(link, b, s, s.left, s.right, ~seed);
+    return from_left && from_right;
+  }
+
+ private:
+  template <GroupLink L>
+  static bool pass(L& link, const Buffers& b, const GroupShape& s, int to, int from,
+                   std::uint64_t seed) {
+    const std::uint64_t expected = payload_seed(seed, from, s.member);
+    fill_payload({b.source, s.bytes}, payload_seed(seed, s.member, to));
+    poison_payload({b.sink, s.bytes}, expected);
+    link.sendrecv(to, b.source, from, b.sink, s.bytes);
+    return payload_is({b.sink, s.bytes}, expected);
+  }
+};
+
+struct RingTraffic {
+  static Traffic traffic(const GroupShape& s, int) { return {2 * s.bytes, 2 * s.bytes}; }
+  static constexpr std::uint64_t messages(const GroupShape& s) {
+    return 2 * static_cast<std::uint64_t>(s.members);
+  }
+};
+
+template <GroupLink L, class C>
+struct Ring : RingTraffic {
+  using Verify = VerifyRing;
+
+  static GroupLayout layout(const GroupShape& s) {
+    return {.slots = 4, .sink_messages = 2, .messages = messages(s)};
+  }
+
+  [[gnu::noinline]] static Ticks run(L& link, C clock, const Buffers& b, const GroupShape& s,
+                                     const Segment& segment, Ticks* stamps) {
+    return time_batches(link, clock, segment, stamps,
+                        [&](std::uint64_t count) { turns(link, b, s, count); });
+  }
+
+  [[gnu::always_inline]] static void turns(L& link, const Buffers& b, const GroupShape& s,
+                                           std::uint64_t count) {
+    std::byte* const second = b.sink_slot(1);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      link.post_recv(0, s.left, b.sink, s.bytes);
+      link.post_recv(1, s.right, second, s.bytes);
+      link.post_send(2, s.right, b.source, s.bytes);
+      link.post_send(3, s.left, b.source, s.bytes);
+      link.wait(0, 4);
+    }
+  }
+};
+
+}  // namespace wireproof

@@ -1,0 +1,38 @@
+// What a group pattern is told: the point's shape as one member sees it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/plan.hpp"
+
+namespace wireproof {
+
+struct GroupShape {
+  Pattern pattern = Pattern::ring;
+  Formula formula = Formula::robust;
+  std::size_t bytes = 0;
+  int window = 1;  ///< already bounded by the bytes in flight
+  int member = 0;
+  int members = 2;
+  int left = 0;  ///< neighbours in the ring
+  int right = 0;
+};
+
+/// Payload of one operation of one member.
+struct Traffic {
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received_bytes = 0;
+};
+
+/// What a loop needs, and what its operation is.
+struct GroupLayout {
+  int granule = 1;             ///< operations that it can time at least
+  int slots = 0;               ///< GroupLink::reserve
+  int sink_messages = 1;       ///< distinct receive buffers
+  bool pipelined = false;      ///< the first edge needs a full pipe: a lead-in is a must
+  std::uint64_t messages = 0;  ///< per operation, over all members
+  bool exact = true;           ///< false: Traffic is the least that any algorithm must move
+};
+
+}  // namespace wireproof

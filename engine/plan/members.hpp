@@ -1,0 +1,27 @@
+// The part of a point that only group patterns have.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "plan/statement.hpp"
+
+namespace wireproof {
+
+constexpr int kMostRanks = 1 << 20;
+
+/// A rank as a number, or nothing.
+std::optional<int> parse_rank(std::string_view text);
+
+/// `0:3,8`: ranks and ranges (first:last), in the order of the members. Every rank comes once.
+std::vector<int> take_members(Statement& line);
+
+/// members=, order=; whether the pattern can be made of that many members.
+void read_group(Statement& line, Point& point);
+
+/// Which loops the named suites have for groups: osu_mbw_mr, IMB-MPI1 Uniband, HPCC's rings.
+void check_group_formula(const Statement& line, const Point& point);
+
+}  // namespace wireproof

@@ -1,0 +1,66 @@
+// One member of a group over MPI. Timed calls are the library's own, one for one.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "transport/mpi/mpi_link.hpp"
+
+namespace wireproof {
+
+class MpiGroupLink {
+ public:
+  /// `ranks`: by member, of `control`. `comm` has exactly the members, in their order. Both stay
+  /// the caller's.
+  MpiGroupLink(MPI_Comm comm, MPI_Comm control, std::span<const int> ranks, bool yield);
+  MpiGroupLink(const MpiGroupLink&) = delete;
+  MpiGroupLink& operator=(const MpiGroupLink&) = delete;
+
+  int member() const { return self_; }
+  int members() const { return static_cast<int>(ranks_.size()); }
+
+  void send(int to, const std::byte* source, std::size_t bytes) {
+    MPI_Send(source, static_cast<int>(bytes), MPI_BYTE, to, kData, comm_);
+  }
+  void recv(int from, std::byte* sink, std::size_t bytes) {
+    MPI_Recv(sink, static_cast<int>(bytes), MPI_BYTE, from, kData, comm_, MPI_STATUS_IGNORE);
+  }
+  void sendrecv(int to, const std::byte* source, int from, std::byte* sink, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Sendrecv(source, count, MPI_BYTE, to, kData, sink, count, MPI_BYTE, from, kData, comm_,
+                 MPI_STATUS_IGNORE);
+  }
+  void post_send(int slot, int to, const std::byte* source, std::size_t bytes) {
+    MPI_Isend(source, static_cast<int>(bytes), MPI_BYTE, to, kData, comm_, slots_ + slot);
+  }
+  void post_recv(int slot, int from, std::byte* sink, std::size_t bytes) {
+    MPI_Irecv(sink, static_cast<int>(bytes), MPI_BYTE, from, kData, comm_, slots_ + slot);
+  }
+  void wait(int first, int count) { MPI_Waitall(count, slots_ + first, MPI_STATUSES_IGNORE); }
+  void send_ack(int to) { MPI_Send(&ack_, 1, MPI_BYTE, to, kAck, comm_); }
+  void recv_ack(int from) { MPI_Recv(&ack_, 1, MPI_BYTE, from, kAck, comm_, MPI_STATUS_IGNORE); }
+  void barrier() { MPI_Barrier(comm_); }
+
+  void reserve(int slots);
+  void send_control(int to, std::span<const std::byte> message);
+  void recv_control(int from, std::span<std::byte> message);
+
+ private:
+  static constexpr int kData = 1;
+  static constexpr int kAck = 2;
+  static constexpr int kControl = 5;  // on the control communicator, where pairs use others
+
+  MPI_Comm comm_;
+  MPI_Comm control_;
+  std::span<const int> ranks_;
+  int self_ = 0;
+  bool yield_;
+  std::byte ack_{};
+  MPI_Request* slots_ = nullptr;  // into slot_storage_
+  std::vector<MPI_Request> slot_storage_;
+};
+
+}  // namespace wireproof

@@ -1,0 +1,31 @@
+// The groups that this process has been a member of: one communicator and one end each, kept for
+// later points.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "pattern/group/link_end.hpp"
+#include "transport/mpi/group_link.hpp"
+
+namespace wireproof {
+
+class MpiGroups {
+ public:
+  MpiGroups(MPI_Comm data, MPI_Comm control) : data_(data), control_(control) {}
+
+  /// Collective over the members.
+  GroupEnd& end_of(const std::vector<int>& members, const HostClock& clock, bool yield);
+
+ private:
+  static constexpr int kGroupTag = 6;
+
+  MPI_Comm data_;
+  MPI_Comm control_;
+  std::map<std::vector<int>, std::unique_ptr<LinkGroupEnd<MpiGroupLink>>> ends_;
+};
+
+}  // namespace wireproof

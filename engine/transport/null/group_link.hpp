@@ -1,0 +1,36 @@
+// A member of a group that does nothing: every call is made and returns at once, so that a loop
+// over it shows what the harness itself costs. Member 0 alone stands for all.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace wireproof {
+
+class NullGroupLink {
+ public:
+  explicit NullGroupLink(int members) : members_(members) {}
+
+  int member() const { return 0; }
+  int members() const { return members_; }
+
+  void send(int to, const std::byte* source, std::size_t bytes);
+  void recv(int from, std::byte* sink, std::size_t bytes);
+  void sendrecv(int to, const std::byte* source, int from, std::byte* sink, std::size_t bytes);
+  void post_send(int slot, int to, const std::byte* source, std::size_t bytes);
+  void post_recv(int slot, int from, std::byte* sink, std::size_t bytes);
+  void wait(int first, int count);
+  void send_ack(int to);
+  void recv_ack(int from);
+  void barrier();
+
+  void reserve(int) {}
+  void send_control(int, std::span<const std::byte>) {}
+  /// Nothing comes: reductions keep member 0's own values, others count as 0.
+  void recv_control(int, std::span<std::byte>) {}
+
+ private:
+  int members_;
+};
+
+}  // namespace wireproof

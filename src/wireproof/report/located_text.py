@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from wireproof.model.located import Located
 from wireproof.report.located import MOST_LINES, Culprit, Story, stories
 from wireproof.report.section import Section
 
-__all__ = ["located_lines"]
+__all__ = ["located_lines", "story_lines"]
 
 _MOST_CAUSES = 2
 
 
 def located_lines(section: Section) -> list[str]:
     """Lines without line breaks, indented by two blanks below each title; none where nothing was located."""
-    return [line for story in stories(section.located) for line in _story(story)]
+    return story_lines(section.located)
+
+
+def story_lines(located: tuple[Located, ...]) -> list[str]:
+    """The same without a section: for what was located and not measured by us."""
+    return [line for story in stories(located) for line in _story(story)]
 
 
 def _story(story: Story) -> list[str]:

@@ -23,6 +23,7 @@ MOST_LISTED = 12
 _WIDE = 1000.0
 _HIGH = 56.0
 _TOP = 1.15
+_LEAST_WIDTH = 3.0  # of a culprit's column, so that it is seen
 _ONE_WAY = ("stream", "put")
 
 
@@ -168,7 +169,8 @@ def _lane(way: str, nodes: list[str], seen: dict[str, _Seen]) -> Lane:
         left = column * step
         if known:
             top = _y(min(one.share for one in guilty or known))
-            paths["bad" if guilty else "good"].append(f"M{left:.4g} {_HIGH:g}V{top:.3g}h{width:.3g}V{_HIGH:g}z")
+            wide = max(width, _LEAST_WIDTH) if guilty else width
+            paths["bad" if guilty else "good"].append(f"M{left:.4g} {_HIGH:g}V{top:.3g}h{wide:.3g}V{_HIGH:g}z")
         if len(known) < len(some):
             paths["gaps"].append(f"M{left:.4g} 3h{width:.3g}")
         if guilty and len(marks) < MOST_MARKS:

@@ -1,0 +1,143 @@
+"""The page of what was located: culprits by number and mark, small at any size, without scripts, hostile names dead."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import msgspec
+from tests.unit.test_report_html import Reader
+from tests.unit.test_report_located import blame, located, section
+from tests.unit.test_report_worlds import HOSTILE, four_nodes
+
+from wireproof.model.fabric import Attachment, Fabric
+from wireproof.model.located import Contention, Located, Tier
+from wireproof.report.html import render
+from wireproof.report.leaves import GROUPS_WITHOUT_FABRIC, leaf_map
+from wireproof.report.rows import tables
+from wireproof.report.section import Section
+from wireproof.report.strip import MOST_COLUMNS, strip_of
+
+set_ = msgspec.structs.replace
+
+
+def many(nodes: int, partners: int = 4, slow: range = range(77, 78)) -> Section:
+    """A section of ``nodes`` that stream to a few partners; the run itself holds two of them."""
+    plain = four_nodes(2, slow=None)
+    pair = next(one for one in plain.judgement.pairs if one.pattern == "stream" and one.message_bytes == 1 << 20)
+    pairs = [
+        set_(pair, origin=a, target=(a + step) % nodes, origin_host=f"n{a + 1}",
+             target_host=f"n{(a + step) % nodes + 1}", value=36e6 if a in slow else 118e6)
+        for a in range(nodes) for step in range(1, partners + 1)
+    ]  # fmt: skip
+    one = located(nodes=nodes, measured=nodes, missing={}, blames=[blame(subject="n78", nodes=["n78"])])
+    return replace(plain, judgement=set_(plain.judgement, pairs=pairs), located=(one,))
+
+
+def fabric(nodes: int, each: int = 32) -> Fabric:
+    return Fabric(
+        attachments=tuple(Attachment(node=f"n{i + 1}", switch=f"leaf{i // each + 1}") for i in range(nodes)), levels={}
+    )
+
+
+def test_the_page_tells_the_culprit_by_number_mark_and_words() -> None:
+    page = render([section(located())], "who")
+    shown = Reader(page).shown
+    for words in (
+        "Who is slow, by goodput (7 of 8 nodes, 7 rounds, 112 samples)", "n3 sends slowly : 37.00 MB/s of 119.0 MB/s",
+        "Cause (confidence 0.8): link errors rise at n3. Next: Replace the cable.", "1▾", "culprit 1",
+        "A slowdown of 3.1 % or more would have been found", "across leaves 59.00 MB/s",
+        "n1 -> n4 60.00 MB/s 118.0 MB/s",
+        "good alone: n[1-2]", "No sample of n8: did not answer within 10 s",
+    ):  # fmt: skip
+        assert words in shown, words
+    labels = [a["aria-label"] or "" for _, a in Reader(page).elements if a.get("role") == "img"]
+    assert any("Culprits: n3 sends" in label for label in labels)
+
+
+def test_all_tables_have_captions_and_nothing_is_loaded() -> None:
+    page = Reader(render([section(located())], "who"))
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("table") == tags.count("caption")
+    assert not {"img", "image", "link", "iframe", "object"} & set(tags)
+    identities = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(identities) == len(set(identities))
+
+
+def test_nobody_stands_out_is_said() -> None:
+    shown = Reader(render([section(located(blames=[]))], "who")).shown
+    assert "Nobody stands out." in shown
+
+
+def test_a_run_without_located_has_no_such_part() -> None:
+    assert "Who is slow" not in render([four_nodes()], "plain")
+
+
+def test_the_strip_of_very_many_nodes_is_small_and_keeps_the_culprit() -> None:
+    whole = many(5000, partners=2)
+    strip = strip_of(whole, whole.located[0], "x")
+    assert strip is not None
+    sends = strip.lanes[0]
+    assert sends.good.count("M") <= MOST_COLUMNS
+    assert len(sends.good) < 60_000
+    assert [mark.number for mark in sends.marks] == ["1"]
+    assert sends.bad.count("M") == 1
+    assert strip.lanes[1].bad == ""
+    assert "slowest of 5 neighbours" in strip.note
+    assert strip.rows[0][:2] == ("n78", "sends")
+
+
+def test_above_64_hosts_leaves_are_drawn_and_not_hosts() -> None:
+    whole = replace(many(200), fabric=fabric(200))
+    page = render([whole], "many")
+    shown = Reader(page).shown
+    assert "Every leaf switch with every other: stream at 1 MiB" in shown
+    assert 'class="heat' not in page
+    assert "leaf3 ▸" in shown
+    assert "leaf3 → leaf3: 118.0 MB/s" not in shown.split("The slowest:")[0]
+
+
+def test_without_a_fabric_neighbours_stand_for_leaves() -> None:
+    whole = many(1000)
+    found = leaf_map(whole, next(t for t in tables(whole) if t.unit != "ns"), "x", whole.located)
+    assert found is not None
+    assert found.count <= GROUPS_WITHOUT_FABRIC
+    assert "group of neighbours by name" in found.title
+    assert any(tick.guilty for tick in found.ticks)
+
+
+def test_many_leaves_stay_small() -> None:
+    nodes = 2504
+    whole = replace(many(nodes, partners=40, slow=range(72, 80)), fabric=fabric(nodes, each=8))
+    found = leaf_map(whole, next(t for t in tables(whole) if t.unit != "ns"), "x")
+    assert found is not None
+    assert found.count == 313
+    assert sum(len(path) for _, path in found.strokes) < 300_000
+    assert "leaf10 →" in found.slowest[0]
+
+
+def test_what_is_embedded_stays_within_its_budget() -> None:
+    whole = many(4000)
+    hosts = [set_(whole.run.hosts[0], rank=i) for i in range(4000)]
+    page = Reader(render([replace(whole, run=set_(whole.run, hosts=hosts))], "many"))
+    text = next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
+    held = json.loads(text)
+    assert len(text) < 700_000
+    assert held["left_out"][:2] == ["samples", "results"]
+    assert "hosts" in held["left_out"]
+    assert held["document"]["located"][0]["blames"][0]["subject"] == "n78"
+
+
+def test_hostile_names_are_text() -> None:
+    odd = blame(subject=HOSTILE, nodes=[HOSTILE], evidence=[HOSTILE], slowdown=math.nan, expected=0.0)
+    whole: Located = located(
+        blames=[odd], cleared=[HOSTILE], missing={HOSTILE: HOSTILE}, notes=[HOSTILE],
+        tiers=[Tier(name=HOSTILE, samples=1, median=math.inf)],
+        contention=[Contention(subject=HOSTILE, loaded=1.0, alone=1.0, sentence=HOSTILE)],
+    )  # fmt: skip
+    page = render([section(whole)], "hostile")
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    tags = {tag for tag, _ in Reader(page).elements}
+    assert not tags & {"img", "b0", "iframe", "marquee"}

@@ -19,6 +19,7 @@ VERBS: dict[str, str] = {
     "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
     "lint": "Find what is wrong in a job script, command line or configuration file.",
+    "locate": "Which node, port, link or switch is slow, from what was measured before.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
     "prove": "Run any command between two readings of its hosts' ports: did the bytes use the wire?",
     "resume": "Go on with a check that was broken off: only what is missing is measured.",

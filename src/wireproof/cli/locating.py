@@ -1,0 +1,163 @@
+"""What ``locate`` looks at: a check's folder, a table of pairs, or a synthetic world; each becomes samples."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from wireproof.cli.screening import leaves_of
+from wireproof.locate.causes import explain
+from wireproof.locate.conclude import conclude
+from wireproof.locate.from_run import samples_of
+from wireproof.locate.samples import Samples
+from wireproof.locate.screen import screen
+from wireproof.locate.topology import against
+from wireproof.locate.world import World
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+from wireproof.model.located import Located, Metric
+from wireproof.plan.schedule import confirm_rounds, screen_rounds
+from wireproof.store.load import load_run
+from wireproof.store.pair_table import PairTable, open_pairs
+
+__all__ = ["Found", "from_folder", "from_table", "from_world", "joined"]
+
+ALL_ROWS = 4_000_000
+"""Tables up to so many pairs are looked at as a whole; of larger ones each node's sample is."""
+PARTNERS = 60
+WORST = 20
+MOST_WORLD_NODES = 20_000
+METRICS: tuple[Metric, ...] = ("goodput", "hrt")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Found:
+    """``worst``: pairs farthest below what both their nodes do elsewhere: (origin, target, value, ratio)."""
+
+    located: tuple[Located, ...]
+    notes: tuple[str, ...] = ()
+    worst: tuple[tuple[str, str, float, float], ...] = ()
+
+
+def joined(parts: Sequence[Samples]) -> Samples | None:
+    """Several launches' samples as one, nodes by name; rounds are kept apart."""
+    if not parts:
+        return None
+    nodes = tuple(dict.fromkeys(name for part in parts for name in part.nodes))
+    index = {name: number for number, name in enumerate(nodes)}
+    origin, target, number, first = [], [], [], 0
+    for part in parts:
+        place = np.asarray([index[name] for name in part.nodes], dtype=np.int32)
+        origin.append(place[part.origin])
+        target.append(place[part.target])
+        number.append(part.round + np.int32(first))
+        first += int(part.round.max()) + 1 if len(part) else 0
+    return Samples(
+        metric=parts[0].metric,
+        nodes=nodes,
+        origin=np.concatenate(origin),
+        target=np.concatenate(target),
+        round=np.concatenate(number),
+        value=np.concatenate([part.value for part in parts]),
+        half_width=np.concatenate([part.half_width for part in parts]),
+    )
+
+
+def _stage(folder: Path, stem: str) -> list[Path]:
+    return sorted(path.parent for path in folder.glob(f"{stem}*/run.json"))
+
+
+def from_folder(folder: Path, fabric: Fabric | None) -> Found:
+    """The check in ``folder`` looked at again, perhaps with another topology. Measures nothing."""
+    screens = _stage(folder, "run") or ([folder] if (folder / "run.json").is_file() else [])
+    if not screens:
+        raise BadInput(f"{folder} holds no run: give the --out folder of a check, or a table of pairs.")
+    runs = [load_run(path) for path in screens]
+    again = [load_run(path) for path in _stage(folder, "confirm")]
+    located: list[Located] = []
+    notes: list[str] = []
+    for metric in METRICS:
+        samples = joined([one for run in runs if (one := samples_of(run, metric)) is not None])
+        if samples is None:
+            continue
+        confirm = joined([one for run in again if (one := samples_of(run, metric)) is not None])
+        known, said = _known(fabric, samples.nodes)
+        notes += said
+        located.append(explain(conclude(screen(samples, known), confirm, known), runs[0]))
+    if not located:
+        raise BadInput(f"{folder} has no streams or short ping-pongs between hosts: there is nothing to locate.")
+    return Found(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
+
+
+def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, list[str]]:
+    if fabric is None:
+        return None, []
+    found, notes = against(fabric, nodes)
+    return found, [*found.notes, *notes]
+
+
+def from_table(path: Path, fabric: Fabric | None) -> Found:
+    """A table of pairs: every row of a small one; of a large one a sample of each node's pairs, and the worst pairs."""
+    with open_pairs(path) as table:
+        known, notes = _known(fabric, table.nodes)
+        partners = len(table.nodes) if table.rows <= ALL_ROWS else PARTNERS
+        columns = table.sample(partners)
+        samples = Samples(
+            metric=table.metric,
+            nodes=table.nodes,
+            origin=columns.origin,
+            target=columns.target,
+            round=columns.round,
+            value=columns.value,
+            half_width=np.full(len(columns.value), np.nan),
+        )
+        if len(columns.value) < table.rows:
+            notes.append(f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of each node")
+        worst = _worst(table)
+    return Found(located=(screen(samples, known).located,), notes=tuple(notes), worst=worst)
+
+
+def _worst(table: PairTable) -> tuple[tuple[str, str, float, float], ...]:
+    tx, rx = table.medians()
+    # A node that occurs on one side only (each pair once) is known by that side.
+    sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)
+    found = table.worst(sender, receiver, WORST)
+    return tuple((table.nodes[o], table.nodes[t], float(value), float(ratio)) for o, t, value, ratio in found)
+
+
+def _world_of(path: Path) -> World:
+    try:
+        if path.stat().st_size > 1 << 20:
+            raise BadInput(f"{path} is larger than 1 MiB: that is no world.")
+        world = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), World)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
+        known = ", ".join(field.name for field in dataclasses.fields(World))
+        raise BadInput(f"{path} is no world ({error}): it has {known}; faults under [[faults]].") from error
+    if not 2 <= world.nodes <= MOST_WORLD_NODES:
+        raise BadInput(f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}.")
+    return world
+
+
+def from_world(path: Path, rounds: int | None) -> Found:
+    """A synthetic cluster, measured and located as a real one would be: what would be found on mine?"""
+    world = _world_of(path)
+    try:
+        fabric = world.fabric() if world.leaves > 1 else None
+        leaves = leaves_of(world.names, fabric)
+        first = screen(world.measure(screen_rounds(world.nodes, leaves, world.seed, rounds)), fabric)
+        index = {name: number for number, name in enumerate(world.names)}
+        suspects = list(dict.fromkeys(index[name] for one in first.suspects for name in one.nodes))
+        confirm = None
+        if suspects:
+            good = [index[name] for name in first.good]
+            confirm = world.measure(confirm_rounds(suspects, good, leaves, world.seed), alone=True)
+        return Found(located=(conclude(first, confirm, fabric),))
+    except (IndexError, ZeroDivisionError, ValueError) as error:
+        raise BadInput(f"{path}: this world cannot be: {error}.") from error

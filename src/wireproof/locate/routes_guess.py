@@ -1,0 +1,157 @@
+"""Which up-link a flow may have taken: routings to be tried, because the fabric does not say which one it uses.
+
+Static routing in fat trees sends what goes to one node over one up-link (D-mod-k, Zahavi, Fat-tree routing and node
+ordering providing contention free traffic for MPI global collectives, 2011): up-link = number of the destination mod k.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.samples import Samples
+from wireproof.locate.topology.uplinks import positions, uplinks
+from wireproof.model.fabric import Fabric
+
+__all__ = ["Crossing", "Guess", "crossing", "guesses", "settled", "without_load"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+_MOST_CLASSES = 4096
+_MOST_LOAD = 12
+_FEWEST_OF_LOAD = 12
+_EXPLAINS = 0.9
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into ``leaves``.
+
+    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its up-links.
+    """
+
+    rows: Ints
+    out: Ints
+    into: Ints
+    origin: Ints
+    target: Ints
+    turn: Ints
+    leaves: tuple[str, ...]
+    leaf: Ints
+    up: tuple[tuple[str, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Guess:
+    """``rule``: how it chooses, in words. ``out`` and ``into``: of each crossing sample the number of the up-link of
+    its first leaf, and of the link into its last; ``width``: numbers are below it. ``exact``: of each leaf, whether the
+    numbers are those of its listed up-links. ``load``: how many flows share the fuller of a sample's two links.
+    """
+
+    rule: str
+    out: Ints
+    into: Ints
+    width: int
+    exact: NDArray[np.bool_]
+    load: Ints
+
+
+def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
+    """The samples of ``use`` whose ends hang on two different known leaves."""
+    first: dict[str, str] = {}
+    for each in fabric.attachments:
+        first.setdefault(each.node, each.switch)
+    leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
+    number = {name: index for index, name in enumerate(leaves)}
+    leaf = np.asarray([number[first[node]] if node in first else -1 for node in samples.nodes], dtype=np.int64)
+    out, into = leaf[samples.origin], leaf[samples.target]
+    rows = np.nonzero(use & (out >= 0) & (into >= 0) & (out != into))[0].astype(np.int64)
+    up = uplinks(fabric)
+    origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
+    # The pairs of a round are streamed one way, then the other: the schedule has the lower number first.
+    turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
+    return Crossing(
+        rows=rows, out=out[rows], into=into[rows], origin=origin, target=target, turn=turn, leaves=leaves, leaf=leaf,
+        up=tuple(tuple(up.get(name, ())) for name in leaves),
+    )  # fmt: skip
+
+
+def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
+    """The routings to be tried, each kind of partition of the samples once."""
+    place = positions(fabric)
+    listed = np.asarray([len(own) for own in cross.up], dtype=np.int64)
+    by_place = np.asarray([place.get(node, 0) for node in samples.nodes], dtype=np.int64)
+    by_number = np.arange(len(samples.nodes), dtype=np.int64)
+    found: list[Guess] = []
+    for widths in _widths(cross, listed):
+        if widths.size == 0 or int(widths.max()) < 2 or int(widths.max()) > _MOST_CLASSES:
+            continue
+        what = f"mod {int(widths[0])}" if bool(np.all(widths == widths[0])) else "mod the leaf's up-links"
+        for name, numbers, end in (
+            ("the destination's number", by_number, cross.target),
+            ("the destination's place on its leaf", by_place, cross.target),
+            ("the source's place on its leaf", by_place, cross.origin),
+        ):
+            guess = _guess(f"{name} {what}", numbers[end], widths, widths == listed, cross)
+            if not any(_same(guess, other) for other in found):
+                found.append(guess)
+    return found
+
+
+def _widths(cross: Crossing, listed: Ints) -> list[Ints]:
+    """How many up-links each leaf may have: as listed, or as many as it has nodes (nothing is oversubscribed)."""
+    sizes = Counter(cross.leaf[cross.leaf >= 0].tolist())
+    usual = max(sizes.values(), default=0)
+    return [np.maximum(listed, 1), np.full(len(cross.leaves), usual, dtype=np.int64)]
+
+
+def _guess(rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cross: Crossing) -> Guess:
+    out, into = number % widths[cross.out], number % widths[cross.into]
+    width = int(widths.max())
+    load = np.maximum(_load(cross.turn, cross.out * width + out), _load(cross.turn, cross.into * width + into))
+    return Guess(rule=rule, out=out, into=into, width=width, exact=exact, load=np.minimum(load, _MOST_LOAD))
+
+
+def _load(turn: Ints, link: Ints) -> Ints:
+    """How many samples of its turn each sample shares its link with, itself included."""
+    if turn.size == 0:
+        return turn
+    _, place, flows = np.unique(turn * (int(link.max()) + 1) + link, return_inverse=True, return_counts=True)
+    return np.asarray(flows[place], dtype=np.int64)
+
+
+def _same(one: Guess, other: Guess) -> bool:
+    return one.width == other.width and np.array_equal(one.out, other.out) and np.array_equal(one.into, other.into)
+
+
+def without_load(residual: Floats, load: Ints, active: NDArray[np.bool_]) -> Floats:
+    """``residual`` less the median of the samples that share their link with as many: what contention explains, if the
+    guess is right (if it is wrong the medians are alike). NaN where too few samples tell the median.
+    """
+    adjusted = np.full(residual.size, np.nan)
+    for flows in np.unique(load).tolist():
+        own = load == flows
+        values = residual[own & active]
+        if values.size >= min(_FEWEST_OF_LOAD, int(np.sum(active)) // 2):
+            adjusted[own] = residual[own] - np.median(values)
+    return adjusted
+
+
+def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[Guess | None, Floats]:
+    """The guess whose sharing of links explains most of the scatter (a tenth at least), if any, and what it leaves."""
+    best: tuple[Guess | None, Floats] = (None, residual)
+    least = _EXPLAINS * _scatter(residual[active])
+    for guess in guesses:
+        adjusted = without_load(residual, guess.load, active)
+        told = active & np.isfinite(adjusted)
+        if np.sum(told) > 0.8 * np.sum(active) and _scatter(adjusted[told]) < least:
+            least, best = _scatter(adjusted[told]), (guess, adjusted)
+    return best
+
+
+def _scatter(values: Floats) -> float:
+    return float(np.mean(np.abs(values - np.median(values)))) if values.size else 0.0

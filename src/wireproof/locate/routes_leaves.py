@@ -1,0 +1,54 @@
+"""Nodes of one leaf that are all slow: the switch is the simpler cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from wireproof.model.fabric import Fabric
+from wireproof.model.located import Blame, Direction
+
+__all__ = ["whole_leaves"]
+
+Stage = Literal["screened", "confirmed"]
+_WHOLE = 0.75
+
+
+def whole_leaves(blames: Iterable[Blame], fabric: Fabric | None, measured: Iterable[str]) -> list[Blame]:
+    """``blames`` with the nodes of a leaf joined into one switch, where three quarters of its measured nodes (three at
+    least) are blamed in one direction by about one factor: the switch, or what feeds it, is the simpler cause.
+    """
+    told = list(blames)
+    leaf: dict[str, str] = {}
+    for each in fabric.attachments if fabric else ():
+        leaf.setdefault(each.node, each.switch)
+    sizes: dict[str, int] = {}
+    for node in dict.fromkeys(measured):
+        if node in leaf:
+            sizes[leaf[node]] = sizes.get(leaf[node], 0) + 1
+    groups: dict[tuple[str, Direction], list[Blame]] = {}
+    for blame in told:
+        if blame.kind in ("node", "port") and blame.subject in leaf:
+            groups.setdefault((leaf[blame.subject], blame.direction), []).append(blame)
+    for (switch, direction), own in groups.items():
+        middle = float(np.median([blame.slowdown for blame in own]))
+        alike = [blame for blame in own if abs(blame.slowdown - middle) <= 0.25 * middle + 0.02]
+        if len(sizes) < 2 or len(alike) < max(3, _WHOLE * sizes[switch]):
+            continue
+        told = [blame for blame in told if blame not in alike]
+        told.append(_joined(switch, direction, alike, middle, sizes[switch]))
+    return told
+
+
+def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, size: int) -> Blame:
+    stage: Stage = "confirmed" if any(blame.stage == "confirmed" for blame in own) else "screened"
+    return Blame(
+        kind="switch", subject=switch, direction=direction, metric=own[0].metric, slowdown=middle,
+        low=float(np.median([blame.low for blame in own])), high=float(np.median([blame.high for blame in own])),
+        confidence=max(blame.confidence for blame in own), stage=stage,
+        value=float(np.median([blame.value for blame in own])),
+        expected=float(np.median([blame.expected for blame in own])), nodes=[blame.subject for blame in own],
+        evidence=[f"{len(own)} of the {size} measured nodes of {switch} are slow by about one factor"],
+    )  # fmt: skip

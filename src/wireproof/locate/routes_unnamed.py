@@ -1,0 +1,109 @@
+"""A bad up-link under a routing that nobody knows: about 1 / h of a leaf's samples are slow by one factor."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.routes_cover import log_tail, thresholds
+from wireproof.locate.routes_guess import Crossing
+from wireproof.model.located import Direction
+
+__all__ = ["Stain", "stains"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+_FEWEST = 4
+_OF_ONE_NODE = 0.4
+_OUTSTANDING = 5.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Stain:
+    """``hit`` of the leaf's ``own`` samples are slow by ``slowness`` (log); elsewhere the share ``usual`` is."""
+
+    leaf: int
+    direction: Direction
+    hit: Flags
+    own: Flags
+    slowness: float
+    usual: float
+    log_p: float
+
+
+def stains(
+    cross: Crossing, values: Floats, active: Flags, practical: float, noise: float, log_alpha: float
+) -> list[Stain]:
+    """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active`` those that count.
+
+    A stain is told from contention by three signs: it is beyond chance when samples that are slow in one turn count as
+    one event; the leaf stands out from the others; and what is slow is slow by one factor, a link's share of all.
+    """
+    found: list[Stain] = []
+    use = active & np.isfinite(values)
+    ways: tuple[tuple[Direction, Ints], ...] = (("tx", cross.out), ("rx", cross.into))
+    for direction, key in ways:
+        for leaf, (log_p, threshold, usual) in _candidates(cross, key, values, use, practical, log_alpha).items():
+            own = use & (key == leaf)
+            hit = own & (np.nan_to_num(values) > threshold)
+            if _is_one_link(cross, leaf, hit, own, values, noise):
+                middle = float(np.median(values[hit]))
+                found.append(
+                    Stain(
+                        leaf=leaf, direction=direction, hit=hit, own=own, slowness=middle, usual=usual, log_p=log_p
+                    )
+                )  # fmt: skip
+    return sorted(found, key=lambda one: one.log_p)
+
+
+def _candidates(
+    cross: Crossing, key: Ints, values: Floats, use: Flags, practical: float, log_alpha: float
+) -> dict[int, tuple[float, float, float]]:
+    """Leaf to (log p, threshold, usual share), the likeliest threshold of each."""
+    count = len(cross.leaves)
+    total = np.bincount(key[use], minlength=count)
+    steps = thresholds(practical)[1:]
+    found: dict[int, tuple[float, float, float]] = {}
+    for threshold in steps:
+        beyond = use & (np.nan_to_num(values) > threshold)
+        slow = np.bincount(key[beyond], minlength=count)
+        all_slow, all_total = int(np.sum(slow)), int(np.sum(total))
+        log_p = log_tail(slow, total, all_slow, all_total) / _clumped(cross, key, beyond) + np.log(
+            2 * count * len(steps)
+        )
+        for leaf in np.nonzero((log_p <= log_alpha) & _outstanding(slow, total))[0].tolist():
+            told = (float(log_p[leaf]), threshold, all_slow / all_total)
+            found[leaf] = min(found.get(leaf, told), told)
+    return found
+
+
+def _clumped(cross: Crossing, key: Ints, beyond: Flags) -> float:
+    """How many slow samples come together in one turn of one leaf (by their own number: sum m^2 / sum m): flows that
+    collide are slow together and are one event, not several.
+    """
+    _, together = np.unique(cross.turn[beyond] * len(cross.leaves) + key[beyond], return_counts=True)
+    return float(np.sum(together**2) / np.sum(together)) if together.size else 1.0
+
+
+def _outstanding(slow: Ints, total: Ints) -> Flags:
+    """Leaves whose share of slow samples is far from that of the others, as these scatter among themselves."""
+    share = slow / np.maximum(total, 1)
+    middle = float(np.median(share))
+    scatter = 1.4826 * float(np.median(np.abs(share - middle)))
+    return np.asarray(share > middle + _OUTSTANDING * max(scatter, 1e-9), dtype=np.bool_)
+
+
+def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags, values: Floats, noise: float) -> bool:
+    """About a link's share of the leaf's samples, slow by one factor, and not mostly those of one node."""
+    width, count = len(cross.up[leaf]), int(np.sum(hit))
+    share = count / float(np.sum(own))
+    if width < 2 or count < _FEWEST or not 0.3 / width <= share <= 3.0 / width:
+        return False
+    middle = float(np.median(values[hit]))
+    scatter = 1.4826 * float(np.median(np.abs(values[hit] - middle)))
+    most = max(int(np.bincount(ends[hit]).max()) for ends in (cross.origin, cross.target))
+    return scatter <= max(3.0 * noise, 0.2 * middle) and most <= _OF_ONE_NODE * count

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kLeadGraceMs = 500;     // rank 0 leaves when the others have spoken,
 constexpr int kOthersGraceMs = 1500;  // and they after its word is out
+constexpr std::int64_t kLateNs = 400'000'000;
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
 // Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the
@@ -47,6 +48,7 @@ bool g_timer_made = false;
 int g_rank = 0;
 int g_run_deadline_ms = 0;
 std::int64_t g_run_end_ns = 0;
+std::int64_t g_alarm_ns = 0;  // what the timer is set to
 
 void say(const char* line) {
   if (g_speaks == 0) return;
@@ -54,11 +56,21 @@ void say(const char* line) {
   write_all(STDOUT_FILENO, {line, strlen(line)});
 }
 
+/// One write, so that the lines of several ranks do not mix. A rank that speaks late was stopped or
+/// had no processor when the others spoke: its line says so.
+void say_last_word() {
+  char line[sizeof(LastWord::line) + 16];
+  std::size_t length = strlen(g_last_word[g_current_word].line);
+  memcpy(line, g_last_word[g_current_word].line, length);
+  const bool late = monotonic_ns() > g_alarm_ns + kLateNs;
+  const char* const ending = late ? ", late\n" : "\n";
+  memcpy(line + length, ending, strlen(ending));
+  length += strlen(ending);
+  write_all(STDERR_FILENO, {line, length});
+}
+
 void on_alarm(int) {
-  if (g_runs != 0) {
-    const char* const line = g_last_word[g_current_word].line;
-    write_all(STDERR_FILENO, {line, strlen(line)});
-  }
+  if (g_runs != 0) say_last_word();
   say(g_prepared[g_current].deadline);
   if (g_ranks > 1) poll(nullptr, 0, g_rank == 0 ? kLeadGraceMs : kOthersGraceMs);
   _exit(kLeave);
@@ -109,7 +121,7 @@ void prepare_last_word() {
   if (g_awaited == kOthers) std::snprintf(what, sizeof what, "waits for the others");
   if (g_awaited >= 0) std::snprintf(what, sizeof what, "waits for rank %d", g_awaited);
   std::snprintf(g_last_word[next].line, sizeof g_last_word[next].line,
-                "wireproof-engine: deadline: rank %d on %s %s %s\n", g_rank, g_host, where, what);
+                "wireproof-engine: deadline: rank %d on %s %s %s", g_rank, g_host, where, what);
   g_current_word = next;
 }
 
@@ -130,6 +142,7 @@ void await(int whom) {
 }
 
 void arm_at(std::int64_t end_ns) {
+  g_alarm_ns = end_ns;
   if (!g_timer_made) return;
   itimerspec at{};
   at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000),

@@ -2,6 +2,7 @@
 #include "measure/sweep.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -79,6 +80,56 @@ TEST(FrameSink, SaysWhenTheDiskIsFull) {
   FrameSink sink(fileno(full));
   EXPECT_THROW(sink.write("{}"), Failure);
   fclose(full);
+}
+
+std::size_t longest(const std::vector<std::string>& frames) {
+  std::size_t most = 0;
+  for (const std::string& frame : frames) {
+    if (kind_of(frame) == "point") most = std::max(most, frame.size());
+  }
+  return most;
+}
+
+TEST(Sweep, ABriefPointLeavesTheBatchesOut) {
+  const std::string point = "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 detail=";
+  const Told full = run(std::string(kHead) + point + "full\n");
+  const Told brief = run(std::string(kHead) + point + "brief\n");
+  const std::string& frame = brief.frames.at(brief.frames.size() - 2);
+  for (const char* part :
+       {R"("batch_ns":[])", R"("block_batches":[])", R"("median_ns":)",
+        R"("payload_forward_bytes":)", R"("integrity":"ok")", R"("witness":[{)"}) {
+    EXPECT_NE(frame.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(frame.find("sentinels"), std::string::npos);
+  EXPECT_LT(2 * longest(brief.frames), longest(full.frames));
+}
+
+/// Peak memory does not tell (other tests have raised it); what is in use now does.
+std::size_t heap_in_use() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+
+TEST(Sweep, AThousandPartnersLeaveNothingBehind) {
+  std::string points;
+  for (int i = 1; i <= 1000; ++i) {
+    points += "point id=" + std::to_string(i) + " pattern=stream message_bytes=4096 pairs=0-" +
+              std::to_string(i) + " iterations=64 detail=brief\n";
+  }
+  const Plan plan = parse_plan(std::string(kHead) +
+                               "policy warmup_min_us=1 warmup_min_operations=1"
+                               " min_blocks=1 block_us=1\n" +
+                               points);
+  const auto transport = open_model({});
+  transport->configure(plan);
+  std::size_t after_ten = 0;
+  for (const Point& point : plan.points) {
+    const auto [origin, target] = point.pairs.at(0);
+    const EndContext context{
+        .point = &point, .policy = &plan.policy, .origin = origin, .target = target};
+    transport->run_pair(origin, target, test_clock(),
+                        {.originate = [&](Pair& pair) { Origin(pair, context).run(); },
+                         .answer = [&](Pair& pair) { serve_target(pair, context); }});
+    if (point.id == 10) after_ten = heap_in_use();
+  }
+  EXPECT_LT(heap_in_use(), after_ten + 256 * 1024);  // 990 pairs: some 100 bytes each
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <numeric>
 #include <thread>
@@ -156,6 +157,47 @@ void speak_in_group(const std::string& meet, int ranks) {
 }
 
 TEST(TcpGroup, BroadcastsGathersAndWaits) { speak_in_group(free_meeting_point(), 4); }
+
+TEST(TcpGroup, SixtyFourTextsArriveInOrder) {
+  constexpr int kRanks = 64;
+  const std::string meet = free_meeting_point();
+  const auto text_of = [](int rank) {
+    return std::string(static_cast<std::size_t>(rank * 997 % 5000), 'x') + std::to_string(rank);
+  };
+  std::vector<std::thread> others;
+  for (int rank = 1; rank < kRanks; ++rank) {
+    others.emplace_back([&, rank] {
+      TcpGroup group(rank, kRanks, meet, "", 20'000);
+      group.gather(text_of(rank));
+      group.barrier();
+    });
+  }
+  TcpGroup group(0, kRanks, meet, "", 20'000);
+  const auto texts = group.gather(text_of(0));
+  group.barrier();
+  for (std::thread& other : others) other.join();
+  ASSERT_EQ(texts.size(), static_cast<std::size_t>(kRanks));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(texts[static_cast<std::size_t>(rank)], text_of(rank));
+  }
+}
+
+TEST(TcpGroup, TheRankThatIsGoneIsNamedThoughAnotherIsLate) {
+  const std::string meet = free_meeting_point();
+  std::promise<void> end;
+  const auto ended = end.get_future().share();
+  std::thread late([&] {
+    TcpGroup group(1, 3, meet, "", 5000);
+    ended.wait();
+  });
+  std::thread gone([&] { TcpGroup(2, 3, meet, "", 5000); });
+  TcpGroup group(0, 3, meet, "", 5000);
+  gone.join();
+  EXPECT_NE(message_of([&] { group.barrier(); }).find("rank 2 closed the connection"),
+            std::string::npos);
+  end.set_value();
+  late.join();
+}
 
 TEST(TcpGroup, OverIpv6) {
   if (!has_ipv6()) GTEST_SKIP() << "needs: IPv6 on the loopback interface";
@@ -425,6 +467,49 @@ TEST(TcpTransport, RunsAPairBothWays) {
   auto other = std::async(std::launch::async, member, 1);
   EXPECT_TRUE(member(0));
   EXPECT_TRUE(other.get());
+}
+
+std::size_t open_descriptors() {
+  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(TcpTransport, ForgottenPairsLeaveNoConnectionAndCanBeMadeAgain) {
+  const std::string meet = free_meeting_point();
+  const HostClock clock;
+  std::size_t before = 0;
+  std::size_t after = 0;
+  const auto member = [&](int rank) {
+    OpenRequest request;
+    request.rank = rank;
+    request.ranks = 2;
+    request.meet = meet;
+    const auto transport = open_tcp(request);
+    transport->configure(plan_of(""));
+    const auto descriptors = [&](std::size_t& count) {
+      transport->group().barrier();
+      if (rank == 0) count = open_descriptors();
+      transport->group().barrier();
+    };
+    descriptors(before);
+    int crossed = 0;
+    for (int point = 0; point < 50; ++point) {
+      std::byte word{7};
+      transport->run_pair(0, 1, clock,
+                          {.originate = [&](Pair& pair) { pair.send_control(std::span(&word, 1)); },
+                           .answer = [&](Pair& pair) { pair.recv_control(std::span(&word, 1)); }});
+      crossed += static_cast<int>(word);
+      transport->group().barrier();
+      transport->forget_pairs();
+    }
+    descriptors(after);
+    transport->close();
+    return crossed;
+  };
+  auto other = std::async(std::launch::async, member, 1);
+  EXPECT_EQ(member(0), 350);
+  EXPECT_EQ(other.get(), 350);
+  EXPECT_EQ(before, after);
 }
 
 }  // namespace

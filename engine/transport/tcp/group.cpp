@@ -4,14 +4,10 @@
 #include <cstring>
 
 #include "base/failure.hpp"
+#include "transport/binomial.hpp"
+#include "transport/tcp/star.hpp"
 
 namespace wireproof::tcp {
-namespace {
-
-constexpr std::uint64_t kLongestText = 1ULL << 30;
-
-}  // namespace
-
 TcpGroup::TcpGroup(int rank, int size, const std::string& meet, const std::string& run,
                    std::int64_t patience_ms)
     : rank_(rank),
@@ -84,11 +80,8 @@ void TcpGroup::receive_bytes(int from, std::span<std::byte> bytes) {
 
 // A length of 8 bytes, least significant first, then the text.
 void TcpGroup::send_text(int to, std::string_view text) {
-  std::array<std::byte, 8> length{};
-  for (std::size_t i = 0; i < length.size(); ++i)
-    length[i] = static_cast<std::byte>(text.size() >> (8 * i));
-  send_bytes(to, length);
-  send_bytes(to, std::as_bytes(std::span(text)));
+  const std::string bundle = bundled(text);
+  send_bytes(to, std::as_bytes(std::span(bundle)));
 }
 
 std::string TcpGroup::receive_text(int from) {
@@ -109,7 +102,7 @@ void TcpGroup::broadcast(std::string& text) {
     text = receive_text(0);
     return;
   }
-  for (int rank = 1; rank < size_; ++rank) send_text(rank, text);
+  send_to_all(to_rank_, bundled(text), patience_ms_);
 }
 
 std::vector<std::string> TcpGroup::gather(std::string_view text) {
@@ -117,8 +110,8 @@ std::vector<std::string> TcpGroup::gather(std::string_view text) {
     send_text(0, text);
     return {};
   }
-  std::vector<std::string> all = {std::string(text)};
-  for (int rank = 1; rank < size_; ++rank) all.push_back(receive_text(rank));
+  std::vector<std::string> all = receive_texts(to_rank_, patience_ms_);
+  all[0] = text;
   return all;
 }
 
@@ -129,8 +122,8 @@ void TcpGroup::barrier() {
     receive_bytes(0, token);
     return;
   }
-  for (int rank = 1; rank < size_; ++rank) receive_bytes(rank, token);
-  for (int rank = 1; rank < size_; ++rank) send_bytes(rank, token);
+  tcp::receive_bytes(to_rank_, token.size(), patience_ms_);
+  send_to_all(to_rank_, std::string_view("\0", 1), patience_ms_);
 }
 
 }  // namespace wireproof::tcp

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, judge, lab_sweep, latency, osu, own, truth
+from benchmarks import bandwidth, judge, lab_sweep, latency, locate, osu, own, truth
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
@@ -26,6 +26,7 @@ PARTS = {
     "osu": (osu.run, 1),
     "lab": (lab_sweep.run, 3),
     "judge": (judge.run, 1),
+    "locate": (locate.run, 3),
 }
 """Each part and its weight in the time."""
 

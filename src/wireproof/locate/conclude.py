@@ -11,8 +11,9 @@ import numpy as np
 from wireproof.locate.blame import blame_of
 from wireproof.locate.confirm import Alone, Finding, alone, look, look_at_pairs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.routes import whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import Screened, path_blames, whole_leaves
+from wireproof.locate.screen import Screened, path_blames
 from wireproof.locate.slowness import value_of
 from wireproof.locate.suspects import Suspect
 from wireproof.locate.tiers import tiers_of
@@ -22,6 +23,7 @@ from wireproof.model.located import Blame, Contention, Located, Metric
 __all__ = ["conclude"]
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
+_WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's slowdown is not what is wrong
 _SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
 
 
@@ -63,8 +65,8 @@ def conclude(
             cleared.append(_name(suspect))
         elif not _explained(finding, blames):
             blames.append(_pair(located.metric, finding))
-    blames = whole_leaves(screened, _distinct(blames))
-    blames += path_blames(screened, {(name, one.direction) for one in blames for name in one.nodes})
+    blames = whole_leaves(_distinct(blames), screened.fabric, screened.samples.nodes)
+    blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
     return msgspec.structs.replace(located, blames=_ordered(blames), cleared=cleared, contention=contention)
 
 
@@ -78,7 +80,7 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
     assert screened.effects is not None  # noqa: S101 - conclude has looked
     return alone(
         confirm, {one.nodes[0] for one in screened.suspects if one.kind != "pair"}, _routes(screened), tier, tiers,
-        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.effects.noise,
+        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.sharp, screened.effects.noise,
         screened.effects.spread, as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
     )  # fmt: skip
 
@@ -121,6 +123,8 @@ def _again(blame: Blame) -> Blame:
 def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> list[Blame]:
     """The blames of one suspect's findings: its node, its port, a path, a pair."""
     slow = [one for one in findings if one.shape == "all"]
+    most = max((one.slowness for one in slow), default=0.0)
+    slow = [one for one in slow if one.slowness >= _WITH_THE_OTHER * most]
     found: list[Blame] = []
     for node in sorted({one.node for one in slow}):
         own = [one for one in slow if one.node == node]
@@ -210,6 +214,49 @@ def _distinct(blames: Sequence[Blame]) -> list[Blame]:
         evidence = list(dict.fromkeys([*before.evidence, *one.evidence]))
         found[key] = msgspec.structs.replace(better, nodes=nodes, evidence=evidence)
     return list(found.values())
+
+
+def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
+    """``blames`` without pairs that a blamed leaf or one of its links explains."""
+    number = {name: index for index, name in enumerate(screened.samples.nodes)}
+    named = " ".join(f" {one.subject} " for one in blames if one.kind in ("link", "switch"))
+
+    def explained(one: Blame) -> bool:
+        leaves = {int(screened.places.leaf[number[name]]) for name in one.nodes if name in number} - {-1}
+        return len(leaves) > 1 and any(f" {screened.places.leaves[leaf]} " in named for leaf in leaves)
+
+    named_leaves = [_with_path(one, blames) if _is_named(one) else one for one in blames]
+    return [
+        one
+        for one in named_leaves
+        if not (one.kind == "pair" and explained(one))
+        and not (_is_unnamed(one) and any(_covers(other, one) for other in blames))
+    ]
+
+
+def _with_path(named: Blame, blames: Sequence[Blame]) -> Blame:
+    """A link or leaf of the screen, confirmed by the paths through it that were slow alone too."""
+    paths = [one for one in blames if _is_unnamed(one) and _covers(named, one) and one.stage == "confirmed"]
+    if not paths:
+        return named
+    evidence = list(dict.fromkeys([*named.evidence, *(line for one in paths for line in one.evidence)]))
+    confidence = max(named.confidence, *(one.confidence for one in paths))
+    return msgspec.structs.replace(named, stage="confirmed", evidence=evidence, confidence=confidence)
+
+
+def _is_named(blame: Blame) -> bool:
+    return blame.kind in ("link", "switch") and not _is_unnamed(blame)
+
+
+def _is_unnamed(blame: Blame) -> bool:
+    return blame.kind == "link" and blame.subject.endswith(" - ?")
+
+
+def _covers(named: Blame, path: Blame) -> bool:
+    """Whether a link or leaf that is named explains a path that could not be named."""
+    leaf = path.subject.partition(" - ")[0]
+    same = leaf in named.subject.split(" - ") and named.direction in ("", path.direction)
+    return _is_named(named) and same
 
 
 def _ordered(blames: Sequence[Blame]) -> list[Blame]:

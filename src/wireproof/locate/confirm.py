@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from wireproof.locate.effects import robust_scale
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, as_normal, holm, upper_tail
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, as_normal, holm, upper_tail
 from wireproof.locate.slowness import log_slowness
+from wireproof.locate.tiers import ONE_SWITCH
 from wireproof.model.located import Direction
 
 __all__ = ["Alone", "Finding", "Partner", "alone", "look", "look_at_pairs"]
@@ -27,6 +28,9 @@ Pair = tuple[str, str]
 
 _CONTROLS = 3
 _PRIOR_FREEDOM = 8.0
+_NOT_BELOW = 1.645  # standard errors by which an estimate may miss the practical threshold: 5 % of the time by chance
+_STRICT = 0.2  # of the family-wise error: what was suspected because it was slow tends to look slow
+_FAR = 3.0
 _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown speaks against it
 
 
@@ -34,13 +38,16 @@ _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown speaks 
 class Alone:
     """The confirm stage's samples with what is ``expected`` of each (log slowness) and its kind of path (``tier``).
 
-    ``sigma``: of one sample; ``spread``: of healthy ports; ``practical``: the least slowness that is called one.
+    ``sharp``: the kinds of path that show a port's slowness, the fastest unless they are noisy: a path that is slow
+    anyway hides a port. ``sigma``: of one sample; ``spread``: of healthy ports; ``practical``: the least slowdown that
+    is called one.
     """
 
     samples: Samples
     expected: Floats
     tier: NDArray[np.int32]
     tiers: tuple[str, ...]
+    sharp: frozenset[str]
     sigma: float
     spread: float
     practical: float
@@ -80,8 +87,8 @@ class Finding:
 
 def alone(
     confirm: Samples, suspects: set[str], pairs: Iterable[Pair], tier: NDArray[np.int32], tiers: tuple[str, ...],
-    kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], noise: float, spread: float, practical: float,
-    alpha: float,
+    kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], sharp: frozenset[str], noise: float,
+    spread: float, practical: float, alpha: float,
 ) -> Alone:  # fmt: skip
     """The samples ready to be looked at. ``levels``: the screen's, by kind of path and of nodes; ``kind``: of each
     sample. Three samples of good nodes on a kind of path replace the screen's level.
@@ -104,7 +111,7 @@ def alone(
         level = levels.get((tiers[number], slowest), fallback)
         expected[own] = float(np.median(logs[own & control])) if np.sum(own & control) >= _CONTROLS else level
     return Alone(
-        samples=confirm, expected=expected, tier=tier, tiers=tiers, sigma=_own_noise(confirm, logs, noise),
+        samples=confirm, expected=expected, tier=tier, tiers=tiers, sharp=sharp, sigma=_own_noise(confirm, logs, noise),
         spread=spread, practical=practical, alpha=alpha,
     )  # fmt: skip
 
@@ -165,44 +172,47 @@ def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partn
     logs = log_slowness(view.samples)[rows]
     return Partner(
         name=name, tier=view.tiers[tier], slowness=float(np.median(logs - view.expected[rows])),
-        error=MEDIAN_FACTOR * view.sigma / rows.size**0.5, expected=float(np.median(view.expected[rows])),
-        samples=int(rows.size),
+        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
+        expected=float(np.median(view.expected[rows])), samples=int(rows.size),
     )  # fmt: skip
 
 
 def _overall(node: str, way: Direction, partners: tuple[Partner, ...], view: Alone) -> Finding:
-    """The suspect's own slowness: the median over its partners, with the error that their number leaves."""
-    total = sum(one.samples for one in partners)
+    """The suspect's own slowness: the median over its partners on the paths that show a port best."""
+    own = [one for one in partners if one.tier in view.sharp] or list(partners)
+    total = sum(one.samples for one in own)  # the spread counts for the suspect itself and, averaged, for its partners
     return Finding(
-        node=node, direction=way, shape="unclear", slowness=float(np.median([one.slowness for one in partners])),
-        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + view.spread**2)), p=1.0,
-        expected=float(np.median([one.expected for one in partners])), partners=partners, slow=(),
+        node=node, direction=way, shape="unclear", slowness=float(np.median([one.slowness for one in own])),
+        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + view.spread**2 * (1.0 + 1.0 / len(own)))),
+        p=1.0,
+        expected=float(np.median([one.expected for one in own])), partners=partners, slow=(),
     )  # fmt: skip
 
 
 def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
     """The finding with its shape."""
-    guilty = draft.p <= view.alpha and draft.slowness + REACH * draft.error >= view.practical
-    size = max([draft.slowness if guilty else 0.0, *(one.slowness for one in draft.partners)])
-    against = [
-        one for one in draft.partners if one.slowness < _CONTRADICTS * size and one.slowness + REACH * one.error < size
-    ]
-    if guilty and not against:
-        return dataclasses.replace(draft, shape="all", slow=draft.partners)
-    slow = [
+    guilty = draft.p <= view.alpha * _STRICT and draft.slowness + _NOT_BELOW * draft.error >= view.practical
+    own = [one for one in draft.partners if one.tier in view.sharp] or list(draft.partners)
+    beyond = [
         (one, p)
         for one, p in zip(draft.partners, each, strict=True)
-        if one not in against and (guilty or (p <= view.alpha and one.slowness + REACH * one.error >= view.practical))
+        if p <= view.alpha * _STRICT and one.slowness + _NOT_BELOW * one.error >= view.practical
     ]
+    size = draft.slowness if guilty else max((one.slowness for one, _ in beyond), default=0.0)
+    against = [one for one in own if one.slowness < _CONTRADICTS * size and one.slowness + _FAR * one.error < size]
+    if guilty and not against:
+        return dataclasses.replace(draft, shape="all", slow=tuple(own))
+    slow = [one for one, _ in beyond if one not in against]
     if not slow or not against:
-        return dataclasses.replace(draft, shape="fast" if not slow else "unclear")
-    culprits = tuple(one for one, _ in slow)
-    split = {one.tier for one in culprits}.isdisjoint(one.tier for one in draft.partners if one not in culprits)
+        return dataclasses.replace(draft, shape="unclear" if slow else "fast")
+    fast = {one.tier for one in against}
+    behind = {one.tier for one in slow}.isdisjoint({one.tier for one in draft.partners if one not in slow})
+    split = behind and ONE_SWITCH in fast
     shape: Shape = "path" if split else "partner" if len(slow) == 1 else "all" if guilty else "unclear"
     return dataclasses.replace(
-        draft, shape=shape, slow=culprits, slowness=float(np.median([one.slowness for one in culprits])),
-        error=float(np.sqrt(np.mean([one.error**2 for one in culprits]) / len(culprits) + view.spread**2)),
-        expected=float(np.median([one.expected for one in culprits])), p=min(p for _, p in slow),
+        draft, shape=shape, slow=tuple(slow), slowness=float(np.median([one.slowness for one in slow])),
+        error=float(np.sqrt(np.mean([one.error**2 for one in slow]) / len(slow) + view.spread**2)),
+        expected=float(np.median([one.expected for one in slow])), p=min(p for _, p in beyond),
     )  # fmt: skip
 
 

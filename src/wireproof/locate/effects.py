@@ -14,9 +14,18 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.groups import Groups, grouped_median
 from wireproof.locate.significance import Floats, median_error
 
-__all__ = ["Effects", "Ports", "explained", "grouped_best", "grouped_median", "levels_of", "polish", "robust_scale"]
+__all__ = [
+    "Effects",
+    "Ports",
+    "explained",
+    "fine_strata",
+    "levels_of",
+    "polish",
+    "robust_scale",
+]
 
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -55,11 +64,35 @@ class Ports:
         """The other end of each of ``either``."""
         return np.concatenate((self.far, self.own))
 
+    @functools.cached_property
+    def by_port(self) -> Groups:
+        """``either`` by port."""
+        return Groups(self.either, self.count)
+
+    @functools.cached_property
+    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        key = np.concatenate((self.stratum, self.stratum)).astype(np.int64) * self.count + self.either
+        if self.strata == 1:
+            return np.arange(self.count, dtype=np.int64), key
+        cells, place = np.unique(key, return_inverse=True)
+        return cells, place
+
+    @property
+    def cell_stratum(self) -> NDArray[np.int64]:
+        """The stratum of each cell."""
+        return self._cells[0] // self.count
+
+    @functools.cached_property
+    def by_cell(self) -> Groups:
+        """``either`` by stratum and port, of those that have samples."""
+        return Groups(self._cells[1], self._cells[0].size)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Effects:
     """``level`` by stratum (log of the value that is expected), ``sigma`` by stratum, ``slowness``, standard ``error``
     and ``samples`` by port; ``residual``: each sample's slowness against its level. ``freedom``: of ``sigma``.
+    ``noise``: sigma on the paths that show a port best; ``spread``: of healthy ports.
     """
 
     level: Floats
@@ -78,66 +111,40 @@ def robust_scale(x: Floats) -> float:
     return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
-def grouped_median(
-    group: NDArray[np.integer], values: Floats, count: int, *, early: bool = False
-) -> tuple[Floats, Ints]:
-    """(median, members) of each of ``count`` groups; NaN where there is none. Of two members the faster: one bad
-    partner of two must not make a port slow. ``early``: the lower quartile, for as long as nobody knows who is bad.
-    """
-    members = np.bincount(group, minlength=count)
-    order = np.lexsort((values, group))
-    first = np.cumsum(members) - members
-    above = np.maximum(members - 1, 0)
-    lower = first + (above // 4 if early else above // 2)
-    upper = lower if early else np.where(members == 2, lower, first + members // 2)
-    median = np.full(count, np.nan)
-    some = members > 0
-    ordered = values[order]
-    median[some] = (ordered[lower[some]] + ordered[upper[some]]) / 2.0
-    return median, members.astype(np.int32)
-
-
-def grouped_best(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
-    """(best, members) of each group: what it reaches with several partners. The third smallest of eight members or
-    more, the second of three or more, else the smallest; NaN where there is none.
-    """
-    members = np.bincount(group, minlength=count)
-    order = np.lexsort((values, group))
-    place = np.cumsum(members) - members + np.where(members >= 8, 2, np.where(members >= 3, 1, 0))
-    best = np.full(count, np.nan)
-    best[members > 0] = values[order][place[members > 0]]
-    return best, members.astype(np.int32)
-
-
-def levels_of(ports: Ports, slowness: Floats, use: Flags, *, early: bool = False) -> Floats:
+def levels_of(ports: Ports, slowness: Floats, use: Flags | None = None, *, early: bool = False) -> Floats:
     """Median over ports of each port's median (``early``: lower quartile) within the stratum; NaN without samples."""
-    both = np.concatenate((ports.own[use], ports.far[use]))
-    stratum = np.concatenate((ports.stratum[use],) * 2)
-    cell, inverse = np.unique(stratum.astype(np.int64) * ports.count + both, return_inverse=True)
-    medians, _ = grouped_median(inverse, np.concatenate((slowness[use],) * 2), cell.size, early=early)
-    level, _ = grouped_median(cell // ports.count, medians, ports.strata)
+    both = None if use is None else np.concatenate((use, use))
+    medians, members = ports.by_cell.median(np.concatenate((slowness, slowness)), both, early=early)
+    some = members > 0
+    level, _ = grouped_median(ports.cell_stratum[some], medians[some], ports.strata)
     return level
 
 
 def _sigmas(ports: Ports, leftover: Floats) -> tuple[Floats, Floats]:
     """(sigma, samples) by stratum: MAD, joined by the prior."""
-    centre, members = grouped_median(ports.stratum, leftover, ports.strata)
-    spread, _ = grouped_median(ports.stratum, np.abs(leftover - centre[ports.stratum]), ports.strata)
+    members = np.bincount(ports.stratum, minlength=ports.strata).astype(np.float64)
+    spread = np.zeros(ports.strata)
+    for stratum in np.nonzero(members)[0].tolist():
+        spread[stratum] = robust_scale(leftover[ports.stratum == stratum])
     weight = _MAD_EFFICIENCY * members
-    variance = (weight * np.nan_to_num(_MAD * spread) ** 2 + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (
-        weight + _PRIOR_FREEDOM
-    )
-    return np.sqrt(variance), members.astype(np.float64)
+    variance = (weight * spread**2 + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (weight + _PRIOR_FREEDOM)
+    return np.sqrt(variance), members
+
+
+def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Flags:
+    """Strata that show a port: within 10 % of the fastest of their family, and not twice as noisy as the quietest."""
+    lowest = np.full(int(family.max()) + 1, np.inf)
+    np.fmin.at(lowest, family, level)
+    known = ~np.isnan(level)
+    fine = (level <= lowest[family] + _SHARP_LEVEL) & (sigma <= _SHARP_NOISE * np.min(sigma[known]))
+    return np.asarray(fine if np.any(fine) else known, dtype=np.bool_)
 
 
 def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
     """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not much noisier than
     the others. A port that has too few of them takes all that it has.
     """
-    lowest = np.full(int(ports.family.max()) + 1, np.inf)
-    np.fmin.at(lowest, ports.family, level)
-    fine = (level <= lowest[ports.family] + _SHARP_LEVEL) & (sigma <= _SHARP_NOISE * np.nanmin(sigma))
-    fine = fine if np.any(fine) else ~np.isnan(level)
+    fine = fine_strata(level, sigma, ports.family)
     stratum = np.concatenate((ports.stratum, ports.stratum))
     good = fine[stratum] & (ports.family[stratum] == ports.kind[ports.either])
     for wider in (fine[stratum], np.ones(stratum.size, dtype=np.bool_)):
@@ -156,7 +163,7 @@ def _port_medians(
     kept = np.bincount(ports.either[clean], minlength=ports.count)
     lean = kept * _ENOUGH < total
     final = clean | (use & lean[ports.either])
-    return grouped_median(ports.either[final], everything[final], ports.count, early=early)
+    return ports.by_port.median(everything, final, early=early)
 
 
 def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float) -> Effects:
@@ -169,12 +176,13 @@ def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floo
     for turn in range(_TURNS):
         early = turn == 0
         level = levels_of(ports, logs, use, early=early)
-        level = np.where(np.isnan(level), levels_of(ports, logs, np.ones(logs.size, dtype=np.bool_)), level)
+        level = np.where(np.isnan(level), levels_of(ports, logs), level) if np.any(np.isnan(level)) else level
         residual = logs - level[ports.stratum]
         sigma, members = _sigmas(ports, residual - _explained(ports, residual, None if early else bad, additive))
         sharp = _sharp(ports, level, sigma)
         slowness, samples = _port_medians(ports, residual, sharp, bad, early=early)
-        noise = float(np.sqrt(np.average(sigma**2, weights=np.maximum(members, 1e-9))))
+        fine = fine_strata(level, sigma, ports.family)
+        noise = float(np.sqrt(np.average(sigma[fine] ** 2, weights=members[fine])))
         shared = np.where(samples > 0, _port_sigma(ports, sigma, sharp), np.nan)
         spread = _spread(
             slowness, shared, (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad), samples, floor

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.blame import blame_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, Ports, explained, polish
+from wireproof.locate.effects import Effects, Ports, explained, fine_strata, polish
 from wireproof.locate.lone_pair import screen_two
+from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import Floats, detectable
-from wireproof.locate.slowness import log_of, log_slowness, value_of
+from wireproof.locate.significance import REACH, Floats, detectable, median_error
+from wireproof.locate.slowness import log_slowness, value_of
 from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
 from wireproof.locate.suspects import (
     Suspect,
@@ -25,14 +25,16 @@ from wireproof.locate.suspects import (
     suspected_pairs,
     ways_of,
 )
-from wireproof.locate.tiers import Places, places_of, tiers_of
+from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 
-__all__ = ["Screened", "Suspect", "path_blames", "screen", "whole_leaves"]
+__all__ = ["Screened", "Suspect", "path_blames", "screen"]
 
-_LEAF_NODES, _LEAF_SHARE = 3, 0.75
+_ALL_PAIRS = 64  # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
 _FEW_SAMPLES = 3
+_INNER = 2  # samples within the leaf that acquit a port of what is slow across leaves
+_OWN = ("node", "port", "switch")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class Screened:
     """``suspects``: nodes and ports, the surest first, then pairs (to be measured again themselves); ``good``:
     known-good nodes, the best first. ``levels``: expected log slowness by kind of path and kind of
     node. ``expected``: the value (in the metric's unit) that each sample should have after paths, kinds and ports.
-    ``effects`` is None when nothing was measured.
+    ``sharp``: kinds of path on which a slow port shows. ``effects`` is None when nothing was measured.
     """
 
     suspects: list[Suspect]
@@ -51,6 +53,7 @@ class Screened:
     places: Places
     kinds: Kinds
     levels: dict[tuple[str, int], float]
+    sharp: frozenset[str]
     expected: Floats
     effects: Effects | None
     criteria: Criteria
@@ -68,7 +71,8 @@ def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | 
     places = places_of(samples.nodes, fabric)
     frame = Screened(
         suspects=[], good=[], located=_frame(samples, criteria), samples=samples, fabric=fabric, places=places,
-        kinds=one_kind(len(samples.nodes)), levels={}, expected=np.zeros(0), effects=None, criteria=criteria,
+        kinds=one_kind(len(samples.nodes)), levels={}, sharp=frozenset(), expected=np.zeros(0), effects=None,
+        criteria=criteria,
     )  # fmt: skip
     if len(samples) == 0:
         return frame
@@ -77,22 +81,56 @@ def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | 
     if frame.located.measured == 2:
         return _two(frame, effects, names)
     levels = _tier_levels(effects.level, kinds, names)
+    effects_of_ports = _without_paths(ports, effects, tier, names)
+    suspects, expected = _suspects(samples, ports, effects, effects_of_ports, excess, criteria)
+    sign = -1.0 if samples.metric == "goodput" else 1.0
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    found = dataclasses.replace(
+        frame, suspects=suspects, good=good_nodes(samples, effects, suspects, practical), effects=effects, kinds=kinds,
+        levels=levels, sharp=_sharp(effects, kinds, names),
+        expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
+    )  # fmt: skip
+    own = {
+        one.nodes for one in suspected_nodes(samples, effects_of_ports, _port_levels(ports, effects.level), criteria)
+    }
+    sure = [screened_blame(samples, one) for one in suspects if one.nodes in own and one.p <= criteria.alpha]
+    blames = whole_leaves(sure, fabric, samples.nodes)
+    blames += path_blames(found, blames)
+    located = _filled(found, blames, _tiers(samples, levels, tier, names), _notes(samples, kinds, levels))
+    return dataclasses.replace(found, located=located)
+
+
+def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]) -> Effects:
+    """A port that is fast within its leaf is slow because of what lies behind the leaf: its slowness is that within."""
+    if ONE_SWITCH not in names or len(names) == 1:
+        return effects
+    within = np.concatenate((tier == names.index(ONE_SWITCH),) * 2)
+    inner, members = ports.by_port.median(np.concatenate((effects.residual, effects.residual)), within)
+    error = median_error(effects.noise, members, effects.spread)
+    slow = np.nan_to_num(effects.slowness)
+    with np.errstate(invalid="ignore"):
+        behind = (members >= _INNER) & (inner < 0.5 * slow) & (inner + REACH * error < slow)
+    return dataclasses.replace(effects, slowness=np.where(behind, inner, effects.slowness))
+
+
+def _suspects(
+    samples: Samples, ports: Ports, effects: Effects, own: Effects, excess: Floats, criteria: Criteria
+) -> tuple[list[Suspect], Floats]:
+    """(nodes and ports, then pairs; the log slowness that each sample should have with those nodes and ports).
+
+    ``effects`` make suspects, ``own`` (without what paths do) explain samples.
+    """
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     suspects = suspected_nodes(samples, effects, _port_levels(ports, effects.level), criteria)
     clean = effects.level[ports.stratum]
-    expected = clean + explained(ports, effects, practical / 2.0, additive=samples.metric == "hrt")
-    pairs = suspected_pairs(
-        samples, log_slowness(samples) - expected - excess, effects.sigma[ports.stratum], clean, suspects, criteria
-    )
-    sign = -1.0 if samples.metric == "goodput" else 1.0
-    found = dataclasses.replace(
-        frame, suspects=suspects + pairs, good=good_nodes(samples, effects, suspects, practical), effects=effects,
-        kinds=kinds, levels=levels, expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
-    )  # fmt: skip
-    blames = whole_leaves(found, [screened_blame(samples, one) for one in suspects if one.p <= criteria.alpha])
-    blames += path_blames(found, {(one.subject, one.direction) for one in blames})
-    located = _filled(found, blames, _tiers(samples, levels, tier, names), _notes(samples, kinds, levels))
-    return dataclasses.replace(found, located=located)
+    expected = clean + explained(ports, own, practical / 2.0, additive=samples.metric == "hrt")
+    if len(samples.nodes) > _ALL_PAIRS:
+        return suspects, expected
+    leftover = log_slowness(samples) - expected - excess
+    return [
+        *suspects,
+        *suspected_pairs(samples, leftover, effects.sigma[ports.stratum], clean, suspects, criteria),
+    ], expected
 
 
 def _fit(
@@ -130,9 +168,21 @@ def _port_levels(ports: Ports, level: Floats) -> Floats:
     return np.asarray(lowest[ports.kind], dtype=np.float64)
 
 
-def path_blames(screened: Screened, excluded: set[tuple[str, str]]) -> list[Blame]:
-    """Links and switches that are slow, once the ports of ``excluded`` (node, direction or "" for both) are known."""
-    return []
+def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
+    """Links and switches that are slow, by the screen's samples, once the ports that ``blames`` names are known."""
+    if screened.effects is None:
+        return []
+    excluded = {(name, one.direction) for one in blames if one.kind in _OWN for name in one.nodes}
+    sigma = float(np.nanmax(screened.effects.sigma))
+    return blame_paths(
+        screened.samples, screened.expected, sigma, excluded, screened.fabric, screened.criteria, stage="screened"
+    )
+
+
+def _sharp(effects: Effects, kinds: Kinds, names: Sequence[str]) -> frozenset[str]:
+    """Kinds of path on which a slow port shows."""
+    fine = fine_strata(effects.level, effects.sigma, np.tile(np.arange(kinds.count), len(names)))
+    return frozenset(names[number // kinds.count] for number in np.nonzero(fine)[0].tolist())
 
 
 def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
@@ -146,39 +196,6 @@ def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
         expected=np.full(len(frame.samples), value_of(frame.samples.metric, level)),
     )  # fmt: skip
     return dataclasses.replace(found, located=_filled(found, blames, tiers, [note]))
-
-
-def whole_leaves(screened: Screened, blames: list[Blame]) -> list[Blame]:
-    """Where most nodes of a leaf are slow in the same way it is the leaf's switch, not each of them."""
-    places, names = screened.places, screened.samples.nodes
-    if len(places.leaves) < 2:
-        return blames
-    index = {name: number for number, name in enumerate(names)}
-    kept, by_leaf = list[Blame](), dict[tuple[int, str], list[Blame]]()
-    for one in blames:
-        if one.kind not in ("node", "port"):
-            kept.append(one)
-            continue
-        by_leaf.setdefault((int(places.leaf[index[one.subject]]), one.direction), []).append(one)
-    for (leaf, _), own in by_leaf.items():
-        size = int(np.sum(places.leaf == leaf))
-        if leaf < 0 or len(own) < _LEAF_NODES or len(own) < _LEAF_SHARE * size:
-            kept += own
-            continue
-        slowness = np.asarray([as_log(one.metric, one.slowdown) for one in own])
-        spread = float(np.std(slowness)) / len(own) ** 0.5 + screened.criteria.floor
-        worst = max(own, key=lambda one: one.slowdown)
-        kept.append(
-            blame_of(
-                "switch", places.leaves[leaf], worst.direction, worst.metric, slowness=float(np.median(slowness)),
-                error=spread, p=1.0 - min(one.confidence for one in own),
-                stage="screened" if any(one.stage == "screened" for one in own) else "confirmed",
-                expected=log_of(worst.metric, worst.expected),
-                nodes=[one.subject for one in own],
-                evidence=[f"{len(own)} of {size} nodes of the leaf are slow alike, also among themselves"],
-            )
-        )  # fmt: skip
-    return kept
 
 
 def _tiers(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import Ports, grouped_best, grouped_median, levels_of, robust_scale
+from wireproof.locate.effects import Ports, levels_of, robust_scale
+from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import Floats
 from wireproof.locate.tiers import ONE_SWITCH, Places
@@ -63,7 +64,7 @@ def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Ki
     one = one_kind(count)
     if samples.metric != "goodput":
         return one
-    residual = logs - levels_of(ports, logs, np.ones(logs.size, dtype=np.bool_))[ports.stratum]
+    residual = logs - levels_of(ports, logs)[ports.stratum]
     ends = np.concatenate((samples.origin, samples.target))
     best, members = grouped_best(ends, np.concatenate((residual, residual)), count)
     order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[: int(np.sum(members > 0))]

@@ -10,7 +10,8 @@ import numpy as np
 
 from wireproof.locate.blame import blame_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, grouped_median
+from wireproof.locate.effects import Effects
+from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import REACH, Floats, as_normal, holm, quantile, upper_tail
 from wireproof.model.located import Blame, Direction

@@ -1,0 +1,132 @@
+"""Samples of a run: who measured with whom, which rounds, and what is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from tests.synthetic import World, run_of
+
+from wireproof.locate.from_run import samples_of
+from wireproof.model.claim import HostClaim
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.run import Run
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Four hosts, streams of two sizes and ping-pongs of three."""
+    return run_of(World(nodes=4, sizes=(8, 4096, 1 << 20)))
+
+
+def _changed(run: Run, index: int, **fields: Any) -> Run:
+    points = list(run.points)
+    pair = msgspec.structs.replace(points[index].pairs[0], **fields)
+    points[index] = msgspec.structs.replace(points[index], pairs=[pair])
+    return msgspec.structs.replace(run, points=points)
+
+
+def _large(run: Run) -> list[int]:
+    return [i for i, p in enumerate(run.points) if p.pattern == "stream" and p.message_bytes == 1 << 20]
+
+
+def test_one_sample_per_stream_at_the_largest_size(run: Run) -> None:
+    samples = samples_of(run)
+    assert samples is not None
+    assert samples.nodes == ("n1", "n2", "n3", "n4")
+    assert len(samples) == 12
+    point = run.points[_large(run)[0]]
+    estimate = point.pairs[0].estimate
+    assert estimate is not None
+    assert samples.value[0] == pytest.approx((1 << 20) / (estimate.median_ns * 1e-9))
+    assert np.all(samples.half_width > 0)
+
+
+def test_both_directions_of_the_same_pairs_are_one_round(run: Run) -> None:
+    samples = samples_of(run)
+    assert samples is not None
+    for number in range(6):
+        own = samples.round == number
+        assert np.sum(own) == 2
+        assert set(samples.origin[own].tolist()) == set(samples.target[own].tolist())
+
+
+def test_half_round_trips_are_of_small_messages(run: Run) -> None:
+    samples = samples_of(run, "hrt")
+    assert samples is not None
+    assert (samples.metric, len(samples)) == ("hrt", 6)
+    small = [p for p in run.points if p.pattern == "pingpong" and p.message_bytes == 8]
+    assert {round(v) for v in samples.value} == {
+        round(p.pairs[0].estimate.median_ns) for p in small if p.pairs[0].estimate
+    }
+
+
+@pytest.mark.parametrize("change", [{"status": "deadline"}, {"status": "error"}, {"integrity": "corrupt"}])
+def test_what_did_not_end_well_is_no_sample(run: Run, change: dict[str, str]) -> None:
+    samples = samples_of(_changed(run, _large(run)[0], **change))
+    assert samples is not None
+    assert len(samples) == 11
+
+
+def test_without_estimate_and_batches_there_is_no_sample(run: Run) -> None:
+    samples = samples_of(_changed(run, _large(run)[0], estimate=None, batch_ns=[]))
+    assert samples is not None
+    assert len(samples) == 11
+
+
+def test_a_host_with_several_ranks_is_one_node(run: Run) -> None:
+    hosts = [HostClaim(rank=rank, host=("a", "a", "b", "c")[rank]) for rank in range(4)]
+    samples = samples_of(msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, hosts=hosts)))
+    assert samples is not None
+    assert samples.nodes == ("a", "b", "c")
+    assert not np.any(samples.origin == samples.target)
+
+
+def test_several_pairs_between_two_hosts_share_their_link(run: Run) -> None:
+    first, second = (run.points[index] for index in _large(run)[:2])
+    both = msgspec.structs.replace(first, pairs=[first.pairs[0], msgspec.structs.replace(first.pairs[0])])
+    samples = samples_of(msgspec.structs.replace(run, points=[both, second]))
+    alone = samples_of(msgspec.structs.replace(run, points=[first, second]))
+    assert samples is not None
+    assert alone is not None
+    assert samples.value[0] == pytest.approx(2 * alone.value[0])
+
+
+def test_puts_serve_where_nothing_was_streamed(run: Run) -> None:
+    points = [msgspec.structs.replace(p, pattern="put", form="stream") for p in run.points if p.pattern == "stream"]
+    samples = samples_of(msgspec.structs.replace(run, points=points))
+    assert samples is not None
+    assert len(samples) == 12
+
+
+def test_a_size_that_only_some_rounds_have_is_not_taken(run: Run) -> None:
+    few = _large(run)[1:]
+    kept = [p for i, p in enumerate(run.points) if i not in few]
+    samples = samples_of(msgspec.structs.replace(run, points=kept))
+    assert samples is not None
+    assert len(samples) == 12
+    assert samples.value.max() == pytest.approx(
+        max(4096 / (_median(p.pairs[0]) * 1e-9) for p in kept if _is(p, "stream", 4096))
+    )
+
+
+def _is(point: PointRecord, pattern: str, size: int) -> bool:
+    return point.pattern == pattern and point.message_bytes == size
+
+
+def _median(pair: PairResult) -> float:
+    assert pair.estimate is not None
+    return pair.estimate.median_ns
+
+
+def test_nothing_measured_is_none_and_no_crash(run: Run) -> None:
+    assert samples_of(msgspec.structs.replace(run, points=[])) is None
+    nobody = msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, hosts=[]))
+    assert samples_of(nobody) is None
+    failed = run
+    for index in _large(run):
+        failed = _changed(failed, index, status="error")
+    only = msgspec.structs.replace(failed, points=[failed.points[i] for i in _large(run)])
+    assert samples_of(only) is None

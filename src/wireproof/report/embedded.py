@@ -18,7 +18,18 @@ BUDGET = 500_000
 """Characters of JSON in a page."""
 
 # What goes first is what the other tables of the page hold, or only programs miss.
-_ORDER = ("samples", "results", "traffic", "hosts", "claim.hosts", "errors", "missing", "located.missing", "findings")
+_ORDER = (
+    "samples",
+    "groups",
+    "results",
+    "traffic",
+    "hosts",
+    "claim.hosts",
+    "errors",
+    "missing",
+    "located.missing",
+    "findings",
+)
 _LEAST_BYTES = {"samples": 300, "results": 250}
 _FINDINGS = 100
 

@@ -15,11 +15,35 @@ import msgspec
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.located import Located
-from wireproof.model.record import Close, EngineError, Estimate, Floor, Host, Open, PairResult, PointRecord
+from wireproof.model.record import (
+    Close,
+    EngineError,
+    Estimate,
+    Floor,
+    GroupResult,
+    Host,
+    Open,
+    Overlap,
+    PairResult,
+    PointRecord,
+    Quantiles,
+)
 from wireproof.model.run import Provenance, Run
+from wireproof.report.group_rows import group_row
 from wireproof.report.traffic import Flow, flows
 
-__all__ = ["SCHEMA", "VERSION", "Document", "Sample", "Traffic", "document", "json_schema", "plain", "to_json"]
+__all__ = [
+    "SCHEMA",
+    "VERSION",
+    "Document",
+    "GroupSample",
+    "Sample",
+    "Traffic",
+    "document",
+    "json_schema",
+    "plain",
+    "to_json",
+]
 
 SCHEMA = "wireproof.result"
 VERSION = 1
@@ -56,6 +80,42 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     formula_value_ns: float | None = None
 
 
+class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ranks ``members`` measured together in one point. Times in ns per operation; ``mean_ns`` and ``max_ns``
+    over the members, each by its own mean; messages and bytes over all members, null for a library's collective.
+    """
+
+    point: int
+    pattern: str
+    order: str
+    blocking: bool
+    threads: int
+    formula: str
+    message_bytes: int
+    repeat: int
+    members: list[int]
+    nodes: int
+    ranks_per_node: str
+    status: str
+    stop: str
+    window_used: int
+    batches: int
+    operations: int
+    integrity: str
+    mean_ns: float | None
+    max_ns: float | None
+    messages_per_s: float | None
+    bytes_per_s: float | None
+    sent_bytes: list[int]
+    received_bytes: list[int]
+    exact: bool
+    estimate: Estimate | None = None
+    formula_value_ns: float | None = None
+    overlap: Overlap | None = None
+    quiet: Quantiles | None = None
+    loaded: Quantiles | None = None
+
+
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not readable)."""
 
@@ -89,6 +149,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str]
     close: Close | None
     located: list[Located] = []
+    groups: list[GroupSample] = []
 
 
 def document(
@@ -124,6 +185,7 @@ def document(
         missing={str(point): reason for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
+        groups=[_group(run, point, point.group) for point in run.points if point.group is not None] if samples else [],
     )
 
 
@@ -197,6 +259,20 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
         target_elapsed_ns=pair.target_elapsed_ns,
         formula_value_ns=pair.formula_value_ns,
     )
+
+
+def _group(run: Run, point: PointRecord, group: GroupResult) -> GroupSample:
+    row = group_row(run, point, group)
+    return GroupSample(
+        point=point.id, pattern=point.pattern, order=point.order, blocking=point.blocking, threads=point.threads,
+        formula=point.formula, message_bytes=point.message_bytes, repeat=point.repeat, members=group.members,
+        nodes=row.nodes, ranks_per_node=row.ranks_per_node, status=group.status, stop=group.stop,
+        window_used=group.window_used, batches=len(group.batch_ns),
+        operations=len(group.batch_ns) * group.operations_per_batch, integrity=group.integrity, mean_ns=row.mean_ns,
+        max_ns=row.max_ns, messages_per_s=row.messages_per_s, bytes_per_s=row.bytes_per_s, sent_bytes=group.sent_bytes,
+        received_bytes=group.received_bytes, exact=group.exact, estimate=group.estimate,
+        formula_value_ns=group.formula_value_ns, overlap=group.overlap, quiet=group.quiet, loaded=group.loaded,
+    )  # fmt: skip
 
 
 def _scalar(value: Any) -> Any:

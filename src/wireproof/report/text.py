@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
+from wireproof.report.columns import Head, grid
+from wireproof.report.group_text import group_parts
 from wireproof.report.located_text import located_lines
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
@@ -99,6 +101,7 @@ def result_tables(section: Section, look: Look = Look()) -> str:
         parts.extend(_render(table, look))
     if parts:
         parts += [Text(""), Text(look.say(_LEGEND), style="dim")]
+    parts.extend(group_parts(section, look))
     return _paint(parts, look)
 
 
@@ -185,40 +188,18 @@ def _columns(table: Table) -> list[_Column]:
     return columns
 
 
-def _fitting(columns: list[_Column], cells: list[list[str]], width: int) -> tuple[list[int], int, list[str]]:
-    """Indices of the columns that fit in ``width``, the gap between them, and the titles of those left out."""
-    from rich.cells import cell_len
-
-    need = [max([cell_len(row[i]) for row in cells] + [cell_len(column.title)]) for i, column in enumerate(columns)]
-    kept = list(range(len(columns)))
-    dropped: list[str] = []
-    while True:
-        for gap in (2, 1):
-            if sum(need[i] for i in kept) + gap * (len(kept) - 1) <= width or len(kept) <= 3:
-                return kept, gap, dropped
-        least = min(kept, key=lambda i: columns[i].keep)
-        kept.remove(least)
-        dropped.append(columns[least].title)
-
-
 def _render(table: Table, look: Look) -> list[RenderableType]:
-    from rich.table import Table as Grid
     from rich.text import Text
 
     rows, left_out = _chosen(table)
     columns = _columns(table)
     cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
-    kept, gap, dropped = _fitting(columns, cells, look.width)
-    grid = Grid(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
-    for i in kept:
-        grid.add_column(Text(look.say(columns[i].title)), justify="left" if columns[i].left else "right")
-    for row, texts in zip(rows, cells, strict=True):
-        style = _STYLES[row.pair.verdict] if row.pair.verdict != "pass" else ""
-        grid.add_row(*(Text(texts[i], style=style) for i in kept))
+    styles = [_STYLES[row.pair.verdict] if row.pair.verdict != "pass" else "" for row in rows]
+    shown, dropped = grid([Head(column.title, column.keep, column.left) for column in columns], cells, styles, look)
     title = table.title
     if table.pairs == 1 and table.rows:
         title += ": " + " → ".join(table.rows[0].between)
-    parts: list[RenderableType] = [Text(""), Text(look.say(title), style="bold"), grid]
+    parts: list[RenderableType] = [Text(""), Text(look.say(title), style="bold"), shown]
     if left_out:
         parts.append(Text(f"{left_out} more rows are in the report and in --json", style="dim"))
     if dropped:

@@ -42,7 +42,9 @@ class Flow:
 
 def flows(run: Run) -> list[Flow]:
     """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that carried traffic."""
-    points = [point for point in run.points if point.message_bytes >= SMALL_BYTES] or run.points
+    # How much of a group's traffic has to leave a host is the judge's to say: ranks of one host talk inside it.
+    paired = [point for point in run.points if point.group is None]
+    points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
     sums: dict[tuple[int, str, Way], list[float | None]] = {}
     members: dict[int, set[int]] = {}
     for point in points:

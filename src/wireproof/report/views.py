@@ -9,6 +9,7 @@ from wireproof.model.finding import Finding
 from wireproof.report import plots, quantity
 from wireproof.report.answers import Answer, answers, seen_of
 from wireproof.report.embedded import embedded
+from wireproof.report.group_view import GroupView, group_views
 from wireproof.report.heat import HeatMap
 from wireproof.report.leaves import LeafMap
 from wireproof.report.located_view import WhoView, pair_pictures, who_views
@@ -81,6 +82,7 @@ class SectionView:
     leaves: list[LeafMap]
     plots: list[plots.Plot]
     tables: list[ResultTable]
+    groups: list[GroupView]
     derivation: list[str]
     sources: str
     trouble: list[str]
@@ -119,6 +121,7 @@ def view(section: Section, number: int) -> SectionView:
         leaves=leaves,
         plots=curves,
         tables=[_table(table) for table in found],
+        groups=group_views(section),
         derivation=[clean(line, 600) for line in (limits.derivation if limits else [])] + _criteria(section),
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),

@@ -1,0 +1,133 @@
+"""Points that many ranks measured together (rings, message rate, collectives, congestion), arranged for reading.
+
+Rates are derived here and nothing else: messages/s = messages of one operation / time of one operation, bytes/s = that
+times the size of a message. Concludes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from statistics import fmean
+
+from wireproof.model.record import GroupResult, PointRecord, Quantiles
+from wireproof.model.run import Run
+from wireproof.report.section import Section
+
+__all__ = ["GroupRow", "GroupTable", "group_row", "group_tables"]
+
+_TITLES = {
+    "message_rate": "Message rate, many pairs at once",
+    "ring": "Ring",
+    "incast": "Incast, all to one",
+    "all_to_all": "All to all, point to point",
+    "congestion": "Congestion: half round trips, quiet and loaded",
+    "barrier": "Barrier",
+    "broadcast": "Broadcast",
+    "allreduce": "Allreduce",
+    "allgather": "Allgather",
+    "alltoall": "Alltoall",
+}
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One point. Times in ns per operation, None where nothing was timed; ``ranks_per_node`` such as ``4`` or ``1-4``.
+
+    ``mean_ns``, ``max_ns``: over the members, each by its own mean. ``messages_per_s``, ``bytes_per_s``: sums over all
+    members; None for a library's collective, which may move what it likes.
+    """
+
+    point: int
+    members: int
+    nodes: int
+    ranks_per_node: str
+    message_bytes: int
+    status: str
+    time_ns: float | None
+    low_ns: float | None
+    high_ns: float | None
+    half_width: float | None
+    label: str
+    mean_ns: float | None
+    max_ns: float | None
+    messages_per_s: float | None
+    bytes_per_s: float | None
+    formula: str
+    formula_ns: float | None
+    overlap: float | None
+    quiet: Quantiles | None
+    loaded: Quantiles | None
+    integrity: str
+    repeat: int
+    window: int
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """All points of one pattern, order and kind, by size and members."""
+
+    pattern: str
+    title: str
+    rows: tuple[GroupRow, ...]
+
+
+def group_tables(section: Section) -> list[GroupTable]:
+    """One table per pattern, order, blocking and threads, in the order of the patterns."""
+    host_of = _hosts(section.run)
+    found: dict[tuple[str, str, bool, int], list[GroupRow]] = {}
+    for point in section.run.points:
+        if point.group is not None:
+            key = (point.pattern, point.order, point.blocking, point.threads)
+            found.setdefault(key, []).append(_row(point, point.group, host_of))
+    order = list(_TITLES)
+    keys = sorted(found, key=lambda key: (order.index(key[0]) if key[0] in order else len(order), key))
+    return [_table(key, found[key]) for key in keys]
+
+
+def group_row(run: Run, point: PointRecord, group: GroupResult) -> GroupRow:
+    """One point arranged; who is on which node comes from the run's claim."""
+    return _row(point, group, _hosts(run))
+
+
+def _hosts(run: Run) -> dict[int, str]:
+    found = {host.rank: host.host or host.hostname for host in run.hosts}
+    return found | {claim.rank: claim.host for claim in run.claim.hosts}
+
+
+def _table(key: tuple[str, str, bool, int], rows: list[GroupRow]) -> GroupTable:
+    pattern, order, blocking, threads = key
+    title = _TITLES.get(pattern, pattern)
+    title += f", {order} order" if order else ""
+    title += "" if blocking else ", non-blocking"
+    title += f", {threads} threads" if threads > 1 else ""
+    rows.sort(key=lambda row: (row.message_bytes, row.members, row.formula, row.repeat, row.point))
+    return GroupTable(pattern, title, tuple(rows))
+
+
+def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> GroupRow:
+    estimate = group.estimate
+    time = _positive(estimate.median_ns if estimate else None)
+    own = [value for one in group.member_ns if (value := _positive(one)) is not None]
+    # What a library's collective sends is its own affair, and loaded half round trips are no rate.
+    counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0
+    rate = group.messages_per_operation / time * 1e9 if time and counted else None
+    counts = Counter(host_of.get(rank, f"rank {rank}") for rank in group.members)
+    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    named = point.formula != "robust" and group.formula_value_ns is not None
+    return GroupRow(
+        point=point.id, members=len(group.members), nodes=len(counts),
+        ranks_per_node=str(most) if least == most else f"{least}-{most}", message_bytes=point.message_bytes,
+        status=group.status, time_ns=time, low_ns=_positive(estimate.low_ns if estimate else None),
+        high_ns=_positive(estimate.high_ns if estimate else None), half_width=estimate.half_width if estimate else None,
+        label=estimate.label if estimate else "", mean_ns=fmean(own) if own else None, max_ns=max(own, default=None),
+        messages_per_s=rate, bytes_per_s=rate * point.message_bytes if rate else None,
+        formula=point.formula if named else "", formula_ns=_positive(group.formula_value_ns) if named else None,
+        overlap=group.overlap.share if group.overlap else None, quiet=group.quiet, loaded=group.loaded,
+        integrity=group.integrity, repeat=point.repeat, window=group.window_used,
+    )  # fmt: skip
+
+
+def _positive(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) and value > 0 else None

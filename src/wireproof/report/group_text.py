@@ -1,0 +1,41 @@
+"""Tables of group points for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wireproof.report.columns import grid
+from wireproof.report.group_rows import group_tables
+from wireproof.report.group_words import words
+from wireproof.report.section import Section
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from wireproof.report.text import Look
+
+__all__ = ["LEGEND", "group_parts"]
+
+MOST_ROWS = 40
+LEGEND = (
+    "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own mean; msg/s and MB/s "
+    "over all ranks"
+)
+
+
+def group_parts(section: Section, look: Look) -> list[RenderableType]:
+    """One table per pattern, then the legend; nothing without group points."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for table in group_tables(section):
+        found = words(table)
+        cells = [[look.say(cell, 80) for cell in row] for row in found.cells[:MOST_ROWS]]
+        styles = ["bold red" if bad else "" for bad in found.bad[:MOST_ROWS]]
+        shown, dropped = grid(found.heads, cells, styles, look)
+        parts += [Text(""), Text(look.say(table.title), style="bold"), shown]
+        if len(found.cells) > MOST_ROWS:
+            parts.append(Text(f"{len(found.cells) - MOST_ROWS} more rows are in the report and in --json", style="dim"))
+        if dropped:
+            parts.append(Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim"))
+    return [*parts, Text(""), Text(look.say(LEGEND), style="dim")] if parts else []

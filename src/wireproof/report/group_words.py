@@ -1,0 +1,98 @@
+"""The cells of a table of group points, as safe words: one list of columns for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wireproof.model.record import Quantiles
+from wireproof.report import quantity
+from wireproof.report.columns import Head
+from wireproof.report.group_rows import GroupRow, GroupTable
+from wireproof.report.names import clean
+
+__all__ = ["Words", "words"]
+
+
+@dataclass(frozen=True)
+class Words:
+    heads: list[Head]
+    cells: list[list[str]]
+    bad: list[bool]
+
+
+def words(table: GroupTable) -> Words:
+    """Only columns that some row of the table has a value for."""
+    columns = [(head, value) for head, value in _columns(table) if any(value(row) for row in table.rows)]
+    return Words(
+        [head for head, _ in columns],
+        [[value(row) or quantity.UNKNOWN for _, value in columns] for row in table.rows],
+        [row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None for row in table.rows],
+    )
+
+
+def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
+    congestion = table.pattern == "congestion"
+    return [
+        (Head("size", 10), lambda row: quantity.size(row.message_bytes)),
+        (Head("nodes", 7), lambda row: str(row.nodes)),
+        (Head("ranks", 5), lambda row: str(row.members)),
+        (Head("per node", 6), lambda row: row.ranks_per_node),
+        (Head("window", 4), lambda row: str(row.window) if row.window > 1 else ""),
+        (Head("loaded µs" if congestion else "µs", 10), lambda row: _time(row.time_ns)),
+        (Head("±%", 8), _half_width),
+        (Head("mean µs", 4), lambda row: _time(row.mean_ns)),
+        (Head("max µs", 4), lambda row: _time(row.max_ns)),
+        (Head("msg/s", 8), lambda row: _rate(row.messages_per_s)),
+        (Head("MB/s", 8), lambda row: "" if not row.bytes_per_s else quantity.megabytes(row.bytes_per_s)),
+        (Head("by formula", 6, left=True), _formula),
+        (Head("overlap", 7), lambda row: "" if row.overlap is None else quantity.percent(row.overlap)),
+        (Head("quiet p50/p95/p99", 7), lambda row: _quantiles(row.quiet)),
+        (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.loaded)),
+        (Head("p99 ×", 6), _factor),
+        (Head("label", 3, left=True), lambda row: clean(row.label, 20)),
+        (Head("status", 9, left=True), _status),
+    ]
+
+
+def _time(ns: float | None) -> str:
+    return "" if ns is None else quantity.microseconds(ns)
+
+
+def _half_width(row: GroupRow) -> str:
+    return "" if row.half_width is None else quantity.plus_minus(row.half_width, "").removesuffix(" %")
+
+
+def _rate(messages_per_s: float | None) -> str:
+    """``1.23 M`` messages per second."""
+    if not messages_per_s:
+        return ""
+    for least, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if messages_per_s >= least:
+            return quantity.significant(messages_per_s / least) + prefix
+    return quantity.significant(messages_per_s)
+
+
+def _formula(row: GroupRow) -> str:
+    return f"{clean(row.formula, 20)} {quantity.microseconds(row.formula_ns)} µs" if row.formula_ns else ""
+
+
+def _quantiles(found: Quantiles | None) -> str:
+    if found is None:
+        return ""
+    return " / ".join(quantity.microseconds(one) for one in (found.p50_ns, found.p95_ns, found.p99_ns))
+
+
+def _factor(row: GroupRow) -> str:
+    """How many times longer the slow half round trips take under load."""
+    if row.quiet is None or row.loaded is None or not row.quiet.p99_ns > 0:
+        return ""
+    return quantity.significant(row.loaded.p99_ns / row.quiet.p99_ns)
+
+
+def _status(row: GroupRow) -> str:
+    """Only what is not as it should be."""
+    words = [] if row.status == "ok" else [clean(row.status, 20)]
+    words += ["payload corrupt"] if row.integrity == "corrupt" else []
+    words += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []
+    return ", ".join(words)

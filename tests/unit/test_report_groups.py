@@ -1,0 +1,148 @@
+"""Group points in text, page and object: derived rates, quantiles, overlap; broken ones are told and break nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.test_report_html import Reader
+from tests.unit.test_report_worlds import HOSTILE, four_nodes
+
+from wireproof.model.claim import HostClaim
+from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
+from wireproof.report import machine
+from wireproof.report.group_rows import group_tables
+from wireproof.report.html import render
+from wireproof.report.section import Section
+from wireproof.report.text import Look, result_tables
+
+set_ = msgspec.structs.replace
+
+
+def estimate(median_ns: float) -> Estimate:
+    return Estimate(median_ns=median_ns, low_ns=median_ns * 0.99, high_ns=median_ns * 1.01, blocks=10,
+                    effective_blocks=9.0, autocorrelation=0.0, half_width=0.01, label="stable")  # fmt: skip
+
+
+def group(**changes: Any) -> GroupResult:
+    whole: dict[str, Any] = {
+        "members": list(range(8)), "status": "ok", "stop": "precision", "operations_per_batch": 10,
+        "batch_ns": [20_000.0] * 10, "block_batches": [1] * 10,
+        "warmup": Warmup(operations=10, elapsed_ns=1e5, stationary=True), "window_used": 1,
+        "messages_per_operation": 16, "member_ns": [1900.0] * 7 + [2100.0], "sent_bytes": [1600] * 8,
+        "received_bytes": [1600] * 8, "exact": True, "estimate": estimate(2000.0), "integrity": "ok",
+    }  # fmt: skip
+    return GroupResult(**(whole | changes))
+
+
+def point(number: int, found: GroupResult, **changes: Any) -> PointRecord:
+    whole: dict[str, Any] = {
+        "id": number, "pattern": "ring", "form": "latency", "message_bytes": 1024, "window": 1, "formula": "robust",
+        "started_unix_ns": 1, "elapsed_ns": 1e6, "pairs": [], "group": found, "order": "random",
+    }  # fmt: skip
+    return PointRecord(**(whole | changes))
+
+
+def section(*points: PointRecord) -> Section:
+    plain = four_nodes(4, slow=None)
+    claims = [HostClaim(rank=rank, host=f"n{rank // 2 + 1}", nic="hsn0") for rank in range(8)]
+    run = set_(plain.run, points=list(points), claim=set_(plain.run.claim, hosts=claims))
+    return replace(plain, run=run, judgement=set_(plain.judgement, pairs=[], findings=[], verdict="inconclusive"))
+
+
+def shown(*points: PointRecord) -> str:
+    return " ".join(result_tables(section(*points), Look(width=160)).split())
+
+
+def test_a_ring_is_a_row_with_its_derived_rates() -> None:
+    (table,) = group_tables(section(point(1, group())))
+    (row,) = table.rows
+    assert table.title == "Ring, random order"
+    assert (row.members, row.nodes, row.ranks_per_node) == (8, 4, "2")
+    assert row.messages_per_s == pytest.approx(16 / 2e-6)
+    assert row.bytes_per_s == pytest.approx(16 * 1024 / 2e-6)
+    assert (row.mean_ns, row.max_ns) == (1925.0, 2100.0)
+    text = shown(point(1, group()))
+    assert "1 KiB 4 8 2 2.00 1.0 1.93 2.10 8.00 M 8192" in text
+    assert "µs per operation of the slowest rank" in text
+
+
+def test_the_figure_of_a_named_formula_stands_beside_ours() -> None:
+    text = shown(point(1, group()), point(2, group(formula_value_ns=2500.0), formula="hpcc"))
+    assert "hpcc 2.50 µs" in text
+
+
+def test_a_librarys_collective_has_no_rate_and_its_overlap() -> None:
+    overlap = Overlap(pure_ns=2000.0, compute_ns=2000.0, total_ns=2600.0, share=0.7)
+    one = point(1, group(exact=False, overlap=overlap), pattern="allreduce", blocking=False, order="")
+    (table,) = group_tables(section(one))
+    assert table.title == "Allreduce, non-blocking"
+    assert table.rows[0].messages_per_s is None
+    assert table.rows[0].bytes_per_s is None
+    text = shown(one)
+    assert "70 %" in text
+    assert "msg/s" not in text.split("stable")[0]
+
+
+def test_congestion_tells_quiet_and_loaded() -> None:
+    quiet = Quantiles(samples=100, p50_ns=1500.0, p95_ns=1800.0, p99_ns=2000.0, max_ns=4000.0)
+    loaded = Quantiles(samples=100, p50_ns=3000.0, p95_ns=9000.0, p99_ns=25_000.0, max_ns=90_000.0)
+    text = shown(point(1, group(quiet=quiet, loaded=loaded), pattern="congestion", order=""))
+    assert "1.50 µs / 1.80 µs / 2.00 µs" not in text
+    assert "1.50 / 1.80 / 2.00" in text
+    assert "3.00 / 9.00 / 25.00" in text
+    assert "12.5" in text
+
+
+def test_unequal_nodes_and_several_tables() -> None:
+    tables = group_tables(section(
+        point(1, group(members=[0, 1, 2])), point(2, group(), order="natural"),
+        point(3, group(), pattern="message_rate", order=""), point(4, group(), message_bytes=8),
+    ))  # fmt: skip
+    assert [t.title for t in tables] == [
+        "Message rate, many pairs at once",
+        "Ring, natural order",
+        "Ring, random order",
+    ]
+    assert [(r.message_bytes, r.ranks_per_node) for r in tables[2].rows] == [(8, "2"), (1024, "1-2")]
+
+
+BROKEN = [
+    group(status="error", estimate=None, batch_ns=[], member_ns=[], integrity="unchecked"),
+    group(integrity="corrupt"),
+    group(estimate=estimate(math.nan), member_ns=[math.nan, -1.0, math.inf]),
+    group(members=[], sent_bytes=[], received_bytes=[], messages_per_operation=0),
+    group(members=[99, 100], quiet=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0),
+          loaded=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
+    whole = section(point(1, broken, formula=HOSTILE), point(2, group()))
+    assert result_tables(whole)
+    page = Reader(render([whole], "groups"))
+    assert "Ring, random order" in page.shown
+    found = json.loads(machine.to_json(whole.run, whole.judgement, whole.limits))
+    assert len(found["groups"]) == 2
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(machine.json_schema()).validate(found)
+
+
+def test_the_page_and_the_status_of_what_failed() -> None:
+    page = Reader(render([section(point(1, BROKEN[0]), point(2, BROKEN[1]))], "groups"))
+    assert "payload corrupt" in page.shown
+    assert "error" in page.shown
+    assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 2
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("table") == tags.count("caption")
+
+
+def test_narrow_terminals_name_what_they_leave_out() -> None:
+    text = result_tables(section(point(1, group())), Look(width=60))
+    assert max(len(line) for line in text.splitlines()) <= 60
+    assert "not shown at this width" in text

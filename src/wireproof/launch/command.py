@@ -6,9 +6,10 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from wireproof import __version__
-from wireproof.launch import direct, hydra, intel, openmpi
+from wireproof.launch import direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
 from wireproof.launch.environment import inherited
 from wireproof.launch.install import MpiInstall
@@ -20,7 +21,8 @@ from wireproof.model.run import Provenance
 
 __all__ = ["build_command", "engine_for", "prepare", "provenance"]
 
-_REGISTERED = (direct, hydra, intel, openmpi)
+_REGISTERED = (direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm)
+_CONTAINERS = ("apptainer", "singularity", "podman", "docker", "enroot", "ch-run", "shifter", "sarus")
 
 
 def engine_for(
@@ -34,8 +36,34 @@ def engine_for(
     return EngineChoice(abi="nompi", path=find_engine("nompi", environment))
 
 
+def _check_prefix(prefix: tuple[str, ...]) -> None:
+    """Launchers read options up to the program's name, and Hydra and Open MPI start another program at a ``:``."""
+    for word in prefix:
+        if not word or word == ":" or not word.isprintable():
+            raise BadInput(
+                f"--prefix: {word[:40]!r} cannot be a word of the command that the ranks are started through."
+            )
+    if prefix and prefix[0].startswith("-"):
+        raise BadInput(f"--prefix begins with the option {prefix[0][:40]}: begin with a program.")
+
+
+def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
+    if not request.prefix:
+        return command
+    note = f"ranks are started through {' '.join(request.prefix)}"[:300]
+    if PurePath(request.prefix[0]).name in _CONTAINERS:
+        inside = request.program[0] if request.program else request.engine.path
+        note += f"; {inside} and the MPI's library must be seen inside the container at the same path"
+    return dataclasses.replace(command, notes=(*command.notes, note))
+
+
 def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     """The command of ``request``. Pure; raises ``BadInput`` for a request that no launcher can fulfil."""
+    _check_prefix(request.prefix)
+    return _noted(_built(transport, request), request)
+
+
+def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     if transport in ("null", "model"):
         return BUILDERS["direct"](request)
     if request.nics and len(request.nics) != request.size:
@@ -45,10 +73,12 @@ def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCom
     if request.size < 2:
         raise BadInput("a measurement between ranks needs at least two: give two hosts, or two ranks.")
     if transport == "tcp":
-        return BUILDERS["sockets"](request)
+        # Under Slurm there need be no ssh; elsewhere any Hydra starts the processes.
+        return BUILDERS["slurm" if request.hosts and request.scheduler == "slurm" else "sockets"](request)
     if request.install is None:
         raise BadInput("the transport mpi needs an MPI.")
-    return BUILDERS[request.install.family](request)
+    name = request.scheduler if request.hosts and request.scheduler in BUILDERS else request.install.family
+    return BUILDERS[name](request)
 
 
 def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchCommand:

@@ -13,7 +13,7 @@ __all__ = ["direct"]
 def direct(request: LaunchRequest) -> LaunchCommand:
     """The engine itself."""
     return LaunchCommand(
-        argv=(str(request.engine.path), "run"),
+        argv=tuple(request.words),
         environment=dict(request.extra),
         launcher="none",
         clear=clearings(None),

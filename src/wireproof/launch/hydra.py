@@ -21,11 +21,27 @@ message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with
 """
 
 
+_BOOTSTRAP = {
+    ("slurm", "mpi"): ["-launcher", "slurm"],
+    ("slurm", "scheduler"): ["-launcher", "slurm"],
+    ("lsf", "mpi"): ["-launcher", "lsf"],
+    ("lsf", "scheduler"): ["-launcher", "lsf"],
+    ("pbs", "scheduler"): ["-launcher", "rsh", "-launcher-exec", "pbs_tmrsh"],
+}
+"""How the proxies reach the hosts of an allocation: srun, blaunch, pbs_tmrsh.
+
+``mpiexec -help`` of MPICH 4.0 and 5.0 and of Intel MPI 2021.18 lists slurm, lsf and rsh; ``pbs`` is in Intel's only.
+pbs_tmrsh (PBS Professional) takes what rsh takes; the ssh launcher would put ``-x`` before the host.
+"""
+
+
 def _bootstrap(request: LaunchRequest) -> list[str]:
     if request.local:
         # Without this a Slurm allocation around us would be used, and its first host need not be this machine.
         return ["-launcher", "fork", "-rmk", "user"]
-    return ["-launcher", "ssh", *(["-launcher-exec", request.agent] if request.agent else [])]
+    if request.agent:
+        return ["-launcher", "ssh", "-launcher-exec", request.agent]
+    return _BOOTSTRAP.get((request.scheduler, request.starter), ["-launcher", "ssh"])
 
 
 def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
@@ -84,7 +100,7 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
     """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``, ``PMI_SIZE``)."""
     if not request.meet:
         raise CouldNotMeasure("the tcp transport needs an address of rank 0's host to meet at.")
-    engine = [str(request.engine.path), "run", "--meet", request.meet]
+    engine = [*request.words, "--meet", request.meet]
     argv = hydra_argv(request, dict(request.extra), lambda _request, _nic: {}, engine)
     return LaunchCommand(
         argv=tuple(argv),

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from wireproof.launch.environment import clearings, library_path, openmpi_nic
-from wireproof.launch.registry import launcher
+from wireproof.launch.registry import BUILDERS, launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
@@ -18,13 +18,25 @@ def _major(version: str) -> int:
     return int(found.group(1)) if found else 4
 
 
+def _daemons(request: LaunchRequest, major: int) -> list[str]:
+    """What starts the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0: its pages on launching)."""
+    agent = request.agent
+    if not agent:
+        if request.scheduler == "slurm":
+            return ["--mca", "plm", "slurm"]
+        if request.scheduler == "pbs" and request.starter == "scheduler":
+            return ["--mca", "plm", "tm"]
+        # A build without LSF's library has no plm of that name; blaunch takes ssh's arguments (LSF 10.1: blaunch(8)).
+        agent = "blaunch" if request.scheduler == "lsf" else ""
+    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh does.
+    plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
+    return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
+
+
 def _remote(request: LaunchRequest, major: int) -> list[str]:
     if request.local:
         return ["--mca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
-    agent = "plm_ssh_agent" if major >= 5 else "plm_rsh_agent"
-    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh does.
-    arguments = ["--mca", "plm", "ssh" if major >= 5 else "rsh"]
-    arguments += ["--mca", agent, request.agent] if request.agent else []
+    arguments = _daemons(request, major)
     if request.control_nic and major < 5:
         arguments += ["--mca", "oob_tcp_if_include", request.control_nic]
     prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
@@ -76,6 +88,8 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     """The engine under Open MPI's ``mpirun``."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
+    if request.install.launcher.name in ("prterun", "prun"):
+        return BUILDERS["prte"](request)
     major = _major(request.install.version)
     arguments, variables = openmpi_nic(request, _one_nic(request))
     if "ob1" in arguments and major < 5 and not request.local and request.windows:

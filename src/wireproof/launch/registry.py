@@ -13,7 +13,10 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def launcher(name: str) -> Callable[[Builder], Builder]:
-    """Make the decorated function the builder of ``name``: an MPI family, ``direct`` or ``sockets``."""
+    """Make the decorated function the builder of ``name``: an MPI family, a scheduler, ``direct`` or ``sockets``.
+
+    A scheduler's builder is asked when the hosts are an allocation of it, and sees ``starter``.
+    """
 
     def register(builder: Builder) -> Builder:
         BUILDERS[name] = builder

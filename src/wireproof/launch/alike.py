@@ -1,0 +1,65 @@
+"""For launchers that are told once for all ranks: which variables, how many on each host, in which order. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from wireproof.launch.environment import intel_nic, library_path, mpich_nic, openmpi_nic
+from wireproof.launch.hydra import CROWDED as MPICH_CROWDED
+from wireproof.launch.intel import CROWDED as INTEL_CROWDED
+from wireproof.launch.request import LaunchRequest
+from wireproof.model.errors import BadInput, CouldNotMeasure
+
+__all__ = ["Order", "alike_environment", "one_nic", "per_host", "rank_order"]
+
+Order = Literal["block", "cyclic", "other"]
+
+
+def one_nic(request: LaunchRequest, program: str) -> str:
+    """The one NIC of all ranks; ``program`` is the launcher, for the sentence when they differ."""
+    nics = request.claimed_nics
+    if len(nics) > 1:
+        raise BadInput(
+            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's own launcher."
+        )
+    return nics[0] if nics else ""
+
+
+def per_host(request: LaunchRequest, program: str) -> int:
+    """Ranks on each host; raises ``BadInput`` when the hosts differ in that."""
+    counts = Counter(request.hosts)
+    if len(set(counts.values())) > 1:
+        raise BadInput(f"{program} starts equally many ranks on each host: give each host equally often.")
+    return next(iter(counts.values()))
+
+
+def rank_order(request: LaunchRequest) -> Order:
+    """How ``hosts`` counts the ranks: host after host (a a b b), in turns (a b a b), or in no such order."""
+    names = tuple(dict.fromkeys(request.hosts))
+    each = len(request.hosts) // len(names)
+    if request.hosts == tuple(name for name in names for _ in range(each)):
+        return "block"
+    return "cyclic" if request.hosts == names * each else "other"
+
+
+def alike_environment(request: LaunchRequest, program: str) -> dict[str, str]:
+    """What every rank needs in its environment: the MPI's library, its NIC, the user's own words."""
+    if request.install is None:
+        raise CouldNotMeasure("no MPI was chosen to launch with.")
+    nic = one_nic(request, program)
+    chosen: dict[str, str] = {}
+    match request.install.family:
+        case "mpich":
+            chosen = mpich_nic(request, nic)
+            chosen |= MPICH_CROWDED if request.crowded and request.shares_memory else {}
+        case "intel":
+            chosen = intel_nic(request, nic)
+            chosen |= {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}
+            chosen |= INTEL_CROWDED if request.crowded else {}
+        case "openmpi":
+            arguments, chosen = openmpi_nic(request, nic)
+            # Open MPI reads OMPI_MCA_x for its --mca x, whoever starts it.
+            chosen |= {f"OMPI_MCA_{name}": value for name, value in zip(arguments[1::3], arguments[2::3], strict=True)}
+            chosen |= {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.crowded else {}
+    return {**chosen, **library_path(request), **dict(request.extra)}

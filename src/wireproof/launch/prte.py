@@ -1,0 +1,65 @@
+"""PRRTE's ``prterun``, the launcher below Open MPI 5, used by itself. Pure.
+
+Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher; what steers Open MPI goes by variables.
+"""
+
+from __future__ import annotations
+
+from wireproof.launch.alike import alike_environment
+from wireproof.launch.environment import clearings
+from wireproof.launch.registry import launcher
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["prte"]
+
+
+def _reach(request: LaunchRequest) -> list[str]:
+    if request.local:
+        return ["--prtemca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
+    agent = request.agent
+    if not agent:
+        if request.scheduler == "slurm":
+            return ["--prtemca", "plm", "slurm"]
+        if request.scheduler == "pbs" and request.starter == "scheduler":
+            agent = "pbs_tmrsh"  # of the schedulers' parts, a build has those that were there when it was made
+        if request.scheduler == "lsf":
+            agent = "blaunch"
+    return ["--prtemca", "plm", "ssh", *(["--prtemca", "plm_ssh_agent", agent] if agent else [])]
+
+
+def _placement(request: LaunchRequest) -> list[str]:
+    if request.local:
+        return ["-n", str(request.size), *request.words]
+    argv: list[str] = []
+    hosts = [host for host, _, _ in request.sections()]
+    counts = {count for _, _, count in request.sections()}
+    if len(set(hosts)) == len(hosts) and len(counts) == 1:
+        each = counts.pop()
+        named = ",".join(f"{host}:{each}" for host in hosts)
+        return ["--host", named, "--map-by", f"ppr:{each}:node", "-n", str(request.size), *request.words]
+    for index, (host, _, count) in enumerate(request.sections()):
+        argv += [":"] if index else []
+        argv += ["--host", f"{host}:{hosts.count(host) * count}", "-n", str(count), *request.words]
+    return argv
+
+
+@launcher("prte")
+def prte(request: LaunchRequest) -> LaunchCommand:
+    """The engine under ``prterun``, one rank an entry of the hosts, in their order."""
+    if request.install is None:
+        raise CouldNotMeasure("no MPI was chosen to launch with.")
+    environment = alike_environment(request, "prterun")
+    argv = [str(request.install.launcher), *(["--allow-run-as-root"] if request.root else []), "--bind-to", "none"]
+    argv += _reach(request)
+    argv += [word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")]
+    argv += ["--wdir", request.folder] if request.folder else []
+    return LaunchCommand(
+        argv=(*argv, *_placement(request)),
+        environment=environment,
+        launcher="prte",
+        clear=clearings("openmpi"),
+        library=str(request.install.library or ""),
+        expect=request.engine.expect,
+        engine=request.engine.path,
+    )

@@ -37,7 +37,7 @@ def _as_text(found: Found) -> str:
     from wireproof.report.text import Look
 
     look = Look.of(sys.stdout, os.environ)
-    lines = [look.say(line) for line in story_lines(found.located)]
+    lines = [" " * (len(line) - len(line.lstrip())) + look.say(line.strip()) for line in story_lines(found.located)]
     metric = found.located[0].metric
     far = [pair for pair in found.worst if abs(1 - pair[3]) > found.located[0].practical]
     if far:

@@ -13,14 +13,12 @@ import click
 import msgspec
 
 from wireproof.cli.options import link_options, output_options, place_options, settings_of
+from wireproof.cli.patterns import GROUP_PATTERNS, PATTERNS, SATURATED
 from wireproof.model.errors import BadInput
-from wireproof.model.plan import Formula, ModelWorld, Point, Policy
-from wireproof.model.record import Form, Pattern
+from wireproof.model.plan import ModelWorld, Policy
 from wireproof.settings.resolve import Settings
 
 __all__ = ["command", "policy_of"]
-
-PATTERNS = ("pingpong", "stream", "exchange", "put", "get")
 
 
 def _model(text: str | None) -> ModelWorld:
@@ -38,29 +36,6 @@ def _model(text: str | None) -> ModelWorld:
         raise BadInput(
             f"--model {text!r}: {error}; there is {known}, latency_ns and gap_ns_per_byte are needed."
         ) from error
-
-
-def _points(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
-    from wireproof.plan.sweep import SIZES, sweep
-
-    form = cast(Form | None, options["form"])
-    if form and pattern not in ("put", "get"):
-        raise BadInput(f"--form is for put and get; {pattern} has only one.")
-    sizes = settings.sizes.value or SIZES
-    points: list[Point] = []
-    for pairs in ([(0, 1)], [(1, 0)]) if options["both_directions"] else ([(0, 1)],):
-        points += sweep(
-            cast(Pattern, pattern),
-            sizes,
-            pairs,
-            form=form,
-            window=settings.window.value,
-            formula=cast(Formula, settings.formula.value),
-            window_kind=options["window_kind"],
-        )
-    if not points:
-        raise BadInput(f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes.")
-    return points
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -89,11 +64,17 @@ def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
 
 
 @click.command("measure")
-@click.argument("pattern", type=click.Choice(PATTERNS))
+@click.argument("pattern", metavar="PATTERN", type=click.Choice(PATTERNS))
 @click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
 @click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB in flight); default 64.")
-@click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p", help="whose loop and formula gives the number.")
-@click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get: flush each access, or each window.")
+@click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p|hpcc", help="whose loop and formula gives the number.")
+@click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get, accumulate: flush each or each "
+              "window; persistent, partitioned, threads: there and back, or one way.")  # fmt: skip
+@click.option("--ppn", type=click.IntRange(1, 4096), default=1, show_default=True, help="ranks on each host.")
+@click.option("--order", type=click.Choice(["natural", "random"]), help="ring: of the ranks; default natural.")
+@click.option("--nonblocking", is_flag=True, help="collectives: the non-blocking form, and how much of it overlaps.")
+@click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="threads: how many in each rank.")
+@click.option("--partitions", type=click.IntRange(1, 4096), metavar="N", help="partitioned: of each message.")
 @click.option("--window-kind", type=click.Choice(["allocate", "create"]), default="allocate", show_default=True,
               help="put, get: how the remote memory is made.")  # fmt: skip
 @click.option("--both-directions", is_flag=True, help="also from the second host to the first.")
@@ -106,21 +87,28 @@ def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
 def command(pattern: str, **options: Any) -> int:
     """Measure one PATTERN over a range of sizes, prove its path, judge it.
 
-    pingpong: half round trip. stream: one way, acknowledged. exchange: both ways. put, get: remote access.
+    Pairs: pingpong (half round trip), stream (one way, acknowledged), exchange (both ways), put, get, accumulate,
+    fetch_and_op, compare_and_swap (remote access), persistent, partitioned (MPI-4), threads.
+
+    All ranks: message_rate, ring, incast, all_to_all, congestion, barrier, broadcast, allreduce, allgather, alltoall;
+    saturation (message_rate over sizes and ranks per host: where is the link full?).
     """
     from wireproof.cli.delivery import deliver, say
+    from wireproof.cli.measuring import points_of, saturated, spread
     from wireproof.cli.physics import read_table
     from wireproof.cli.place import Asked, place_of, this_machine
     from wireproof.cli.session import Wish, run_session
     from wireproof.plan.sweep import numbered
 
     settings = settings_of(options)
-    points = _points(pattern, settings, options)
     table = read_table(options["physics"])
     transport = settings.transport.value
     place = place_of(settings, Asked.of(options))
     if not place.hosts:
-        place = this_machine(place.link, ranks=1 if transport in ("null", "model") else options["ranks"])
+        alone = 1 if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation") else 0
+        place = this_machine(place.link, ranks=alone or options["ranks"])
+    place = spread(place, max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1))
+    points = points_of(pattern, settings, options, place)
     for line in place.said:
         say(line)
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
@@ -141,5 +129,6 @@ def command(pattern: str, **options: Any) -> int:
             deadline_s=settings.deadline.value,
             table=table,
         )
-        part = run_session(wish, place)
+        section, outcomes = run_session(wish, place)
+        part = (saturated(section) if pattern == "saturation" else section, outcomes)
         return deliver([part], title=wish.title, folder=keep and folder, as_json=settings.json.value)

@@ -1,0 +1,50 @@
+"""Where a link is full: the smallest message that reaches a share of what is attainable, by ranks per node. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wireproof.model.record import PointRecord
+
+__all__ = ["Filled", "filled", "goodput_bytes_per_s"]
+
+FULL = 0.9
+
+
+@dataclass(frozen=True)
+class Filled:
+    """``size``: the smallest from which on every larger one measured is full; None: never. ``best``: bytes/s."""
+
+    ranks_per_node: int
+    size: int | None
+    best_bytes_per_s: float
+
+
+def goodput_bytes_per_s(point: PointRecord) -> float | None:
+    """Payload of all senders together per second; None without an estimate."""
+    group = point.group
+    if group is None or group.estimate is None or group.estimate.median_ns <= 0:
+        return None
+    return group.messages_per_operation * point.message_bytes / group.estimate.median_ns * 1e9
+
+
+def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
+    """One entry for each number of ranks per node (half of the members), in order. Without a known limit the best
+    goodput of all stands for it.
+    """
+    rates: dict[int, dict[int, float]] = {}
+    for point in points:
+        rate = goodput_bytes_per_s(point)
+        if point.pattern == "message_rate" and point.group is not None and rate is not None:
+            rates.setdefault(len(point.group.members) // 2, {})[point.message_bytes] = rate
+    top = attainable_bytes_per_s or max((rate for by_size in rates.values() for rate in by_size.values()), default=0.0)
+    found = []
+    for ranks, by_size in sorted(rates.items()):
+        start = None
+        for size in sorted(by_size, reverse=True):
+            if by_size[size] < FULL * top:
+                break
+            start = size
+        found.append(Filled(ranks, start, max(by_size.values())))
+    return found

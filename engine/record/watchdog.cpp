@@ -17,8 +17,8 @@
 namespace wireproof::watchdog {
 namespace {
 
-constexpr int kLeadGraceMs = 500;     // rank 0 leaves when the others have spoken,
-constexpr int kOthersGraceMs = 1500;  // and they after its word is out
+constexpr int kLeadGraceMs = 1000;    // rank 0 leaves when the others have spoken,
+constexpr int kOthersGraceMs = 2500;  // and they after its word is out
 constexpr std::int64_t kLateNs = 400'000'000;
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 

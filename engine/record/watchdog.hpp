@@ -22,7 +22,7 @@ struct Identity {
 };
 
 /// From here on every rank says on expiry, on standard error, where it is and whom it waits for;
-/// rank 0 writes a frame too. All leave half a second later or more: a launcher ends the others
+/// rank 0 writes a frame too. All leave a second later or more: a launcher ends the others
 /// when the first one leaves. `run_deadline_ms` counts from now.
 void begin_run(const Identity& identity, int run_deadline_ms);
 

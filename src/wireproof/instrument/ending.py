@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from wireproof.instrument.lost import lost_ranks, scheduler_ended
+from wireproof.instrument.talk import clean_text
 from wireproof.model.document import Ended
 from wireproof.model.plan import Plan
 from wireproof.model.record import Close, EngineError, Frame, Host, Open, PointRecord, Start
 
 __all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way"]
 
-_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
 _SIGNALS = (
     re.compile(r"KILLED BY SIGNAL: (\d+)"),
     re.compile(r"exited on signal (\d+)"),
@@ -31,22 +32,17 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _TALK_LINES = 3
+_MOST_NAMED = 3
 _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """``culprit`` is the point that was under way, if one was."""
+    """``culprit`` is the point that was under way, if one was; ``lost``: rank to one sentence why."""
 
     ended: Ended
     reason: str
     culprit: int | None = None
-
-
-def clean_text(data: bytes, limit: int = 400) -> str:
-    """Talk made safe to print: terminal escapes and control characters away, one line, bounded."""
-    text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
-    text = "".join(letter if letter.isprintable() else " " for letter in text)
-    return " ".join(text.split())[:limit]
+    lost: dict[int, str] = msgspec.field(default_factory=dict)
 
 
 def _last_words(talk: bytes) -> str:
@@ -137,6 +133,27 @@ def classify(
     ``timed_out``: our own deadline passed; the sentence says which. Not for Ctrl-C, a full disk or a bad frame:
     those are known where they happen.
     """
+    ending = _without_names(plan, frames, talk, exit_status, timed_out)
+    if ending.ended in ("done", "mismatch"):
+        return ending
+    if said := scheduler_ended(talk):
+        return msgspec.structs.replace(ending, ended="interrupted", reason=said + _where(ending, plan))
+    lost = lost_ranks(plan, frames, talk)
+    told = _told(frames, ending.culprit)
+    unnamed = ending.ended == "rank-lost" and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
+    if lost and (unnamed or (ending.ended == "failed" and not told)):
+        # The launcher said it in words of its own, and left with a status that says nothing.
+        reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
+        return msgspec.structs.replace(ending, ended="rank-lost", reason=reason, lost=lost)
+    return msgspec.structs.replace(ending, lost=lost)
+
+
+def _where(ending: Ending, plan: Plan) -> str:
+    return _at(ending.culprit, plan) if ending.culprit is not None else ""
+
+
+def _without_names(plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str) -> Ending:
+    """The ending as far as frames and exit status tell it."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     opened = any(isinstance(frame, Open) for frame in frames)

@@ -39,7 +39,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 % latency)."""
+    """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 % latency).
+
+    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket where the launcher left it several sockets.
+    ``teardown`` ``point``: connections between pairs are given up after each point (many partners, flat memory).
+    """
 
     latency_half_width: float = 0.02
     bandwidth_half_width: float = 0.01
@@ -53,6 +57,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     warmup_min_us: int = 2000
     warmup_min_operations: int = 1000
     yield_: int = msgspec.field(default=0, name="yield")
+    pin: Literal["", "nic"] = ""
+    teardown: Literal["", "point"] = ""
 
 
 class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):

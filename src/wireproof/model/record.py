@@ -106,6 +106,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="ho
     cpus_allowed: str = ""
     cpu_count: int = 0
     core: int | None = None
+    pinned: int | None = None
+    nic_numa_node: int | None = None
     library: str = ""
     library_path: str = ""
     mpi_standard: str = ""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes_cover import Culprit, best_cover, name_of
-from wireproof.locate.routes_guess import Crossing, crossing, guesses, settled
+from wireproof.locate.routes_guess import Crossing, crossing, guesses, settled, sharing
 from wireproof.locate.routes_leaves import whole_leaves
 from wireproof.locate.routes_unnamed import Stain, stains
 from wireproof.locate.samples import Samples
@@ -32,6 +32,7 @@ Stage = Literal["screened", "confirmed"]
 _MOST = 16
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
 _LISTED = 12
+_RESTLESS = 0.2
 
 
 def blame_paths(
@@ -80,9 +81,18 @@ class _Search:
         self.noise = max(noise, criteria.floor)
         self.alpha, self.stage = criteria.alpha, stage
         self.practical = as_log(samples.metric, criteria.practical(samples.metric))
-        self.residual = slowness[cross.rows]
-        self.guesses = guesses(samples, fabric, cross)
-        self.active = np.ones(cross.rows.size, dtype=np.bool_)
+        every = np.ones(cross.rows.size, dtype=np.bool_)
+        self.guesses, self.residual = settled(slowness[cross.rows], guesses(samples, fabric, cross), every)
+        if len(self.guesses) != 1:
+            _, self.residual = settled(self.residual, [sharing(cross)], every)
+            if self._restless():
+                self.guesses = []
+        self.active = np.isfinite(self.residual)
+
+    def _restless(self) -> bool:
+        """Contention that no routing explains: flows take other ways than any that is tried, so none is believed."""
+        quiet = max(self.practical, 4.0 * self.noise)
+        return float(np.mean(np.abs(self.residual[np.isfinite(self.residual)]) > quiet)) > _RESTLESS
 
     def run(self) -> list[Blame]:
         blames: list[Blame] = []
@@ -97,8 +107,7 @@ class _Search:
             if not self._is_expected(found):
                 blames.append(self._blame(found))
             self.active &= ~self._explained(found)
-        _, values = settled(self.residual, self.guesses, self.active)
-        rest = stains(self.cross, values, self.active, self.practical, self.noise, float(np.log(self.alpha)))
+        rest = stains(self.cross, self.residual, self.active, self.practical, self.noise, float(np.log(self.alpha)))
         return blames + [self._one_of(stain) for stain in rest[:_MOST]]
 
     def _explained(self, found: Culprit) -> Flags:
@@ -120,7 +129,16 @@ class _Search:
             own = np.unique(ends[found.hit])
             if own.size == 1 and not self._fast_inside(int(own[0]), every, found.slowness):
                 return False
+        if found.kind == "link":
+            return self._is_only_link(found)
         return found.kind != "leaf" or self._inside_leaf(found.leaf) is not None
+
+    def _is_only_link(self, found: Culprit) -> bool:
+        """Whether what else leaves (or reaches) the leaf is fast: else it is the leaf, or nothing that is known."""
+        own = (self.cross.out == found.leaf) if found.direction != "rx" else np.zeros(found.hit.size, np.bool_)
+        own = own | (self.cross.into == found.leaf) if found.direction != "tx" else own
+        rest = self.residual[own & ~self._explained(found) & self.active]
+        return rest.size < 2 or float(np.median(rest)) < max(0.5 * self.practical, 0.25 * found.slowness)
 
     def _fast_inside(self, node: int, ends: NDArray[np.int32], slowness: float) -> bool:
         """Whether ``node``, as this end, is fast within its own leaf: two samples at least say so."""

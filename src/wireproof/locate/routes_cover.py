@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.routes_guess import Crossing, Guess, without_load
+from wireproof.locate.routes_guess import Crossing, Guess, sharing, without_load
 from wireproof.model.located import Direction
 
 __all__ = ["Culprit", "best_cover", "log_tail", "name_of", "thresholds"]
@@ -49,7 +49,7 @@ class Culprit:
 
 @dataclasses.dataclass(frozen=True)
 class _Table:
-    """One way to cut the samples into sets: ``keys`` per direction, ``use`` the samples that count."""
+    """One way to cut the samples into sets: per direction the set of each sample, -1 where it would not show."""
 
     kind: Literal["link", "spine", "leaf"]
     direction: Direction
@@ -83,13 +83,16 @@ def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
 
 def _tables(cross: Crossing, guesses: Sequence[Guess]) -> list[_Table]:
     count = len(cross.leaves)
+    shared = sharing(cross)
+    first, last = np.where(shared.shows_out, cross.out, -1), np.where(shared.shows_into, cross.into, -1)
     tables = [
-        _Table("leaf", "tx", (cross.out,), count, None),
-        _Table("leaf", "rx", (cross.into,), count, None),
-        _Table("leaf", "", (cross.out, cross.into), count, None),
+        _Table("leaf", "tx", (first,), count, None),
+        _Table("leaf", "rx", (last,), count, None),
+        _Table("leaf", "", (first, last), count, None),
     ]
     for guess in guesses:
-        out, into = cross.out * guess.width + guess.out, cross.into * guess.width + guess.into
+        out = np.where(guess.shows_out, cross.out * guess.width + guess.out, -1)
+        into = np.where(guess.shows_into, cross.into * guess.width + guess.into, -1)
         size = count * guess.width
         tables += [
             _Table("link", "tx", (out,), size, guess),
@@ -113,7 +116,7 @@ def best_cover(
     for table in _tables(cross, guesses):
         values = residual if table.guess is None else adjusted[id(table.guess)]
         use = active & np.isfinite(values)
-        totals = [np.bincount(key[use], minlength=table.size) for key in table.keys]
+        totals = [_count(key, use, table.size) for key in table.keys]
         enough = np.all([total >= _FEWEST for total in totals], axis=0)
         hypotheses += int(np.sum(enough)) * len(_STEPS)
         for threshold in thresholds(practical):
@@ -134,7 +137,7 @@ def _best_of(
     log_p = np.zeros(table.size)
     fine = enough
     for key, total in zip(table.keys, totals, strict=True):
-        slow = np.bincount(key[beyond], minlength=table.size)
+        slow = _count(key, beyond, table.size)
         fine = fine & (slow >= _SHARE * total)
         log_p += log_tail(np.where(fine, slow, 0), total, all_slow, all_total)
     places = np.nonzero(fine)[0]
@@ -151,6 +154,11 @@ def name_of(culprit: Culprit) -> object:
     """What tells a culprit from the others, as ``refused`` has it."""
     rule = culprit.guess.rule if culprit.guess else ""
     return (culprit.kind, culprit.direction, culprit.leaf, culprit.number, rule)
+
+
+def _count(key: Ints, use: Flags, size: int) -> Ints:
+    """Samples of ``use`` in each set."""
+    return np.asarray(np.bincount(key[use & (key >= 0)], minlength=size), dtype=np.int64)
 
 
 def _culprit(table: _Table, place: int, log_p: float, use: Flags, beyond: Flags, values: Floats) -> Culprit:

@@ -17,12 +17,12 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import positions, uplinks
 from wireproof.model.fabric import Fabric
 
-__all__ = ["Crossing", "Guess", "crossing", "guesses", "settled", "without_load"]
+__all__ = ["Crossing", "Guess", "crossing", "guesses", "settled", "sharing", "without_load"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _MOST_CLASSES = 4096
-_MOST_LOAD = 12
+_MOST_LOAD = 64
 _FEWEST_OF_LOAD = 12
 _EXPLAINS = 0.9
 
@@ -49,7 +49,8 @@ class Crossing:
 class Guess:
     """``rule``: how it chooses, in words. ``out`` and ``into``: of each crossing sample the number of the up-link of
     its first leaf, and of the link into its last; ``width``: numbers are below it. ``exact``: of each leaf, whether the
-    numbers are those of its listed up-links. ``load``: how many flows share the fuller of a sample's two links.
+    numbers are those of its listed up-links. ``load``: how many flows share the fuller of a sample's two links,
+    ``shows_out`` and ``shows_into``: whether that is the first or the last (or both): the emptier one may hide a fault.
     """
 
     rule: str
@@ -58,6 +59,8 @@ class Guess:
     width: int
     exact: NDArray[np.bool_]
     load: Ints
+    shows_out: NDArray[np.bool_]
+    shows_into: NDArray[np.bool_]
 
 
 def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
@@ -112,8 +115,11 @@ def _widths(cross: Crossing, listed: Ints) -> list[Ints]:
 def _guess(rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cross: Crossing) -> Guess:
     out, into = number % widths[cross.out], number % widths[cross.into]
     width = int(widths.max())
-    load = np.maximum(_load(cross.turn, cross.out * width + out), _load(cross.turn, cross.into * width + into))
-    return Guess(rule=rule, out=out, into=into, width=width, exact=exact, load=np.minimum(load, _MOST_LOAD))
+    first, last = _load(cross.turn, cross.out * width + out), _load(cross.turn, cross.into * width + into)
+    return Guess(
+        rule=rule, out=out, into=into, width=width, exact=exact, load=np.minimum(np.maximum(first, last), _MOST_LOAD),
+        shows_out=first >= last, shows_into=last >= first,
+    )  # fmt: skip
 
 
 def _load(turn: Ints, link: Ints) -> Ints:
@@ -141,16 +147,25 @@ def without_load(residual: Floats, load: Ints, active: NDArray[np.bool_]) -> Flo
     return adjusted
 
 
-def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[Guess | None, Floats]:
-    """The guess whose sharing of links explains most of the scatter (a tenth at least), if any, and what it leaves."""
-    best: tuple[Guess | None, Floats] = (None, residual)
+def sharing(cross: Crossing) -> Guess:
+    """No routing at all: a leaf's flows share all of its up-links, so that only their number in a turn matters."""
+    none = np.zeros_like(cross.out)
+    return _guess("any", none, np.ones(len(cross.leaves), dtype=np.int64), np.zeros(len(cross.leaves), np.bool_), cross)
+
+
+def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[list[Guess], Floats]:
+    """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it leaves.
+
+    All guesses and ``residual`` as it is when none does.
+    """
+    chosen, best = list(guesses), residual
     least = _EXPLAINS * _scatter(residual[active])
     for guess in guesses:
         adjusted = without_load(residual, guess.load, active)
         told = active & np.isfinite(adjusted)
         if np.sum(told) > 0.8 * np.sum(active) and _scatter(adjusted[told]) < least:
-            least, best = _scatter(adjusted[told]), (guess, adjusted)
-    return best
+            least, chosen, best = _scatter(adjusted[told]), [guess], adjusted
+    return chosen, best
 
 
 def _scatter(values: Floats) -> float:

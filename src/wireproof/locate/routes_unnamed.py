@@ -50,7 +50,7 @@ def stains(
         for leaf, (log_p, threshold, usual) in _candidates(cross, key, values, use, practical, log_alpha).items():
             own = use & (key == leaf)
             hit = own & (np.nan_to_num(values) > threshold)
-            if _is_one_link(cross, leaf, hit, own, values, noise):
+            if _is_one_link(cross, leaf, hit, own, values, noise) and np.median(values[own & ~hit]) < practical:
                 middle = float(np.median(values[hit]))
                 found.append(
                     Stain(

@@ -41,7 +41,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 % latency).
 
-    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket where the launcher left it several sockets.
+    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket, where several were left to it.
     ``teardown`` ``point``: connections between pairs are given up after each point (many partners, flat memory).
     """
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from tests.synthetic import lab, run_of
 
+from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Blame, Cause, Contention, Located, Tier
 from wireproof.verdict import CATALOGUE, judge
@@ -200,3 +201,58 @@ def test_nothing_located_changes_nothing_and_the_order_is_the_catalogues() -> No
     found = with_located(SENDER, [located(blames=[blame()], cleared=["n1"], missing={"n9": "gone"})])
     ranks = [("fail", "inconclusive", "warning", "note").index(f.severity) for f in found.findings]
     assert ranks == sorted(ranks)
+
+
+FABRIC = Fabric(
+    attachments=tuple(Attachment(node=f"n{i}", switch="leaf1" if i < 3 else "leaf2") for i in range(1, 5)),
+    levels={"leaf1": 1, "leaf2": 1, "top": 2},
+    cables=(Cable(one="leaf1", other="top"), Cable(one="leaf2", other="top")),
+)
+ACROSS = [
+    Tier(name="one switch", samples=12, median=118e6),
+    Tier(name="across leaves", samples=12, median=59e6, oversubscription=2.0),
+]
+
+
+def halved() -> Judgement:
+    """Streams across the two leaves reach half; all else is good."""
+    whole = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 1.0 if (a < 2) == (b < 2) else 0.5)))
+    streams = [pair for pair in whole.pairs if pair.pattern == "stream"]
+    return set_(whole, pairs=streams)
+
+
+def test_a_fabric_that_is_oversubscribed_by_design_does_not_fail() -> None:
+    whole = halved()
+    assert {p.verdict for p in whole.pairs} == {"pass", "fail"}
+    found = with_located(whole, [located(tiers=ACROSS)], fabric=FABRIC)
+    assert {p.verdict for p in found.pairs} == {"pass"}
+    assert [f.code for f in found.findings if f.code == "below-expectation"] == []
+    assert ("tier-oversubscribed", "across leaves") in codes(found, "note")
+    unknown = with_located(whole, [located(tiers=ACROSS)])
+    assert {p.verdict for p in unknown.pairs} == {"pass", "fail"}
+
+
+def test_slower_than_its_tier_or_a_bad_best_tier_is_no_excuse() -> None:
+    whole = halved()
+    fast = [ACROSS[0], set_(ACROSS[1], median=90e6)]
+    poor = [set_(ACROSS[0], median=70e6), ACROSS[1]]
+    even = [ACROSS[0], set_(ACROSS[1], oversubscription=1.01)]
+    for tiers in (fast, poor, even):
+        found = with_located(whole, [located(tiers=tiers)], fabric=FABRIC)
+        assert "fail" in {p.verdict for p in found.pairs}, tiers
+
+
+def test_a_cleared_suspect_whose_results_alone_pass_is_free_of_its_loaded_ones() -> None:
+    streams = [p for p in SENDER.pairs if p.pattern == "stream" and p.message_bytes == 4 << 20]
+    # The loaded round: all pairs in one point; then n3 alone, as fast as it should be.
+    loaded = [set_(p, point=1) for p in streams]
+    good = next(p for p in streams if p.verdict == "pass" and p.origin_host == "n1")
+    alone = [set_(good, point=10 + i, origin_host="n3", target_host=f"n{i}") for i in (1, 2)]
+    mixed = set_(SENDER, pairs=[*loaded, *alone])
+    found = with_located(mixed, [located(cleared=["n3 tx"])])
+    assert ("node-direction-slow", "n3 tx") not in codes(found)
+    assert {p.verdict for p in found.pairs} == {"pass"}
+    never_alone = with_located(set_(SENDER, pairs=loaded), [located(cleared=["n3 tx"])])
+    assert ("node-direction-slow", "n3 tx") in codes(never_alone, "fail")
+    other = with_located(mixed, [located(cleared=["n3 rx"])])
+    assert ("node-direction-slow", "n3 tx") in codes(other, "fail")

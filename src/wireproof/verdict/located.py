@@ -8,13 +8,15 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.model.claim import Criteria
+from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, Judgement, Severity
 from wireproof.model.located import Blame, Located
 from wireproof.verdict import overall  # not from its module: that would hide the function of the module's name
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Evidence, Issue, merge
 from wireproof.verdict.issue import rate as rate_words
-from wireproof.verdict.located_explains import explained, harmless
+from wireproof.verdict.located_explains import explained
+from wireproof.verdict.located_innocent import good_alone, harmless
 
 __all__ = ["blame_sentence", "located_issues", "with_located"]
 
@@ -39,19 +41,25 @@ def located_issues(located: Located) -> list[Issue]:
     return [*issues, *_missing(located), *_blind(located), *_innocent(located)]
 
 
-def with_located(judgement: Judgement, located: Sequence[Located], criteria: Criteria | None = None) -> Judgement:
+def with_located(
+    judgement: Judgement,
+    located: Sequence[Located],
+    criteria: Criteria | None = None,
+    fabric: Fabric | None = None,
+) -> Judgement:
     """``judgement`` with the findings of ``located`` added and the overall verdict drawn again.
 
     A finding of the judge about slow streams that a culprit explains is left out (one bad port is one finding, not one
     for each pair). A pair that missed its limit only because others used its links, and reaches it alone, does not
-    fail. The verdicts of all other pairs stay as they are. An empty ``located`` changes nothing.
+    fail, nor one on a kind of path of ``fabric`` that is slower by design. The verdicts of all other pairs stay as they
+    are. An empty ``located`` changes nothing.
     """
     if not located:
         return judgement
     blames = [blame for one in located for blame in one.blames]
-    innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency)
+    innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
-    kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs)
+    kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
     fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
     issues = [_raised(issue) if (issue.code, issue.subject) in fails else issue for issue in issues]

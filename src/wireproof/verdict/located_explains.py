@@ -1,36 +1,39 @@
-"""Which findings of the judge a located culprit explains, and which slow pairs are nobody's fault. Pure."""
+"""Which findings of the judge a located culprit explains. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-import msgspec
+from wireproof.model.finding import Finding, PairVerdict
+from wireproof.model.located import Blame
 
-from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.model.located import Blame, Located
-
-__all__ = ["explained", "harmless"]
+__all__ = ["explained"]
 
 _SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
+_WAYS = ("direction-slow", "node-direction-slow")
 _BOTH_WAYS = ("pingpong", "exchange")
 _FETCHES = ("get",)
 _WORSE = 0.85  # a pair this far below its culprit's own value has another trouble besides
 
 
 def explained(
-    findings: Iterable[Finding], blames: Sequence[Blame], before: Sequence[PairVerdict], after: Sequence[PairVerdict]
+    findings: Iterable[Finding],
+    blames: Sequence[Blame],
+    before: Sequence[PairVerdict],
+    after: Sequence[PairVerdict],
+    good_alone: Collection[str] = (),
 ) -> tuple[list[Finding], list[tuple[Finding, Blame]]]:
     """(findings that stay, findings that go with the culprit that explains them).
 
     ``before`` and ``after``: the pairs' verdicts before and after contention was taken into account; a finding whose
-    pairs are all acquitted goes without a culprit.
+    pairs are all acquitted goes without a culprit, and so does one about somebody of ``good_alone`` (``n3 tx``).
     """
     slow = _slow_pairs(before)
     acquitted = {key for key in slow if key not in _slow_pairs(after)}
     kept: list[Finding] = []
     gone: list[tuple[Finding, Blame]] = []
     for finding in findings:
-        if (finding.code, finding.subject) in acquitted:
+        if (finding.code, finding.subject) in acquitted or (finding.code in _WAYS and finding.subject in good_alone):
             continue
         pairs = slow.get((finding.code, finding.subject), [])
         blame = next((one for one in blames if _tells(one, finding, pairs)), None)
@@ -100,21 +103,3 @@ def _far_worse(blame: Blame, pair: PairVerdict) -> bool:
     if pair.unit != "bytes_per_s" or pair.pattern in _BOTH_WAYS:
         return False
     return pair.value < _WORSE * blame.value * (1.0 - abs(blame.high - blame.slowdown))
-
-
-def harmless(judgement: Judgement, located: Sequence[Located], min_efficiency: float) -> dict[int, PairVerdict]:
-    """id of a pair's verdict -> the same without its failure, where ``located`` says that the pair alone reaches
-    ``min_efficiency`` of its limit, and being slow is all that it was accused of.
-    """
-    alone = {one.subject: one.alone for each in located if each.metric == "goodput" for one in each.contention}
-    found = {}
-    for pair in judgement.pairs:
-        subjects = (_route(pair), f"{pair.origin_host} tx", f"{pair.target_host} rx")
-        value = next((alone[subject] for subject in subjects if subject in alone), None)
-        accused = set(pair.codes) - {"contention"}
-        one_way = pair.unit == "bytes_per_s" and pair.pattern not in (*_BOTH_WAYS, *_FETCHES)
-        if value is None or pair.limit is None or not one_way or pair.proof != "on-wire":
-            continue
-        if pair.verdict == "fail" and accused == {"below-expectation"} and value >= min_efficiency * pair.limit:
-            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])
-    return found

@@ -1,0 +1,119 @@
+"""Which slow pairs are nobody's fault: slow among others and fast alone, or on a path that is slower by design. Pure.
+
+Only a pair that is on the wire and accused of nothing but being slow can be acquitted, and only by what was measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+
+from wireproof.locate.samples import Samples
+from wireproof.locate.tiers import places_of, tiers_of
+from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Judgement, PairVerdict
+from wireproof.model.located import Located
+
+__all__ = ["good_alone", "harmless"]
+
+_ONE_WAY = ("stream", "put")
+
+
+def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[str]:
+    """Suspects that were cleared, as ``n3 tx``, ``n3 rx`` or ``n1 -> n2``, whose results alone all pass."""
+    named = {name for one in located if one.metric == "goodput" for name in one.cleared}
+    named |= {one.subject for each in located if each.metric == "goodput" for one in each.contention}
+    alone = _alone(judgement.pairs)
+    found = set()
+    for name in named:
+        ways = [name] if name.endswith((" tx", " rx")) or " -> " in name else [f"{name} tx", f"{name} rx"]
+        for way in ways:
+            verdicts = [pair.verdict for pair in alone if way in _subjects(pair)]
+            if verdicts and all(verdict == "pass" for verdict in verdicts):
+                found.add(way)
+    return found
+
+
+def _alone(pairs: Iterable[PairVerdict]) -> list[PairVerdict]:
+    """One-way results of points in which no other pair ran."""
+    listed = list(pairs)
+    count = Counter(pair.point for pair in listed)
+    return [pair for pair in listed if count[pair.point] == 1 and _one_way(pair)]
+
+
+def _one_way(pair: PairVerdict) -> bool:
+    return pair.unit == "bytes_per_s" and pair.pattern in _ONE_WAY
+
+
+def _subjects(pair: PairVerdict) -> tuple[str, str, str]:
+    return f"{pair.origin_host} -> {pair.target_host}", f"{pair.origin_host} tx", f"{pair.target_host} rx"
+
+
+def harmless(
+    judgement: Judgement, located: Sequence[Located], min_efficiency: float, fabric: Fabric | None = None
+) -> dict[int, PairVerdict]:
+    """id of a pair's verdict -> the same without its failure.
+
+    Contention: ``located`` says that it reaches ``min_efficiency`` of its limit alone, or everything that its cleared
+    end measured alone passes. Tier: ``fabric`` puts it on a kind of path that is slower by design for all, it is no
+    slower than these, and the best kind reaches ``min_efficiency``.
+    """
+    accused = [pair for pair in judgement.pairs if _only_slow(pair)]
+    if not accused:
+        return {}
+    alone = {one.subject: one.alone for each in located if each.metric == "goodput" for one in each.contention}
+    good = good_alone(judgement, located)
+    tiers = _tier_medians(accused, located, min_efficiency, fabric)
+    found: dict[int, PairVerdict] = {}
+    for pair, tier in zip(accused, tiers, strict=True):
+        least = min_efficiency * (pair.limit or 0.0)
+        if any(alone.get(subject, 0.0) >= least or subject in good for subject in _subjects(pair)):
+            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])
+        elif tier is not None and pair.value >= tier:
+            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["tier-oversubscribed"])
+    return found
+
+
+def _only_slow(pair: PairVerdict) -> bool:
+    slow = pair.verdict == "fail" and set(pair.codes) == {"below-expectation"}
+    return slow and pair.limit is not None and _one_way(pair) and pair.proof == "on-wire"
+
+
+def _tier_medians(
+    pairs: Sequence[PairVerdict], located: Sequence[Located], min_efficiency: float, fabric: Fabric | None
+) -> list[float | None]:
+    """Of each pair, the least goodput that its kind of path makes innocent; None where nothing does."""
+    one = next((each for each in located if each.metric == "goodput"), None)
+    if one is None or fabric is None or not one.tiers:
+        return [None] * len(pairs)
+    best = max(tier.median for tier in one.tiers)
+    slower = {t.name: t.median for t in one.tiers if t.oversubscription > 1.0 + one.practical}
+    names = _tier_names(pairs, fabric)
+    return [
+        slower[name] * (1.0 - one.practical)
+        if name in slower and best >= min_efficiency * (pair.limit or 0.0)
+        else None
+        for name, pair in zip(names, pairs, strict=True)
+    ]
+
+
+def _tier_names(pairs: Sequence[PairVerdict], fabric: Fabric) -> list[str]:
+    nodes = tuple(dict.fromkeys(host for pair in pairs for host in (pair.origin_host, pair.target_host)))
+    # Every node of the fabric takes part, so that the kinds have the names that they have in the whole screen.
+    nodes = tuple(dict.fromkeys([*nodes, *(one.node for one in fabric.attachments)]))
+    index = {name: number for number, name in enumerate(nodes)}
+    nothing = np.zeros(len(pairs), dtype=np.float64)
+    samples = Samples(
+        metric="goodput",
+        nodes=nodes,
+        origin=np.asarray([index[pair.origin_host] for pair in pairs], dtype=np.int32),
+        target=np.asarray([index[pair.target_host] for pair in pairs], dtype=np.int32),
+        round=np.zeros(len(pairs), dtype=np.int32),
+        value=nothing + 1.0,
+        half_width=nothing,
+    )
+    number, names = tiers_of(samples, places_of(nodes, fabric))
+    return [names[one] for one in number.tolist()]

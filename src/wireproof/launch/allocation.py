@@ -12,16 +12,13 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from wireproof.launch.request import Scheduler
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
+from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
 
 __all__ = ["DETECTORS", "Allocation", "Ask", "current", "detector", "flux_hosts_argv", "flux_job_hosts_argv"]
 
-_MOST_BYTES = 64 << 20
-"""A node file has one line for each slot: 100,000 hosts with a short name and a few dozen slots."""
 _TIMEOUT_S = 15.0
 _ANSWER_BYTES = 4 << 20
 _JOB = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9ƒ._\[\]-]{0,127}")
@@ -103,6 +100,8 @@ def _word(environment: Mapping[str, str], *names: str) -> str:
 def _hosts(text: str, origin: str) -> tuple[str, ...]:
     """Hosts in order, each once. ``origin`` names the variable or file in the sentence of an error."""
     try:
+        if (strange := re.search(r"[@!&^]|^file:", text)) is not None:
+            raise BadInput(f"{strange.group()!r} is no part of a host's name.")
         return tuple(dict.fromkeys(parse_hosts(text, repeats=True)))
     except BadInput as error:
         raise BadInput(f"{origin} cannot be used: {error}") from error
@@ -111,17 +110,7 @@ def _hosts(text: str, origin: str) -> tuple[str, ...]:
 def _slot_file(path: str, variable: str) -> tuple[str, ...]:
     """The hosts of a file with one host name a line, one line for each slot."""
     origin = f"{variable}={path[:200]}"
-    try:
-        if not Path(path).is_file():  # to open a pipe would wait for ever
-            raise ValueError("there is no such file")
-        with Path(path).open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(f"{origin} cannot be read ({reason}): run on the first node of the job.") from error
-    if len(data) > _MOST_BYTES:
-        raise BadInput(f"{origin} is larger than {_MOST_BYTES >> 20} MiB: that is no list of hosts.")
-    names = list(dict.fromkeys(line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()))
+    names = list(dict.fromkeys(host_lines(path, origin)))
     if len(names) > MOST_HOSTS:
         raise BadInput(f"{origin} names more than {MOST_HOSTS} hosts: that is no list of hosts.")
     return _hosts(",".join(names), origin)

@@ -1,19 +1,31 @@
-"""Host lists: ``n1,n2``, ``n[1-4]``, ``rack[1-2]n[01-36/2]`` (ClusterShell's syntax without groups).
+"""Host lists in ClusterShell's syntax: ``n1,n2``, ``rack[1-2]n[01-36/2]``, ``@rack1!n3``, and ``file:PATH``.
 
+``,`` adds, ``!`` takes away, ``&`` keeps what is in both, ``^`` what is in one of both; from left to right.
 Names end in the argv of launchers and of ssh: only what a host name may hold is let through.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from wireproof.model.errors import BadInput
+from wireproof.settings.host_groups import group_text
 
-__all__ = ["MOST_HOSTS", "check_nic", "parse_hosts"]
+__all__ = ["MOST_HOSTS", "check_nic", "host_lines", "parse_hosts"]
 
 MOST_HOSTS = 100_000
 _LONGEST_TEXT = 1 << 20
+_LARGEST_FILE = 64 << 20
+"""A scheduler's node file has one line for each slot: 100,000 hosts with some dozens of slots."""
+_DEEPEST = 8
+_ALGEBRA = re.compile(r"[@!&^]")
+_OPERATORS = re.compile(r"([,!&^])(?![0-9,/-]*\])", re.ASCII)
+"""Operators outside of brackets: what follows a comma inside of them up to the bracket's end are digits only."""
+_SLOTS = re.compile(r"([A-Za-z0-9._-]+)(?::[0-9]{1,5}|(?:\s+(?:slots|max_slots|max-slots)=[0-9]{1,5})+)", re.ASCII)
+"""``n1:4`` (MPICH) and ``n1 slots=4`` (Open MPI): files of hosts for launchers."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}(:[0-9]{1,3})?", re.ASCII)
 _ITEM = re.compile(r"[A-Za-z0-9._-]*(\[[0-9,/-]+\][A-Za-z0-9._-]*)*", re.ASCII)
@@ -62,33 +74,120 @@ def _expand(item: str) -> list[str]:
         raise BadInput(f"host list {item[:60]!r} is not understood ({error}): give {FORMS}.") from error
 
 
-def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
-    """Host names in the order given, one rank each.
+def host_lines(path: str, origin: str) -> list[str]:
+    """The lines of a file of hosts, without comments (``#``) and empty ones; ``origin`` names it in a sentence.
 
-    ``repeats`` lets a name occur again (two ranks on one host, asked for on purpose); otherwise it is an error, as are
-    an empty list, an empty item, a name that cannot be a host name, and more than ``MOST_HOSTS`` names.
+    Raises ``BadInput`` for what is no file, cannot be read, or is larger than a list of hosts can be.
     """
-    if not text.strip():
-        raise BadInput(f"the host list is empty: give {FORMS}.")
-    if len(text) > _LONGEST_TEXT:
-        raise BadInput(f"the host list is {len(text)} characters long: give ranges such as n[1-4].")
+    try:
+        if not Path(path).is_file():  # to open a pipe would wait for ever
+            raise ValueError("there is no such file")
+        with Path(path).open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"{origin} cannot be read ({reason}).") from error
+    if len(data) > _LARGEST_FILE:
+        raise BadInput(f"{origin} is larger than {_LARGEST_FILE >> 20} MiB: that is no list of hosts.")
+    lines = (line.split("#", 1)[0].strip() for line in data.decode("utf-8", "replace").splitlines())
+    return [line for line in lines if line]
+
+
+def _in_file(path: str, repeats: bool) -> tuple[str, ...]:
+    """One node set a line. A node file of a scheduler names a host once for each slot: that is no mistake there."""
+    origin = f"file:{path[:200]}"
+    lines = host_lines(path, origin)
+    if not lines:
+        raise BadInput(f"{origin} names no hosts: give {FORMS}, one a line.")
+    names: list[str] = []
+    for line in lines if repeats else dict.fromkeys(lines):
+        slots = _SLOTS.fullmatch(line)
+        text = slots.group(1) if slots else line
+        try:
+            names += [text] if _NAME.fullmatch(text) else _parsed(text, repeats=True)
+        except BadInput as error:
+            raise BadInput(f"{origin}: {error}") from error
+        _bounded(len(names))
+    return tuple(names if repeats else dict.fromkeys(names))
+
+
+def _bounded(count: int) -> None:
+    if count > MOST_HOSTS:
+        raise BadInput(f"the host list names more than {MOST_HOSTS} hosts: give fewer.")
+
+
+def _names_of(item: str, depth: int = 0) -> list[str]:
+    """The hosts of one name, range or group."""
+    if item.startswith("@"):
+        if depth > _DEEPEST:
+            raise BadInput(f"group {item[:60]} contains itself: correct the site's groups.")
+        return _algebra(group_text(item), depth + 1)
+    if not item or _ITEM.fullmatch(item) is None:
+        raise BadInput(f"host {item[:60]!r} is not a host name: give {FORMS}.")
+    _bounded(_count(item))
+    names = _expand(item)
+    for name in names:
+        if _NAME.fullmatch(name) is None:
+            raise BadInput(f"host {name[:60]!r} is not a host name: give {FORMS}.")
+    return names
+
+
+def _algebra(text: str, depth: int = 0) -> list[str]:
+    """``a,b!c&d^e`` from left to right, as ClusterShell reads it; each host once, in the order of first mention."""
+    words = _OPERATORS.split(text)
+    chosen: dict[str, None] = {}
+    for operator, item in zip([",", *words[1::2]], words[::2], strict=True):
+        if not item.strip():
+            raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
+        names = dict.fromkeys(_names_of(item.strip(), depth))
+        match operator:
+            case "!":
+                chosen = {name: None for name in chosen if name not in names}
+            case "&":
+                chosen = {name: None for name in chosen if name in names}
+            case "^":
+                fresh = {name: None for name in names if name not in chosen}
+                chosen = {name: None for name in chosen if name not in names} | fresh
+            case _:
+                chosen |= names
+        _bounded(len(chosen))
+    if not chosen:
+        raise BadInput(f"the host list {text[:80]!r} leaves no host over: give fewer restrictions.")
+    return list(chosen)
+
+
+def _parsed(text: str, *, repeats: bool) -> list[str]:
+    if _ALGEBRA.search(text):
+        return _algebra(text)
     items = list(_items(text))
     for item in items:
         if not item:
             raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
         if _ITEM.fullmatch(item) is None:
             raise BadInput(f"host {item[:60]!r} is not a host name: give {FORMS}.")
-    if sum(map(_count, items)) > MOST_HOSTS:
-        raise BadInput(f"the host list names more than {MOST_HOSTS} hosts: give fewer.")
-    names = [name for item in items for name in _expand(item)]
-    seen: set[str] = set()
-    for name in names:
-        if _NAME.fullmatch(name) is None:
-            raise BadInput(f"host {name[:60]!r} is not a host name: give {FORMS}.")
-        if name in seen and not repeats:
-            raise BadInput(f"host {name} is named twice: name each host once.")
-        seen.add(name)
-    return tuple(names)
+    _bounded(sum(map(_count, items)))
+    names = [name for item in items for name in _names_of(item)]
+    if not repeats and len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise BadInput(f"host {twice} is named twice: name each host once.")
+    return names
+
+
+def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
+    """Host names in the order given, one rank each.
+
+    ``repeats`` lets a name occur again (two ranks on one host, asked for on purpose); otherwise it is an error, as are
+    an empty list, an empty item, a name that cannot be a host name, and more than ``MOST_HOSTS`` names. A list with
+    groups or operators is a set: each host is in it once. ``file:PATH`` is read, one node set a line.
+    """
+    text = text.strip()
+    if not text:
+        raise BadInput(f"the host list is empty: give {FORMS}.")
+    if len(text) > _LONGEST_TEXT:
+        raise BadInput(f"the host list is {len(text)} characters long: give ranges such as n[1-4].")
+    if text.startswith("file:"):
+        return _in_file(text.removeprefix("file:"), repeats)
+    return tuple(_parsed(text, repeats=repeats))
 
 
 def check_nic(name: str) -> str:

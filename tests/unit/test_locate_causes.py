@@ -14,6 +14,7 @@ from wireproof.locate.causes_rules import RULES
 from wireproof.model.located import Blame, Contention, Located
 from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Sentinel
 from wireproof.model.run import Run
+from wireproof.verdict import catalogue
 
 set_ = msgspec.structs.replace
 NODES = 6
@@ -181,7 +182,7 @@ def test_speed_duplex_and_carrier() -> None:
         ("rx", "net__hsn0__rx_crc_errors", "errors-received"),
         ("rx", "ethtool__hsn0__rx_symbol_err_phy", "errors-received"),
         ("tx", "net__hsn0__tx_errors", "errors-sent"),
-        ("tx", "ip__Tcp__RetransSegs", "retransmits"),
+        ("tx", "ip__Tcp__RetransSegs", "sends-again"),
         ("rx", "net__hsn0__rx_dropped", "drops-received"),
         ("rx", "ethtool__hsn0__out_of_buffer", "drops-received"),
         ("tx", "ethtool__hsn0__rx_prio3_pause", "paused"),
@@ -349,3 +350,13 @@ def test_the_table_is_sound() -> None:
         assert 0 < rule.confidence <= 0.95 >= rule.sure > 0
         assert {way for way, _ in rule.directions} == {"", "tx", "rx"}
         assert rule.fix.endswith(".")
+
+
+def test_every_cause_is_explained_in_words() -> None:
+    entries = catalogue.causes()
+    assert set(entries) == {rule.code for rule in RULES}
+    assert not set(entries) & set(catalogue.CATALOGUE)
+    for code, entry in entries.items():
+        assert "{" not in f"{entry}"
+        assert catalogue.explain(code) == entry
+    assert "pcie current width is less than pcie max width" in catalogue.explain_text("pcie-narrow")

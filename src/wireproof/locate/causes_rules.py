@@ -159,7 +159,7 @@ RULES: tuple[Rule, ...] = (
         directions=tuple(_MOSTLY_RECEIVES.items()),
     ),
     Rule(
-        "retransmits", (Grows(_AGAIN, least=20),), 0.5, "{node} sends again what was lost on the way",
+        "sends-again", (Grows(_AGAIN, least=20),), 0.5, "{node} sends again what was lost on the way",
         "Look for drops and errors along the way of {node}: its switch port, pause and ECN settings, MTU.",
         kinds=_WIRE, directions=tuple(_MOSTLY_SENDS.items()),
     ),

@@ -50,7 +50,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Sign:
-    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be told."""
+    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be told; ``means``
+    says in words what it asks.
+    """
+
+    def means(self) -> str:
+        raise NotImplementedError
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         raise NotImplementedError
@@ -99,6 +104,9 @@ class Is(Sign):
     name: str
     value: str
 
+    def means(self) -> str:
+        return f"{_words(self.name)} is {self.value}"
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = node.properties.get(self.name)
         return [f"{node.name}: {_words(self.name)} is {found}"] if found == self.value else []
@@ -111,6 +119,9 @@ class IsNot(Sign):
     name: str
     value: str
 
+    def means(self) -> str:
+        return f"{_words(self.name)} is not {self.value}"
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = node.properties.get(self.name)
         return [f"{node.name}: {_words(self.name)} is {found}"] if found is not None and found != self.value else []
@@ -121,6 +132,9 @@ class Unusual(Sign):
     """A property is known, and not known to be what most peers have: what all have slows nobody down alone."""
 
     name: str
+
+    def means(self) -> str:
+        return f"{_words(self.name)} is not what most other nodes have"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value, usual = node.properties.get(self.name), _usual(self.name, peers)
@@ -140,6 +154,9 @@ class Less(Sign):
     name: str
     than: str
 
+    def means(self) -> str:
+        return f"{_words(self.name)} is less than {_words(self.than)}"
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         one, other = node.properties.get(self.name), node.properties.get(self.than)
         if not isinstance(one, float) or not isinstance(other, float) or not one < other:
@@ -154,6 +171,9 @@ class Below(Sign):
 
     name: str
 
+    def means(self) -> str:
+        return f"{_words(self.name)} is below that of most other nodes"
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value, usual = node.properties.get(self.name), _usual(self.name, peers)
         if usual is None or not isinstance(value, float) or not isinstance(usual[0], float) or not value < usual[0]:
@@ -166,6 +186,9 @@ class Differs(Sign):
     """A property is not what most peers have."""
 
     name: str
+
+    def means(self) -> str:
+        return f"{_words(self.name)} differs from that of most other nodes"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value, usual = node.properties.get(self.name), _usual(self.name, peers)
@@ -183,6 +206,11 @@ class Above(Sign):
     name: str
     least: float
     times: float = 0.0
+
+    def means(self) -> str:
+        return f"{_words(self.name)} is {self.least:g} or more" + (
+            f", and {self.times:g} times the others' median" if self.times else ""
+        )
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value = node.properties.get(self.name)
@@ -209,6 +237,11 @@ class Explains(Sign):
     name: str
     tight: bool = False
 
+    def means(self) -> str:
+        return f"{_words(self.name)} is no more than what was expected" + (
+            ", and most of it was reached" if self.tight else ""
+        )
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         limit = node.properties.get(self.name)
         if blame.metric != "goodput" or not isinstance(limit, float) or limit > 1.1 * blame.expected:
@@ -226,6 +259,9 @@ class SlowdownWithin(Sign):
     low: float
     high: float
 
+    def means(self) -> str:
+        return f"the loss is {100 * self.low:g} % to {100 * self.high:g} %"
+
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         if self.low <= blame.slowdown <= self.high:
             return [f"the loss is {100 * blame.slowdown:.1f} %"]
@@ -242,6 +278,13 @@ class Grows(Sign):
     without: tuple[str, ...] = ()
     least: int = 10
     times: float = 4.0
+
+    def means(self) -> str:
+        return (
+            f"counters of the NIC or of IP named {', '.join(self.words)} rise by {self.least} or more, and "
+            f"{self.times:g} times as much per byte as those of most other nodes"
+            + (f" (not {', '.join(self.without)})" if self.without else "")
+        )
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         own = self._sum(node)
@@ -276,6 +319,9 @@ class Grows(Sign):
 @dataclass(frozen=True)
 class SettingDiffers(Sign):
     """Settings that most peers agree on and the node has otherwise."""
+
+    def means(self) -> str:
+        return "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = []

@@ -12,7 +12,7 @@ from wireproof.verdict.catalogue_located import LOCATED
 from wireproof.verdict.catalogue_text import TEXT
 from wireproof.verdict.catalogue_traffic import TRAFFIC
 
-__all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "page"]
+__all__ = ["CATALOGUE", "Entry", "causes", "explain", "explain_text", "page"]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,12 +41,34 @@ def _parsed(text: str) -> dict[str, Entry]:
 CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}\n{TRAFFIC}\n{LOCATED}")
 
 
+def causes() -> dict[str, Entry]:
+    """The causes that a culprit may have, as entries; they are no findings and never stand alone."""
+    from wireproof.locate.causes_rules import RULES
+
+    words = {"node": "NODE", "nic": "NIC"}
+    return {
+        rule.code: Entry(
+            code=rule.code,
+            title=f"Cause: {rule.sentence.format(**words)}",
+            meaning=f"Said of a {', '.join(sorted(rule.kinds))} that was found slow, with a confidence of "
+            f"{rule.confidence:g}" + (f" (at best {rule.sure:g})." if rule.surer else "."),
+            detection="; ".join(sign.means() for sign in rule.when)
+            + (f". Surer when {'; '.join(sign.means() for sign in rule.surer)}." if rule.surer else "."),
+            next_action=rule.fix.format(**words),
+        )
+        for rule in RULES
+    }
+
+
 def explain(code: str) -> Entry:
-    """The entry of a code. Raises BadInput with the nearest codes when there is none."""
+    """The entry of a finding's or a cause's code. Raises BadInput with the nearest codes when there is none."""
     key = code.strip().lower().replace("_", "-")
     if key in CATALOGUE:
         return CATALOGUE[key]
-    near = difflib.get_close_matches(key, CATALOGUE, n=3, cutoff=0.4)
+    also = causes()
+    if key in also:
+        return also[key]
+    near = difflib.get_close_matches(key, [*CATALOGUE, *also], n=3, cutoff=0.4)
     hint = f"did you mean {', '.join(near)}?" if near else "see docs/explain.md for all codes"
     raise BadInput(f"no finding has the code {code!r}; {hint}")
 
@@ -76,10 +98,23 @@ themselves exclude the claimed wire.
 """
 
 
+_CAUSES = """\
+# Causes
+
+Whoever is found slow gets the causes that counters, facts and sentinels speak for, the likeliest first. "Other nodes"
+are up to 64 that nobody blames. A cause is never said without something seen, and its confidence is a judgement of
+ours, not a measured frequency. Below a switch a cause must hold for half of its nodes.
+"""
+
+
 def page() -> str:
     """docs/explain.md: the whole catalogue as Markdown."""
     parts = ["# Findings\n", _PREFACE]
     for code, entry in CATALOGUE.items():
         parts.append(f"### `{code}`: {entry.title}\n")
         parts.append(f"{entry.meaning}\n\n*Detected by:* {entry.detection}\n\n*What to do:* {entry.next_action}\n")
+    parts.append(_CAUSES)
+    for code, entry in causes().items():
+        parts.append(f"#### `{code}`: {entry.title.removeprefix('Cause: ')}\n")
+        parts.append(f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n*What to do:* {entry.next_action}\n")
     return "\n".join(parts)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Finding", "Judgement", "PairVerdict", "Proof", "Severity", "Verdict"]
+__all__ = ["Finding", "GroupVerdict", "Judgement", "PairVerdict", "Proof", "Severity", "Verdict"]
 
 Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
 Verdict = Literal["pass", "fail", "inconclusive"]
@@ -56,8 +56,40 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int = 0
 
 
+class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One point that a group of ranks measured together, judged.
+
+    ``value``: time of one operation of the slowest rank, ns, with its interval. ``limit``: the shortest time that the
+    wire allows for the bytes that must cross, ns; ``efficiency`` = limit / value, only where those bytes are known
+    exactly and fill the link. ``expected_bytes`` and ``seen_bytes`` of the node and direction that must carry most.
+    """
+
+    point: int
+    pattern: str
+    message_bytes: int
+    members: int
+    nodes: int
+    value: float
+    low: float
+    high: float
+    half_width: float
+    label: str
+    proof: Proof
+    verdict: Verdict
+    limit: float | None = None
+    efficiency: float | None = None
+    codes: list[str] = msgspec.field(default_factory=list)
+    expected_bytes: int | None = None
+    seen_bytes: int | None = None
+    formula: str = "robust"
+    order: str = ""
+    blocking: bool = True
+    repeat: int = 0
+
+
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     proof: Proof
     findings: list[Finding]
     pairs: list[PairVerdict]
+    groups: list[GroupVerdict] = msgspec.field(default_factory=list)

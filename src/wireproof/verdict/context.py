@@ -52,8 +52,8 @@ class Context:
         return real[0] if len(real) == 1 else None
 
     def same_machine(self, a: int, b: int) -> bool | None:
-        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a virtual lab; anywhere
-        else only the counters can tell (None), as where nothing identifies them.
+        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a virtual lab;
+        anywhere else only the counters can tell (None), as where nothing identifies them.
         """
         one, two = self.hosts.get(a), self.hosts.get(b)
         if one is None or two is None:

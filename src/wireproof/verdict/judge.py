@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import HostTraffic
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import Table
@@ -16,6 +16,7 @@ from wireproof.verdict.calibrate import calibrated
 from wireproof.verdict.completeness import run_issues
 from wireproof.verdict.context import Context, context
 from wireproof.verdict.directions import Stream, direction_issues
+from wireproof.verdict.group import judge_group
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.path import path_issues
 from wireproof.verdict.plausible import Held, fills_link, hold
@@ -53,9 +54,9 @@ def judge(
     return bench.judgement()
 
 
-def overall(findings: Iterable[Finding], pairs: Iterable[PairVerdict]) -> Verdict:
+def overall(findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()) -> Verdict:
     """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
-    judged = list(pairs)
+    judged: list[PairVerdict | GroupVerdict] = [*pairs, *groups]
     verdicts = {pair.verdict for pair in judged}
     severities = {finding.severity for finding in findings}
     if "fail" in verdicts or "fail" in severities:
@@ -76,6 +77,7 @@ class _Bench:
         self.ctx = ctx
         self.issues: list[Issue] = run_issues(ctx)
         self.pairs: list[PairVerdict] = []
+        self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
         self.curves: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
         self.proofs: dict[str, list[Proof]] = defaultdict(list)
@@ -86,6 +88,10 @@ class _Bench:
         self.issues += trouble_issues(self.ctx, point, {h.reader: h.deltas for h in traffic.values()})
         for pair, proof in zip(point.pairs, proofs, strict=True):
             self._pair(point, pair, proof, traffic)
+        if point.group is not None:
+            judged, issues = judge_group(self.ctx, point, traffic)
+            self.issues += issues
+            self.groups += [judged] if judged else []
 
     def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof, traffic: dict[int, HostTraffic]) -> None:
         ctx = self.ctx
@@ -128,13 +134,15 @@ class _Bench:
             self.issues += found
             self.issues += cache_issues(self.ctx, self.curves, self.proofs)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
-        if not self.pairs:
+        if not self.pairs and not self.groups:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
         findings = merge(self.issues)
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
-        proofs = {pair.proof for pair in pairs}
+        groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
+        proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}
         proof: Proof = next((worst for worst in _WORST if worst in proofs), _UNPROVEN)
-        return Judgement(verdict=overall(findings, pairs), proof=proof, findings=findings, pairs=pairs)
+        verdict = overall(findings, pairs, groups)
+        return Judgement(verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups)
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:

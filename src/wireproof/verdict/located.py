@@ -64,7 +64,8 @@ def with_located(
     fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
     issues = [_raised(issue) if (issue.code, issue.subject) in fails else issue for issue in issues]
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
-    return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=overall(findings, pairs))
+    verdict = overall(findings, pairs, judgement.groups)
+    return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
 
 
 def blame_key(blame: Blame) -> tuple[str, str]:

@@ -1,0 +1,112 @@
+"""What must cross the wire when a group of ranks measures together: bytes into and out of each node. Pure arithmetic.
+
+Ranks of one node talk through memory, so only what leaves a node counts. Point-to-point patterns are known exactly; of
+a library's collective only the least is known that any algorithm must move, and of a random ring over several ranks per
+node only that it enters and leaves every node at least once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wireproof.model.record import GroupResult, PointRecord
+
+__all__ = ["Crossing", "crossings"]
+
+Node = int
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Payload bytes over a whole point. ``exact``: not only the least."""
+
+    tx: float
+    rx: float
+    exact: bool
+
+
+def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Crossing]:
+    """Node (any number that tells nodes apart) to what must cross its port; empty without a group."""
+    group = point.group
+    if group is None:
+        return {}
+    nodes = [node_of.get(rank, -1 - rank) for rank in group.members]
+    if len(set(nodes)) == len(nodes):
+        pairs = zip(nodes, group.sent_bytes, group.received_bytes, strict=True)
+        return {node: Crossing(float(sent), float(got), group.exact) for node, sent, got in pairs}
+    if len(set(nodes)) == 1:
+        return {nodes[0]: Crossing(0.0, 0.0, True)}
+    if not group.exact:
+        return _collective(point.pattern, group, nodes)
+    shares = _shares(point, nodes)
+    if shares is None:
+        return _least(group, nodes)
+    return _summed(group, nodes, shares, exact=True)
+
+
+def _summed(
+    group: GroupResult, nodes: Sequence[Node], shares: Sequence[tuple[float, float]], *, exact: bool
+) -> dict[Node, Crossing]:
+    totals: dict[Node, list[float]] = {node: [0.0, 0.0] for node in nodes}
+    for node, sent, got, (out, back) in zip(nodes, group.sent_bytes, group.received_bytes, shares, strict=True):
+        totals[node][0] += sent * out
+        totals[node][1] += got * back
+    return {node: Crossing(tx, rx, exact) for node, (tx, rx) in totals.items()}
+
+
+def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
+    """Every node is entered and left at least once by what one of its members sends and receives."""
+    found: dict[Node, Crossing] = {}
+    for node in dict.fromkeys(nodes):
+        mine = [index for index, one in enumerate(nodes) if one == node]
+        tx = min(group.sent_bytes[index] for index in mine)
+        rx = min(group.received_bytes[index] for index in mine)
+        found[node] = Crossing(float(tx), float(rx), False)
+    return found
+
+
+def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, float]] | None:
+    """By member: the share of what it sends, and of what it receives, that crosses; None when that is not known."""
+    count = len(nodes)
+    if point.pattern == "message_rate":
+        half = count // 2
+        apart = [float(nodes[i] != nodes[i + half]) for i in range(half)]
+        return [(share, share) for share in (*apart, *apart)]
+    if point.pattern == "incast":
+        away = [float(node != nodes[0]) for node in nodes]
+        mean = sum(away) / max(1, count - 1)
+        return [(mean, mean), *((share, share) for share in away[1:])]
+    if point.pattern == "all_to_all":
+        sizes = {node: nodes.count(node) for node in set(nodes)}
+        return [((count - sizes[node]) / (count - 1),) * 2 for node in nodes]
+    if point.pattern == "ring" and point.order != "random":
+        sides = [((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2 for i in range(count)]
+        return [(share, share) for share in sides]
+    return None
+
+
+def _collective(pattern: str, group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
+    """The least of a collective: what one member must send or receive, its node must; all-to-all patterns add up."""
+    count = len(nodes)
+    sizes = {node: nodes.count(node) for node in set(nodes)}
+    if pattern in ("alltoall", "allgather"):
+        away = [(count - sizes[node]) / max(1, count - 1) for node in nodes]
+        # What others' members contribute reaches a node once, and each of its members' own part leaves it once.
+        share = [(1.0 if pattern == "allgather" else part, part) for part in away]
+        if pattern == "alltoall":
+            return _summed(group, nodes, share, exact=False)
+        found = {}
+        for node in sizes:
+            mine = [index for index, one in enumerate(nodes) if one == node]
+            tx = float(sum(group.sent_bytes[index] for index in mine))
+            rx = max(group.received_bytes[index] * share[index][1] for index in mine)
+            found[node] = Crossing(tx, rx, False)
+        return found
+    found = {}
+    for node in sizes:
+        mine = [index for index, one in enumerate(nodes) if one == node]
+        tx = max(group.sent_bytes[index] for index in mine)
+        rx = max(group.received_bytes[index] for index in mine)
+        found[node] = Crossing(float(tx), float(rx), False)
+    return found

@@ -172,9 +172,17 @@ def test_zero_evidence_never_passes() -> None:
 
 @pytest.mark.parametrize("detectable", [0.051, 3.0, math.inf, math.nan])
 def test_silence_in_noise_is_no_pass(detectable: float) -> None:
-    found = with_located(GOOD, [located(detectable=detectable)])
+    pairs = [set_(GOOD.pairs[0], verdict="inconclusive"), *GOOD.pairs[1:]]
+    found = with_located(set_(GOOD, pairs=pairs), [located(detectable=detectable)])
     assert found.verdict == "inconclusive"
     assert codes(found, "inconclusive") == [("noise-too-high", "goodput")]
+
+
+def test_pairs_that_all_reach_their_limits_pass_in_noise_with_a_warning() -> None:
+    found = with_located(GOOD, [located(detectable=math.inf)])
+    assert found.verdict == "pass"
+    assert ("noise-too-high", "goodput") in codes(found, "warning")
+    assert with_located(set_(GOOD, pairs=[]), [located(detectable=math.inf)]).verdict == "inconclusive"
     assert with_located(GOOD, [located(detectable=0.05)]).verdict == "pass"
 
 

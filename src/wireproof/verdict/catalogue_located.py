@@ -54,7 +54,8 @@ next: Read the other findings: the measurement itself failed.
 # noise-too-high: A fault of interest would have been missed
 means: The samples scatter so much that a slowdown of the practical threshold is not found reliably; silence proves
   little.
-detected: The slowdown that is found with 95 % power at this size and noise is above the practical threshold.
+detected: The slowdown that is found with 95 % power at this size and noise is above the practical threshold. Only a
+  warning where every pair passes by its own limit.
 next: Use more rounds or a longer time per pair, on an idle fabric.
 
 # tier-oversubscribed: One kind of path is slower by design

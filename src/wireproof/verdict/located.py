@@ -52,7 +52,8 @@ def with_located(
     A finding of the judge about slow streams that a culprit explains is left out (one bad port is one finding, not one
     for each pair). A pair that missed its limit only because others used its links, and reaches it alone, does not
     fail, nor one on a kind of path of ``fabric`` that is slower by design. The verdicts of all other pairs stay as they
-    are. An empty ``located`` changes nothing.
+    are. A culprit that stands for failures fails, confirmed or not. Too much noise is only a warning where every pair
+    passes by its own limit. An empty ``located`` changes nothing.
     """
     if not located:
         return judgement
@@ -62,7 +63,10 @@ def with_located(
     kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
     fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
-    issues = [_raised(issue) if (issue.code, issue.subject) in fails else issue for issue in issues]
+    issues = [_with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue for issue in issues]
+    if pairs and all(pair.verdict == "pass" for pair in pairs):
+        # Each pair reaches its own limit: a blunt comparison takes nothing away from that.
+        issues = [_with_severity(issue, "warning") if issue.code == "noise-too-high" else issue for issue in issues]
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, pairs, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
@@ -219,9 +223,8 @@ def _innocent(located: Located) -> list[Issue]:
     return issues
 
 
-def _raised(issue: Issue) -> Issue:
-    """A culprit that stands for findings that failed fails too."""
-    return Issue(issue.code, "fail", issue.subject, issue.message, issue.evidence, issue.point, issue.weight)
+def _with_severity(issue: Issue, severity: Severity) -> Issue:
+    return Issue(issue.code, severity, issue.subject, issue.message, issue.evidence, issue.point, issue.weight)
 
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:

@@ -60,7 +60,8 @@ def conclude(
     for suspect, finding in _pairs(screened, view):
         if finding is None:
             continue
-        again = finding.shape == "all" and finding.slowness >= _SAME * as_log(located.metric, suspect.slowdown)
+        least = _SAME * as_log(located.metric, suspect.slowdown)
+        again = finding.shape == "all" and min(finding.slowness, 2.0 * finding.partners[0].early) >= least
         if not again:
             cleared.append(_name(suspect))
         elif not _explained(finding, blames):
@@ -80,8 +81,9 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
     assert screened.effects is not None  # noqa: S101 - conclude has looked
     return alone(
         confirm, {one.nodes[0] for one in screened.suspects if one.kind != "pair"}, _routes(screened), tier, tiers,
-        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.sharp, screened.effects.noise,
-        screened.effects.spread, as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
+        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.level_errors,
+        screened.sharp, screened.effects.noise, screened.effects.spread,
+        as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ Shape = Literal["all", "path", "partner", "fast", "unclear"]
 Pair = tuple[str, str]
 
 _CONTROLS = 3
-_PRIOR_FREEDOM = 8.0
+_PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05
 _NOT_BELOW = 1.645  # standard errors by which an estimate may miss the practical threshold: 5 % of the time by chance
 _STRICT = 0.2  # of the family-wise error: what was suspected because it was slow tends to look slow
 _FAR = 3.0
@@ -39,8 +39,8 @@ class Alone:
     """The confirm stage's samples with what is ``expected`` of each (log slowness) and its kind of path (``tier``).
 
     ``sharp``: the kinds of path that show a port's slowness, the fastest unless they are noisy: a path that is slow
-    anyway hides a port. ``sigma``: of one sample; ``spread``: of healthy ports; ``practical``: the least slowdown that
-    is called one.
+    anyway hides a port. ``sigma``: of one sample; ``doubt``: standard error of ``expected``; ``spread``: of healthy
+    ports; ``practical``: the least slowdown that is called one.
     """
 
     samples: Samples
@@ -49,6 +49,7 @@ class Alone:
     tiers: tuple[str, ...]
     sharp: frozenset[str]
     sigma: float
+    doubt: Floats
     spread: float
     practical: float
     alpha: float
@@ -56,13 +57,18 @@ class Alone:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Partner:
-    """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its standard error."""
+    """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its standard error.
+
+    ``doubt``: standard error of ``expected``; ``early``: the lower quartile of the slowness.
+    """
 
     name: str
     tier: str
     slowness: float
     error: float
     expected: float
+    doubt: float
+    early: float
     samples: int
 
 
@@ -87,8 +93,8 @@ class Finding:
 
 def alone(
     confirm: Samples, suspects: set[str], pairs: Iterable[Pair], tier: NDArray[np.int32], tiers: tuple[str, ...],
-    kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], sharp: frozenset[str], noise: float,
-    spread: float, practical: float, alpha: float,
+    kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], level_errors: Mapping[tuple[str, int], float],
+    sharp: frozenset[str], noise: float, spread: float, practical: float, alpha: float,
 ) -> Alone:  # fmt: skip
     """The samples ready to be looked at. ``levels``: the screen's, by kind of path and of nodes; ``kind``: of each
     sample. Three samples of good nodes on a kind of path replace the screen's level.
@@ -104,14 +110,20 @@ def alone(
         ],
         dtype=np.bool_,
     )
-    expected = np.empty(logs.size)
+    expected, doubt = np.empty(logs.size), np.zeros(logs.size)
+    sigma = _own_noise(confirm, logs, noise)
     for number, slowest in sorted({(int(t), int(k)) for t, k in zip(tier, kind, strict=True)}):
         own = (tier == number) & (kind == slowest)
         fallback = max(known) if known else float(np.median(logs[own]))
         level = levels.get((tiers[number], slowest), fallback)
-        expected[own] = float(np.median(logs[own & control])) if np.sum(own & control) >= _CONTROLS else level
+        controls = int(np.sum(own & control))
+        measured = controls >= _CONTROLS
+        expected[own] = float(np.median(logs[own & control])) if measured else level
+        doubt[own] = (
+            MEDIAN_FACTOR * sigma / controls**0.5 if measured else level_errors.get((tiers[number], slowest), 0.0)
+        )
     return Alone(
-        samples=confirm, expected=expected, tier=tier, tiers=tiers, sharp=sharp, sigma=_own_noise(confirm, logs, noise),
+        samples=confirm, expected=expected, tier=tier, tiers=tiers, sharp=sharp, sigma=sigma, doubt=doubt,
         spread=spread, practical=practical, alpha=alpha,
     )  # fmt: skip
 
@@ -123,6 +135,7 @@ def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
         logs[route == one] - np.median(logs[route == one]) for one in np.unique(route) if np.sum(route == one) > 2
     ]
     left = np.concatenate(within) if within else np.zeros(0)
+    noise = min(noise, _PRIOR_NOISE)  # what contention adds to the screen is gone alone
     weight = 0.37 * left.size
     return float(np.sqrt((weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2) / (weight + _PRIOR_FREEDOM)))
 
@@ -173,17 +186,20 @@ def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partn
     return Partner(
         name=name, tier=view.tiers[tier], slowness=float(np.median(logs - view.expected[rows])),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
-        expected=float(np.median(view.expected[rows])), samples=int(rows.size),
+        expected=float(np.median(view.expected[rows])), doubt=float(np.max(view.doubt[rows])),
+        early=float(np.percentile(logs - view.expected[rows], 25.0)), samples=int(rows.size),
     )  # fmt: skip
 
 
 def _overall(node: str, way: Direction, partners: tuple[Partner, ...], view: Alone) -> Finding:
     """The suspect's own slowness: the median over its partners on the paths that show a port best."""
     own = [one for one in partners if one.tier in view.sharp] or list(partners)
-    total = sum(one.samples for one in own)  # the spread counts for the suspect itself and, averaged, for its partners
+    doubt = max(one.doubt for one in own)
+    apart = view.spread**2 * (1.0 + 1.0 / len(own))  # the suspect's own spread, and its partners' averaged
+    total = sum(one.samples for one in own)
     return Finding(
         node=node, direction=way, shape="unclear", slowness=float(np.median([one.slowness for one in own])),
-        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + view.spread**2 * (1.0 + 1.0 / len(own)))),
+        error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + apart + doubt**2)),
         p=1.0,
         expected=float(np.median([one.expected for one in own])), partners=partners, slow=(),
     )  # fmt: skip
@@ -208,7 +224,8 @@ def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
     fast = {one.tier for one in against}
     behind = {one.tier for one in slow}.isdisjoint({one.tier for one in draft.partners if one not in slow})
     split = behind and ONE_SWITCH in fast
-    shape: Shape = "path" if split else "partner" if len(slow) == 1 else "all" if guilty else "unclear"
+    lone = len(slow) == 1 and min(slow[0].slowness, 2.0 * slow[0].early) >= view.practical
+    shape: Shape = "path" if split else "partner" if lone else "all" if guilty and len(slow) > 1 else "unclear"
     return dataclasses.replace(
         draft, shape=shape, slow=tuple(slow), slowness=float(np.median([one.slowness for one in slow])),
         error=float(np.sqrt(np.mean([one.error**2 for one in slow]) / len(slow) + view.spread**2)),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.groups import Groups, grouped_median
-from wireproof.locate.significance import Floats, median_error
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error
 
 __all__ = [
     "Effects",
@@ -36,6 +36,7 @@ _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 """A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual from run to run)."""
 
 _MAD_EFFICIENCY = 0.37
+_MANY_PORTS = 32
 _SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
 
 
@@ -90,12 +91,13 @@ class Ports:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Effects:
-    """``level`` by stratum (log of the value that is expected), ``sigma`` by stratum, ``slowness``, standard ``error``
-    and ``samples`` by port; ``residual``: each sample's slowness against its level. ``freedom``: of ``sigma``.
+    """``level`` (log slowness that is expected), its standard error and ``sigma`` by stratum; ``slowness``, standard
+    ``error`` and ``samples`` by port; ``residual``: each sample's slowness against its level; ``freedom`` of ``sigma``;
     ``noise``: sigma on the paths that show a port best; ``spread``: of healthy ports.
     """
 
     level: Floats
+    level_error: Floats
     sigma: Floats
     slowness: Floats
     error: Floats
@@ -194,9 +196,41 @@ def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floo
         bad = now
         clean = ~bad[ports.own] & ~bad[ports.far]
         use = clean if np.mean(bad) < 0.5 else use
-    return Effects(
-        level=level, sigma=sigma, slowness=slowness, error=error, samples=samples, residual=residual, noise=noise,
-        spread=spread, freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
+    level, level_error = _typical(ports, logs, level, sigma, use)
+    found = Effects(
+        level=level, level_error=level_error, sigma=sigma, slowness=slowness, error=error, samples=samples,
+        residual=logs - level[ports.stratum], noise=noise, spread=spread,
+        freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
+    )  # fmt: skip
+    return _under_contention(ports, found, threshold, floor)
+
+
+def _typical(ports: Ports, logs: Floats, level: Floats, sigma: Floats, use: Flags) -> tuple[Floats, Floats]:
+    """(level, its standard error) by stratum: the plain median of what good ports measured. Where a port has two
+    samples the port's level is the faster of them, which is right for comparing ports and too fast for a lone sample.
+    """
+    centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
+    found = np.where(members > 2, centre, level)
+    return found, np.asarray(MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64)
+
+
+def _under_contention(ports: Ports, effects: Effects, threshold: float, floor: float) -> Effects:
+    """Where most samples are disturbed, each port's better ones are compared: contention only ever slows. The error is
+    what the ports themselves show; many ports are needed for that.
+    """
+    some = effects.samples > 0
+    if effects.noise < threshold or int(np.sum(some)) < _MANY_PORTS:
+        return effects
+    both = np.concatenate((effects.residual, effects.residual))
+    quarter, _ = ports.by_port.median(both, early=True)
+    middle = float(np.median(quarter[some]))
+    slowness = quarter - middle
+    error = max(floor, robust_scale(slowness[some]))
+    if 2.0 * error > float(np.median(effects.error[some])):
+        return effects
+    return dataclasses.replace(
+        effects, slowness=slowness, error=np.where(some, error, np.nan), level=effects.level + middle,
+        residual=effects.residual - middle,
     )  # fmt: skip
 
 

@@ -15,10 +15,11 @@ __all__ = ["screen_two"]
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 
 
-def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, float]:
-    """(the slow direction, or None; log slowness of the faster one). Half round trips have no direction.
+def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, float, float]:
+    """(the slow direction, or None; log slowness of the faster one; its standard error).
 
-    Noise: the spread within each direction joined by eight imagined samples of 2 %, and the samples' own intervals.
+    Half round trips have no direction. Noise: the spread within each direction joined by eight imagined samples of 2 %,
+    and the samples' own intervals.
     """
     logs = log_slowness(samples)
     found = []
@@ -31,15 +32,17 @@ def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, fl
         found.append((float(np.median(logs[own])), max(square, width**2) / left.size, origin, left.size))
     found.sort()
     if len(found) < 2 or samples.metric == "hrt":
-        return None, float(np.median(logs))
+        return None, float(np.median(logs)), MEDIAN_FACTOR * float(np.sqrt(found[0][1]))
     fast, slow = found[0], found[-1]
     error = MEDIAN_FACTOR * float(np.sqrt(fast[1] + slow[1]))
+    level_error = MEDIAN_FACTOR * float(np.sqrt(fast[1]))
     slowness = slow[0] - fast[0]
     z = float(as_normal(np.asarray([slowness / error]), _PRIOR_FREEDOM + fast[3] + slow[3] - 2)[0])
     p = min(1.0, 2.0 * float(upper_tail(np.asarray([z]))[0]))
     if p > criteria.alpha or slowness + REACH * error < as_log("goodput", criteria.practical("goodput")):
-        return None, fast[0]
+        return None, fast[0], level_error
     pair = (samples.nodes[slow[2]], samples.nodes[fast[2]])
-    return Suspect(
+    suspect = Suspect(
         kind="pair", nodes=pair, slowdown=as_slowdown("goodput", slowness), z=z, p=p, error=error, expected=fast[0]
-    ), fast[0]
+    )
+    return suspect, fast[0], level_error

@@ -53,6 +53,7 @@ class Screened:
     places: Places
     kinds: Kinds
     levels: dict[tuple[str, int], float]
+    level_errors: dict[tuple[str, int], float]
     sharp: frozenset[str]
     expected: Floats
     effects: Effects | None
@@ -71,7 +72,8 @@ def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | 
     places = places_of(samples.nodes, fabric)
     frame = Screened(
         suspects=[], good=[], located=_frame(samples, criteria), samples=samples, fabric=fabric, places=places,
-        kinds=one_kind(len(samples.nodes)), levels={}, sharp=frozenset(), expected=np.zeros(0), effects=None,
+        kinds=one_kind(len(samples.nodes)), levels={}, level_errors={}, sharp=frozenset(), expected=np.zeros(0),
+        effects=None,
         criteria=criteria,
     )  # fmt: skip
     if len(samples) == 0:
@@ -87,8 +89,8 @@ def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | 
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     found = dataclasses.replace(
         frame, suspects=suspects, good=good_nodes(samples, effects, suspects, practical), effects=effects, kinds=kinds,
-        levels=levels, sharp=_sharp(effects, kinds, names),
-        expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
+        levels=levels, level_errors=_tier_levels(effects.level_error, kinds, names),
+        sharp=_sharp(effects, kinds, names), expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
     )  # fmt: skip
     own = {
         one.nodes for one in suspected_nodes(samples, effects_of_ports, _port_levels(ports, effects.level), criteria)
@@ -187,12 +189,13 @@ def _sharp(effects: Effects, kinds: Kinds, names: Sequence[str]) -> frozenset[st
 
 def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
     """Two nodes: one direction of their pair against the other."""
-    suspect, level = screen_two(frame.samples, frame.criteria)
+    suspect, level, level_error = screen_two(frame.samples, frame.criteria)
     note = "two nodes: only the direction of their pair can be named, not which of them is slow"
     blames = [screened_blame(frame.samples, suspect)] if suspect and suspect.p <= frame.criteria.alpha else []
     tiers = [Tier(name=names[0], samples=len(frame.samples), median=value_of(frame.samples.metric, level))]
     found = dataclasses.replace(
-        frame, suspects=[suspect] if suspect else [], levels={(names[0], 0): level}, effects=effects,
+        frame, suspects=[suspect] if suspect else [], levels={(names[0], 0): level},
+        level_errors={(names[0], 0): level_error}, effects=effects,
         expected=np.full(len(frame.samples), value_of(frame.samples.metric, level)),
     )  # fmt: skip
     return dataclasses.replace(found, located=_filled(found, blames, tiers, [note]))

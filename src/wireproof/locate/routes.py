@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.routes_cover import Culprit, best_cover, name_of
+from wireproof.locate.routes_cover import Culprit, best_cover, cuts, name_of
 from wireproof.locate.routes_guess import Crossing, crossing, guesses, settled, sharing
 from wireproof.locate.routes_leaves import whole_leaves
 from wireproof.locate.routes_unnamed import Stain, stains
@@ -82,11 +82,11 @@ class _Search:
         self.alpha, self.stage = criteria.alpha, stage
         self.practical = as_log(samples.metric, criteria.practical(samples.metric))
         every = np.ones(cross.rows.size, dtype=np.bool_)
-        self.guesses, self.residual = settled(slowness[cross.rows], guesses(samples, fabric, cross), every)
-        if len(self.guesses) != 1:
+        tried = guesses(samples, fabric, cross)
+        fits, self.residual = settled(slowness[cross.rows], tried, every)
+        if fits is None:
             _, self.residual = settled(self.residual, [sharing(cross)], every)
-            if self._restless():
-                self.guesses = []
+        self.cuts = cuts(cross, [fits] if fits else [] if self._restless() else tried)
         self.active = np.isfinite(self.residual)
 
     def _restless(self) -> bool:
@@ -98,7 +98,7 @@ class _Search:
         blames: list[Blame] = []
         refused: set[object] = set()
         for _ in range(4 * _MOST):
-            found = best_cover(self.cross, self.guesses, self.residual, self.active, self.practical, refused)
+            found = best_cover(self.cuts, self.residual, self.active, self.practical, refused)
             if found is None or found.log_p > np.log(self.alpha) or len(blames) == _MOST:
                 break
             if not self._is_path(found):

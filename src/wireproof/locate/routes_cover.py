@@ -8,6 +8,7 @@ no evidence against anybody. Thresholds and sets are all counted as hypotheses (
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from wireproof.locate.routes_guess import Crossing, Guess, sharing, without_load
 from wireproof.model.located import Direction
 
-__all__ = ["Culprit", "best_cover", "log_tail", "name_of", "thresholds"]
+__all__ = ["Culprit", "best_cover", "cuts", "log_tail", "name_of", "thresholds"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -48,12 +49,14 @@ class Culprit:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Table:
-    """One way to cut the samples into sets: per direction the set of each sample, -1 where it would not show."""
+class _Cut:
+    """One way to cut the samples into sets. ``keys``: per direction the set of each sample plus 1, 0 where it would not
+    show. ``kinds``: (direction, which of ``keys``) of the culprits that the sets make.
+    """
 
     kind: Literal["link", "spine", "leaf"]
-    direction: Direction
     keys: tuple[Ints, ...]
+    kinds: tuple[tuple[Direction, tuple[int, ...]], ...]
     size: int
     guess: Guess | None
 
@@ -63,12 +66,18 @@ def thresholds(practical: float) -> list[float]:
     return [practical * step for step in _STEPS]
 
 
+@functools.lru_cache(maxsize=64)
+def _log_factorials(most: int) -> Floats:
+    """log n! for n from 0 to ``most``."""
+    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
+
+
 def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
     """log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples, of which ``all_slow`` are slow.
 
     0 where no more are slow than expected. The tail is bounded by a geometric series from its first term.
     """
-    factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, all_total + 1)))))
+    factorial = _log_factorials(all_total)
 
     def choose(n: Ints, k: Ints) -> Floats:
         return np.asarray(factorial[n] - factorial[k] - factorial[n - k], dtype=np.float64)
@@ -81,73 +90,69 @@ def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
     return np.where(more, np.minimum(0.0, first - np.log1p(-np.minimum(ratio, 0.999))), 0.0)
 
 
-def _tables(cross: Crossing, guesses: Sequence[Guess]) -> list[_Table]:
+_WAYS: tuple[tuple[Direction, tuple[int, ...]], ...] = (("tx", (0,)), ("rx", (1,)), ("", (0, 1)))
+
+
+def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[_Cut]:
+    """All ways to cut the samples: by leaf, and under each guess by up-link and by spine."""
     count = len(cross.leaves)
     shared = sharing(cross)
-    first, last = np.where(shared.shows_out, cross.out, -1), np.where(shared.shows_into, cross.into, -1)
-    tables = [
-        _Table("leaf", "tx", (first,), count, None),
-        _Table("leaf", "rx", (last,), count, None),
-        _Table("leaf", "", (first, last), count, None),
-    ]
+    out, into = np.where(shared.shows_out, cross.out + 1, 0), np.where(shared.shows_into, cross.into + 1, 0)
+    found = [_Cut("leaf", (out, into), _WAYS, count, None)]
     for guess in guesses:
-        out = np.where(guess.shows_out, cross.out * guess.width + guess.out, -1)
-        into = np.where(guess.shows_into, cross.into * guess.width + guess.into, -1)
-        size = count * guess.width
-        tables += [
-            _Table("link", "tx", (out,), size, guess),
-            _Table("link", "rx", (into,), size, guess),
-            _Table("link", "", (out, into), size, guess),
-        ]
+        out = np.where(guess.shows_out, cross.out * guess.width + guess.out + 1, 0)
+        into = np.where(guess.shows_into, cross.into * guess.width + guess.into + 1, 0)
+        found.append(_Cut("link", (out, into), _WAYS, count * guess.width, guess))
         if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):  # number j is the same switch for every leaf
-            tables.append(_Table("spine", "", (guess.out,), guess.width, guess))
-    return tables
+            found.append(_Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
+    return found
 
 
 def best_cover(
-    cross: Crossing, guesses: Sequence[Guess], residual: Floats, active: Flags, practical: float, refused: set[object]
+    every: Sequence[_Cut], residual: Floats, active: Flags, practical: float, refused: set[object]
 ) -> Culprit | None:
-    """The set that chance explains least; None when there is no candidate. ``residual``: log slowness that is not yet
-    explained; ``active``: samples that count; ``refused``: (kind, direction, leaf, number, rule) not to be proposed.
+    """The set that chance explains least; None when there is no candidate. ``every``: from `cuts`. ``residual``: log
+    slowness that is not yet explained; ``active``: samples that count; ``refused``: `name_of` what is not proposed.
     """
     best: Culprit | None = None
     hypotheses = 0
-    adjusted = {id(guess): without_load(residual, guess.load, active) for guess in guesses}
-    for table in _tables(cross, guesses):
-        values = residual if table.guess is None else adjusted[id(table.guess)]
+    values, last = residual, None
+    for cut in every:
+        if cut.guess is not last and cut.guess is not None:
+            values, last = without_load(residual, cut.guess.load, active), cut.guess
         use = active & np.isfinite(values)
-        totals = [_count(key, use, table.size) for key in table.keys]
-        enough = np.all([total >= _FEWEST for total in totals], axis=0)
-        hypotheses += int(np.sum(enough)) * len(_STEPS)
+        totals = [_count(key[use], cut.size) for key in cut.keys]
+        enough = [np.all([totals[way] >= _FEWEST for way in ways], axis=0) for _, ways in cut.kinds]
+        hypotheses += sum(int(np.sum(some)) for some in enough) * len(_STEPS)
+        rows = np.nonzero(use & (np.nan_to_num(values) > practical * _STEPS[0]))[0]
         for threshold in thresholds(practical):
-            beyond = use & (np.nan_to_num(values) > threshold)
-            found = _best_of(table, totals, enough, use, beyond, values, refused, best.log_p if best else 0.0)
-            best = found or best
+            rows = rows[values[rows] > threshold]
+            slow = [_count(key[rows], cut.size) for key in cut.keys]
+            for (direction, ways), some in zip(cut.kinds, enough, strict=True):
+                pairs = [(slow[way], totals[way]) for way in ways]
+                place, log_p = _least(pairs, some, rows.size, int(np.sum(use)), cut, direction, refused)
+                if place >= 0 and (best is None or log_p < best.log_p):
+                    best = _culprit(cut, direction, ways, place, log_p, use, rows, values)
     if best is None:
         return None
     return dataclasses.replace(best, log_p=min(0.0, best.log_p + float(np.log(max(1, hypotheses)))))
 
 
-def _best_of(
-    table: _Table, totals: list[Ints], enough: Flags, use: Flags, beyond: Flags, values: Floats, refused: set[object],
-    least: float,
-) -> Culprit | None:  # fmt: skip
-    """The table's least likely set, if it is less likely than ``least`` (log)."""
-    all_slow, all_total = int(np.sum(beyond)), int(np.sum(use))
-    log_p = np.zeros(table.size)
-    fine = enough
-    for key, total in zip(table.keys, totals, strict=True):
-        slow = _count(key, beyond, table.size)
-        fine = fine & (slow >= _SHARE * total)
-        log_p += log_tail(np.where(fine, slow, 0), total, all_slow, all_total)
+def _least(
+    pairs: list[tuple[Ints, Ints]], enough: Flags, all_slow: int, all_total: int, cut: _Cut, direction: Direction,
+    refused: set[object],
+) -> tuple[int, float]:  # fmt: skip
+    """(set, log p) of the least likely set of which most samples are slow; (-1, 0) when there is none."""
+    fine = enough & np.all([slow >= _SHARE * total for slow, total in pairs], axis=0)
     places = np.nonzero(fine)[0]
-    for place in places[np.argsort(log_p[places], kind="stable")].tolist():
-        if log_p[place] >= least:
-            return None
-        found = _culprit(table, place, float(log_p[place]), use, beyond, values)
-        if name_of(found) not in refused:
-            return found
-    return None
+    log_p = np.zeros(places.size)
+    for slow, total in pairs:
+        log_p += log_tail(slow[places], total[places], all_slow, all_total)
+    for index in np.argsort(log_p, kind="stable").tolist():
+        leaf, number = _place(cut, int(places[index]))
+        if (cut.kind, direction, leaf, number, cut.guess.rule if cut.guess else "") not in refused:
+            return int(places[index]), float(log_p[index])
+    return -1, 0.0
 
 
 def name_of(culprit: Culprit) -> object:
@@ -156,17 +161,26 @@ def name_of(culprit: Culprit) -> object:
     return (culprit.kind, culprit.direction, culprit.leaf, culprit.number, rule)
 
 
-def _count(key: Ints, use: Flags, size: int) -> Ints:
-    """Samples of ``use`` in each set."""
-    return np.asarray(np.bincount(key[use & (key >= 0)], minlength=size), dtype=np.int64)
+def _count(keys: Ints, size: int) -> Ints:
+    """Samples in each set; key 0 is none."""
+    return np.asarray(np.bincount(keys, minlength=size + 1)[1:], dtype=np.int64)
 
 
-def _culprit(table: _Table, place: int, log_p: float, use: Flags, beyond: Flags, values: Floats) -> Culprit:
-    hit = np.any([key == place for key in table.keys], axis=0) & use
-    width = table.guess.width if table.guess else 1
-    leaf, number = (-1, place) if table.kind == "spine" else divmod(place, width)
+def _place(cut: _Cut, place: int) -> tuple[int, int]:
+    """(leaf, number of the up-link), -1 for what the kind does not have."""
+    if cut.kind == "spine":
+        return -1, place
+    leaf, number = divmod(place, cut.guess.width if cut.guess else 1)
+    return leaf, number if cut.guess else -1
+
+
+def _culprit(
+    cut: _Cut, direction: Direction, ways: tuple[int, ...], place: int, log_p: float, use: Flags,
+    rows: NDArray[np.intp], values: Floats,
+) -> Culprit:  # fmt: skip
+    hit = np.any([cut.keys[way] == place + 1 for way in ways], axis=0) & use
+    leaf, number = _place(cut, place)
     return Culprit(
-        kind=table.kind, direction=table.direction, leaf=leaf, number=number if table.guess else -1, guess=table.guess,
-        log_p=log_p, hit=hit, slow=int(np.sum(hit & beyond)), usual=float(np.sum(beyond) / np.sum(use)),
-        slowness=float(np.median(values[hit])),
+        kind=cut.kind, direction=direction, leaf=leaf, number=number, guess=cut.guess, log_p=log_p, hit=hit,
+        slow=int(np.sum(hit[rows])), usual=float(rows.size / np.sum(use)), slowness=float(np.median(values[hit])),
     )  # fmt: skip

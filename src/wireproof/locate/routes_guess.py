@@ -25,6 +25,7 @@ _MOST_CLASSES = 4096
 _MOST_LOAD = 64
 _FEWEST_OF_LOAD = 12
 _EXPLAINS = 0.9
+_DENSE = 16
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -126,7 +127,10 @@ def _load(turn: Ints, link: Ints) -> Ints:
     """How many samples of its turn each sample shares its link with, itself included."""
     if turn.size == 0:
         return turn
-    _, place, flows = np.unique(turn * (int(link.max()) + 1) + link, return_inverse=True, return_counts=True)
+    key = turn * (int(link.max()) + 1) + link
+    if int(key.max()) < _DENSE * key.size + 1000:  # rounds and links are numbered densely: no need to sort
+        return np.asarray(np.bincount(key)[key], dtype=np.int64)
+    _, place, flows = np.unique(key, return_inverse=True, return_counts=True)
     return np.asarray(flows[place], dtype=np.int64)
 
 
@@ -138,13 +142,11 @@ def without_load(residual: Floats, load: Ints, active: NDArray[np.bool_]) -> Flo
     """``residual`` less the median of the samples that share their link with as many: what contention explains, if the
     guess is right (if it is wrong the medians are alike). NaN where too few samples tell the median.
     """
-    adjusted = np.full(residual.size, np.nan)
-    for flows in np.unique(load).tolist():
-        own = load == flows
-        values = residual[own & active]
-        if values.size >= min(_FEWEST_OF_LOAD, int(np.sum(active)) // 2):
-            adjusted[own] = residual[own] - np.median(values)
-    return adjusted
+    middle = np.full(_MOST_LOAD + 1, np.nan)
+    counts = np.bincount(load[active], minlength=_MOST_LOAD + 1)
+    for flows in np.nonzero(counts >= max(1, min(_FEWEST_OF_LOAD, int(counts.sum()) // 2)))[0].tolist():
+        middle[flows] = np.median(residual[active & (load == flows)])
+    return np.asarray(residual - middle[load], dtype=np.float64)
 
 
 def sharing(cross: Crossing) -> Guess:
@@ -153,18 +155,19 @@ def sharing(cross: Crossing) -> Guess:
     return _guess("any", none, np.ones(len(cross.leaves), dtype=np.int64), np.zeros(len(cross.leaves), np.bool_), cross)
 
 
-def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[list[Guess], Floats]:
+def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[Guess | None, Floats]:
     """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it leaves.
 
-    All guesses and ``residual`` as it is when none does.
+    (None, ``residual``) when none does.
     """
-    chosen, best = list(guesses), residual
+    chosen: Guess | None = None
+    best = residual
     least = _EXPLAINS * _scatter(residual[active])
     for guess in guesses:
         adjusted = without_load(residual, guess.load, active)
         told = active & np.isfinite(adjusted)
         if np.sum(told) > 0.8 * np.sum(active) and _scatter(adjusted[told]) < least:
-            least, chosen, best = _scatter(adjusted[told]), [guess], adjusted
+            least, chosen, best = _scatter(adjusted[told]), guess, adjusted
     return chosen, best
 
 

@@ -1,0 +1,247 @@
+"""One plan in as many launches as it takes: nobody lost is forgotten, nothing measured twice, nothing invented."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from wireproof.cli.campaign import attempt_folder, carry_out, earlier_attempts
+from wireproof.cli.place import Place
+from wireproof.cli.renumber import renumbered, subset_claim, subset_points
+from wireproof.instrument.ending import Ending
+from wireproof.instrument.measure import Outcome
+from wireproof.model.claim import Claim
+from wireproof.model.document import RunDocument
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.record import GroupResult, Host, PairResult, PointRecord, Warmup, WitnessReading
+from wireproof.model.run import Provenance, Run
+from wireproof.plan.sweep import numbered, screen
+
+HOSTS = ("a", "b", "c", "d")
+PROVENANCE = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
+
+
+def pair(origin: int, target: int) -> PairResult:
+    return PairResult(
+        origin=origin, target=target, status="ok", stop="precision", operations_per_batch=1, batch_ns=[1.0],
+        block_batches=[1], messages_forward=1, messages_backward=0, payload_forward_bytes=8, payload_backward_bytes=0,
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1,
+    )  # fmt: skip
+
+
+def record(point: Point) -> PointRecord:
+    return PointRecord(
+        id=point.id, pattern=point.pattern, form="stream", message_bytes=point.message_bytes, window=1,
+        formula="robust", started_unix_ns=0, elapsed_ns=1.0, pairs=[pair(*ends) for ends in point.pairs],
+        witness=[WitnessReading(rank=rank, interval_ns=1.0) for ends in point.pairs for rank in ends],
+    )  # fmt: skip
+
+
+class World:
+    """Hosts that die: ``deaths`` maps the number of a launch to (points that still come through, host that dies)."""
+
+    def __init__(self, deaths: dict[int, tuple[int, str]], told: bool = True) -> None:
+        self.deaths, self.told = deaths, told
+        self.launches: list[tuple[tuple[str, ...], list[int]]] = []
+        self.measured: list[tuple[int, str, str]] = []
+
+    def launch(self, points: tuple[Point, ...], place: Place, claim: Claim, out: Path | None, said: str) -> Outcome:
+        number = len(self.launches)
+        self.launches.append((place.hosts, [point.id for point in points]))
+        through, dead = self.deaths.get(number, (len(points), ""))
+        run = Run(
+            claim=claim, provenance=PROVENANCE, open=None,
+            hosts=[Host(rank=rank, host=name, hostname=name) for rank, name in enumerate(place.hosts)],
+            points=[record(point) for point in points[:through]],
+        )  # fmt: skip
+        for point in points[:through]:
+            self.measured += [(point.id, place.hosts[a], place.hosts[b]) for a, b in point.pairs]
+        ending = Ending(ended="done", reason="")
+        if dead:
+            rank = place.hosts.index(dead)
+            lost = {rank: f"rank {rank} on {dead} was killed"} if self.told else {}
+            culprit = points[through].id if through < len(points) else None
+            ending = Ending(ended="rank-lost", reason="a rank is gone", culprit=culprit, lost=lost)
+        return Outcome(run=run, ending=ending, exit_status=0, folder=out or Path("/nowhere"))
+
+
+def place() -> Place:
+    return Place(hosts=HOSTS, start_on=HOSTS)
+
+
+def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
+    return {}
+
+
+def points() -> tuple[Point, ...]:
+    return numbered(screen(4), seed=3)
+
+
+def all_pairs(some: tuple[Point, ...]) -> set[tuple[int, str, str]]:
+    return {(point.id, HOSTS[a], HOSTS[b]) for point in some for a, b in point.pairs}
+
+
+def test_a_healthy_cluster_is_one_launch() -> None:
+    world = World({})
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    assert len(world.launches) == 1
+    assert set(world.measured) == all_pairs(points())
+    assert (carried.ended, carried.lost, carried.missing) == ("done", {}, {})
+
+
+@pytest.mark.parametrize("dead", HOSTS)
+def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> None:
+    world = World({0: (2, dead)})
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    assert world.launches[1][0] == tuple(host for host in HOSTS if host != dead)
+    done_before = {one for one in world.measured if dead in one[1:]}
+    assert set(world.measured) == {one for one in all_pairs(points()) if dead not in one[1:]} | done_before
+    assert len(world.measured) == len(set(world.measured)), "a pair was measured twice"
+    assert list(carried.lost) == [HOSTS.index(dead)]
+    ranks = {rank for run in carried.runs for point in run.points for p in point.pairs for rank in (p.origin, p.target)}
+    assert ranks <= set(range(4))
+
+
+def test_results_come_back_under_the_plans_own_ranks() -> None:
+    world = World({0: (0, "a")})
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    run = carried.runs[-1]
+    assert {host.rank: host.hostname for host in run.hosts} == {1: "b", 2: "c", 3: "d"}
+    wanted = {point.id: {ends for ends in point.pairs if 0 not in ends} for point in points()}
+    for one in run.points:
+        assert {(p.origin, p.target) for p in one.pairs} == wanted[one.id]
+        assert all(reading.rank != 0 for reading in one.witness)
+    assert [host.host for host in run.claim.hosts] == list(HOSTS)
+
+
+def test_whom_the_probe_misses_is_not_waited_for() -> None:
+    world = World({})
+    carried = carry_out(
+        points(),
+        place(),
+        place().claim(),
+        world.launch,
+        probe=lambda _, ranks: {r: "c is down" for r in ranks if r == 2},
+    )
+    assert world.launches == [(("a", "b", "d"), [p.id for p in points() if any(2 not in e for e in p.pairs)])]
+    assert carried.lost == {2: "c is down"}
+
+
+def test_two_hosts_may_die_one_after_the_other() -> None:
+    world = World({0: (1, "d"), 1: (1, "b")})
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c"), ("a", "c")]
+    assert sorted(carried.lost) == [1, 3]
+    assert carried.ended == "done"
+
+
+def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> None:
+    world = World({0: (2, "b")}, told=False)
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    given_up = world.launches[0][1][2]
+    assert carried.missing == {given_up: "a rank is gone"}
+    assert world.launches[1][0] == HOSTS
+    assert given_up not in world.launches[1][1]
+
+
+def test_total_failure_is_an_error_that_names_everybody() -> None:
+    with pytest.raises(CouldNotMeasure, match=r"a is down.*b is down.*c is down.*d is down"):
+        carry_out(
+            points(), place(), place().claim(), World({}).launch,
+            probe=lambda _, ranks: {rank: f"{HOSTS[rank]} is down" for rank in ranks},
+        )  # fmt: skip
+
+
+def test_a_cluster_that_loses_a_point_each_time_ends() -> None:
+    world = World(dict.fromkeys(range(50), (0, "a")), told=False)
+    with pytest.raises(CouldNotMeasure):
+        carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    assert len(world.launches) < 10
+
+
+def seal_like(folder: Path, run: Run, some: tuple[Point, ...]) -> None:
+    """A run folder as the instrument leaves it."""
+    folder.mkdir(parents=True)
+    plan = Plan(
+        run_id="x", seed=3, transport=Transport(kind="mpi"), points=some,
+        ranks=tuple(RankPlace(index=one.rank, host=one.host) for one in run.claim.hosts),
+    )  # fmt: skip
+    document = RunDocument(claim=run.claim, provenance=PROVENANCE, plan=plan, ended="interrupted", reason="stopped")
+    (folder / "run.json").write_bytes(msgspec.json.encode(document))
+    frames = [msgspec.json.encode(one) for one in (*run.hosts, *run.points)]
+    (folder / "frames.jsonl").write_bytes(b"".join(frame + b"\n" for frame in frames))
+
+
+def test_a_resumed_campaign_measures_only_the_rest_lost_hosts_included(tmp_path: Path) -> None:
+    first = World({0: (3, "c")})
+    base = tmp_path / "run"
+    outcome = first.launch(points(), place(), place().claim(), None, "")
+    seal_like(base, outcome.run, points())
+    world = World({})
+    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody, out=base, resume=True)
+    assert set(world.measured) | set(first.measured) == all_pairs(points())
+    assert not set(world.measured) & set(first.measured)
+    assert len(carried.runs) == 2
+    assert carried.lost == {}
+
+
+def test_a_finished_campaign_is_resumed_to_nothing_new(tmp_path: Path) -> None:
+    outcome = World({}).launch(points(), place(), place().claim(), None, "")
+    seal_like(tmp_path / "run", outcome.run, points())
+    world = World({})
+    carried = carry_out(
+        points(), place(), place().claim(), world.launch, probe=nobody, out=tmp_path / "run", resume=True
+    )
+    assert world.launches == []
+    assert carried.ended == "done"
+
+
+def test_a_folder_of_other_hosts_or_points_is_not_resumed(tmp_path: Path) -> None:
+    outcome = World({}).launch(points(), place(), place().claim(), None, "")
+    seal_like(tmp_path / "run", outcome.run, points())
+    other = Place(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
+    with pytest.raises(BadInput, match="other hosts"):
+        carry_out(points(), other, other.claim(), World({}).launch, probe=nobody, out=tmp_path / "run", resume=True)
+    fewer = tuple(msgspec.structs.replace(point, message_bytes=4096) for point in points())
+    with pytest.raises(BadInput, match="another plan"):
+        carry_out(fewer, place(), place().claim(), World({}).launch, probe=nobody, out=tmp_path / "run", resume=True)
+
+
+def test_attempts_have_folders_of_their_own_in_order(tmp_path: Path) -> None:
+    base = tmp_path / "run"
+    for number in (1, 2, 3):
+        folder = attempt_folder(base, number)
+        assert folder is not None
+        seal_like(folder, World({}).launch((), place(), place().claim(), None, "").run, ())
+    assert [folder.name for folder in earlier_attempts(base)] == ["run", "run.2", "run.3"]
+    assert earlier_attempts(None) == []
+
+
+def test_groups_are_measured_whole_or_not_at_all() -> None:
+    ring = Point(id=9, pattern="ring", message_bytes=8, members=(0, 1, 2, 3), form="stream")
+    assert subset_points([ring], set(), set(), set()) == (ring,)
+    assert subset_points([ring], set(), {2}, set()) == ()
+    assert subset_points([ring], {(9, -1, -1)}, set(), set()) == ()
+
+
+def test_renumbering_reaches_every_place_that_names_a_rank() -> None:
+    group = GroupResult(
+        members=[0, 1], status="ok", stop="precision", operations_per_batch=1, batch_ns=[], block_batches=[],
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1, messages_per_operation=2,
+        member_ns=[], sent_bytes=[], received_bytes=[], exact=True,
+    )  # fmt: skip
+    point = msgspec.structs.replace(
+        record(Point(id=0, pattern="stream", message_bytes=8, pairs=((1, 0),))), group=group,
+        witness=[WitnessReading(rank=1, interval_ns=1.0, shared_with=0)],
+    )  # fmt: skip
+    whole = place().claim()
+    run = Run(claim=subset_claim(whole, (3, 1)), provenance=PROVENANCE, open=None, hosts=[], points=[point])
+    back = renumbered(run, (3, 1), whole).points[0]
+    assert (back.pairs[0].origin, back.pairs[0].target) == (1, 3)
+    assert (back.witness[0].rank, back.witness[0].shared_with) == (1, 3)
+    assert back.group is not None
+    assert back.group.members == [3, 1]
+    assert [one.host for one in subset_claim(whole, (3, 1)).hosts] == ["d", "b"]

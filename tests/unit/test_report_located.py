@@ -81,7 +81,7 @@ def test_the_slowest_culprit_is_the_headline() -> None:
     why = next(answer for answer in answers(slow) if answer.question == "Why?")
     assert why.short == "link errors rise at n3"
     which = next(answer for answer in answers(slow) if answer.question == "Which node or link?")
-    assert which.short == "n3, sending"
+    assert which.short == "n3, sending, n5"
 
 
 @pytest.mark.parametrize(

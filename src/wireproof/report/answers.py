@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
 from wireproof.report.names import fold
-from wireproof.report.section import Section, ranked
+from wireproof.report.section import CULPRITS, Section, ranked
 from wireproof.report.traffic import Flow, flows
 
 __all__ = ["Answer", "answers", "seen_of"]
@@ -81,7 +81,9 @@ def _which(section: Section) -> Answer:
     question = "Which node or link?"
     decisive = _decisive(section)
     # Only the most telling code is named here: what it explains (a node's pairs, say) would only repeat it.
-    subjects = [_subject(finding) for finding in decisive if finding.code == decisive[0].code and finding.subject]
+    codes = {finding.code for finding in decisive[:1]}
+    codes |= set(CULPRITS) if codes & set(CULPRITS) else set()
+    subjects = [_subject(finding) for finding in decisive if finding.code in codes and finding.subject]
     named = list(dict.fromkeys(subjects))
     if named:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""

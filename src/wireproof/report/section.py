@@ -12,7 +12,7 @@ from wireproof.model.located import Located
 from wireproof.model.run import Run
 from wireproof.report.names import fold
 
-__all__ = ["ORDER", "Section", "grouped", "headline", "label", "ranked", "worst"]
+__all__ = ["CULPRITS", "ORDER", "Section", "grouped", "headline", "label", "ranked", "worst"]
 
 ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
 
@@ -25,7 +25,7 @@ _TELLING: tuple[str, ...] = (
     "node-missing", "nothing-screened", "noise-too-high",
 )  # fmt: skip
 
-_CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
+CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ def grouped(findings: list[Finding]) -> list[list[Finding]]:
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
     """Severity, how telling the code is, and of culprits the slowest first."""
-    if finding.code in _CULPRITS:
+    if finding.code in CULPRITS:
         slowdown = finding.evidence.get("slowdown")
         loss = float(slowdown) if isinstance(slowdown, (int, float)) and math.isfinite(slowdown) else 0.0
-        return ORDER.index(finding.severity), _TELLING.index(_CULPRITS[0]), -loss
+        return ORDER.index(finding.severity), _TELLING.index(CULPRITS[0]), -loss
     telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
     return ORDER.index(finding.severity), telling, 0.0
 

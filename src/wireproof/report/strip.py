@@ -6,6 +6,7 @@ neighbours and shows the slowest of them. A culprit is told by a mark and a numb
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
@@ -72,13 +73,14 @@ def strip_of(section: Section, located: Located, name: str) -> Strip | None:
     """The strip of the goodput, or None with fewer than three nodes that were measured."""
     if located.metric != "goodput":
         return None
-    sent, received = _by_node(section)
+    sent, received = _by_node(section, located)
     leaf = leaf_by_node(section)
     nodes = sorted({*sent, *received, *located.missing}, key=lambda node: (natural(leaf.get(node, "")), natural(node)))
-    values = [*sent.values(), *received.values()]
     if len({*sent, *received}) < 3:
         return None
-    usual = median(values)
+    # Most pairs take the kind of path with the most samples.
+    usual = max(located.tiers, key=lambda tier: tier.samples).median if located.tiers else 0.0
+    usual = usual if math.isfinite(usual) and usual > 0 else median([*sent.values(), *received.values()])
     lanes: list[Lane] = []
     rows: list[_Seen] = []
     for way, found in (("tx", sent), ("rx", received)):
@@ -115,26 +117,31 @@ class _Seen(NamedTuple):
 
 def _note(count: int, usual: float, by_switch: bool) -> str:
     note = f"Each column is the slowest of {-(-count // MOST_COLUMNS)} neighbours. " if count > MOST_COLUMNS else ""
-    note += (
-        f"The line is what is expected ({quantity.megabytes(usual)} MB/s, the median of all, or the culprit's own). "
-    )
+    note += f"The line is what is expected ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
     return note + ("In the order of their switches." if by_switch else "In the order of their names.")
 
 
-def _by_node(section: Section) -> tuple[dict[str, float], dict[str, float]]:
-    """Median goodput that each node sends and receives, over its partners; of the size that most pairs have."""
+def _by_node(section: Section, located: Located) -> tuple[dict[str, float], dict[str, float]]:
+    """Median goodput that each node sends and receives, over partners that are no culprits (where there are any); of
+    the size that most pairs have.
+    """
     sizes: dict[int, int] = {}
     streams = [p for p in section.judgement.pairs if p.pattern in _ONE_WAY and p.unit == "bytes_per_s" and p.value > 0]
     for pair in streams:
         sizes[pair.message_bytes] = sizes.get(pair.message_bytes, 0) + 1
     size = max(sizes, key=lambda one: (sizes[one], one), default=0)
-    sent: dict[str, list[float]] = {}
-    received: dict[str, list[float]] = {}
+    slow = {way: set(_accused(located, way)) for way in ("tx", "rx")}
+    found: dict[str, dict[str, list[float]]] = {"tx": {}, "rx": {}}
+    spoilt: dict[str, dict[str, list[float]]] = {"tx": {}, "rx": {}}
     for pair in streams:
-        if pair.message_bytes == size and pair.origin_host != pair.target_host:
-            sent.setdefault(pair.origin_host, []).append(pair.value)
-            received.setdefault(pair.target_host, []).append(pair.value)
-    return {n: median(v) for n, v in sent.items()}, {n: median(v) for n, v in received.items()}
+        if pair.message_bytes != size or pair.origin_host == pair.target_host:
+            continue
+        ends = (("tx", pair.origin_host, pair.target_host in slow["rx"]),
+                ("rx", pair.target_host, pair.origin_host in slow["tx"]))  # fmt: skip
+        for way, node, by_culprit in ends:
+            (spoilt if by_culprit else found)[way].setdefault(node, []).append(pair.value)
+    sent, received = ({n: median(v) for n, v in {**spoilt[way], **found[way]}.items()} for way in ("tx", "rx"))
+    return sent, received
 
 
 def _accused(located: Located, way: str) -> dict[str, tuple[float, int]]:

@@ -40,8 +40,8 @@ def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[str]:
 def _alone(pairs: Iterable[PairVerdict]) -> list[PairVerdict]:
     """One-way results of points in which no other pair ran."""
     listed = list(pairs)
-    count = Counter(pair.point for pair in listed)
-    return [pair for pair in listed if count[pair.point] == 1 and _one_way(pair)]
+    count = Counter((pair.point, pair.repeat) for pair in listed)
+    return [pair for pair in listed if count[pair.point, pair.repeat] == 1 and _one_way(pair)]
 
 
 def _one_way(pair: PairVerdict) -> bool:

@@ -184,11 +184,14 @@ def _how(following: Iterable[str]) -> str | None:
     return None
 
 
-def _tasks(text: str) -> Iterator[int]:
+def _tasks(text: str, known: Iterable[int]) -> set[int]:
+    """The ranks of ``0-3,7`` that are known; a range may be as long as it likes."""
+    found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
         if first.isdigit() and (last.isdigit() or not last):
-            yield from range(int(first), min(int(last or first), int(first) + (1 << 17)) + 1)
+            found.update(rank for rank in known if int(first) <= rank <= int(last or first))
+    return found
 
 
 def _by_srun(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
@@ -200,7 +203,7 @@ def _by_srun(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
             _, tasks, how = found.groups()
             own = how.startswith("Exited with exit code") and int(how.split()[-1]) in _OUR_STATUSES
             if how in _SRUN_DEATHS or (how.startswith("Exited") and not own):
-                yield set(_tasks(tasks)) & set(who.host), f"srun: {how}"
+                yield _tasks(tasks, who.host), f"srun: {how}"
 
 
 def _hosts_gone(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:

@@ -1,0 +1,208 @@
+"""Who is taken for lost, from real talk (tests/golden/lost) and from made-up worlds."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from wireproof.instrument.ending import classify
+from wireproof.instrument.lost import lost_ranks, scheduler_ended
+from wireproof.model.frames import decode_frame
+from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.record import EngineError, Frame, Host
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "lost"
+NOBODY_NAMED = {"mpich_node", "mpich_daemon", "debian-mpich_node", "debian-mpich_daemon", "tcp_node", "tcp_daemon",
+                "openmpi_daemon"}  # fmt: skip
+"""These launchers say only that a connection closed, not whose."""
+
+
+def plan_of(hosts: int = 4, per_host: int = 1) -> Plan:
+    ranks = range(hosts * per_host)
+    pairs = tuple((rank, rank + 1) for rank in ranks if rank % 2 == 0)
+    return Plan(
+        run_id="lost",
+        seed=1,
+        transport=Transport(kind="mpi"),
+        ranks=tuple(
+            RankPlace(index=r, host=f"n{r // per_host + 1}", address=f"10.44.1.{r // per_host + 1}") for r in ranks
+        ),
+        points=tuple(Point(id=i, pattern="pingpong", message_bytes=8, pairs=pairs) for i in range(10, 20)),
+    )
+
+
+def frames_of(path: Path) -> list[Frame]:
+    return [decode_frame(line) for line in path.read_bytes().splitlines()]
+
+
+def lost(talk: str, plan: Plan | None = None, frames: list[Frame] | None = None) -> dict[int, str]:
+    return lost_ranks(plan or plan_of(), frames or [], talk.encode())
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.txt")), ids=lambda path: path.stem)
+def test_real_talk_blames_rank_2_and_nobody_else(path: Path) -> None:
+    frames = frames_of(path.with_suffix(".frames"))
+    found = lost_ranks(plan_of(), frames, path.read_bytes())
+    assert set(found) == (set() if path.stem in NOBODY_NAMED else {2}), found
+    ending = classify(plan_of(), frames, path.read_bytes(), 255)
+    assert ending.lost == found
+    assert ending.ended in ("rank-lost", "deadline", "failed")
+    if found and ending.ended == "rank-lost":
+        assert "rank 2 on n3" in ending.reason
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.txt")), ids=lambda path: path.stem)
+def test_cut_and_mixed_talk_never_blames_another(path: Path) -> None:
+    talk = path.read_bytes()
+    chance = random.Random(path.stem)
+    for _ in range(20):
+        start, end = sorted(chance.randrange(len(talk) + 1) for _ in range(2))
+        assert set(lost_ranks(plan_of(), [], talk[start:end])) <= {2}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 9 (Killed)", "SIGKILL"),
+        ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 11 (Segmentation fault)", "SIGSEGV"),
+        ("=   PID 81 RUNNING AT n3.cluster\n=   EXIT CODE: 139", "SIGSEGV"),
+        ("mpirun noticed that process rank 2 with PID 8 on node n3 exited on signal 9 (Killed).", "SIGKILL"),
+        ("prterun noticed that process rank 2 with PID 81 on node n3 exited on signal 7 (Bus error).", "SIGBUS"),
+        ("  Remote daemon: [prterun-n1-44@0,2] on node n3", "daemon"),
+        ("srun: error: n3: task 2: Killed", "srun: Killed"),
+        ("srun: error: n3: task 2: Segmentation fault (core dumped)", "Segmentation fault"),
+        ("srun: error: n3: task 2: Out Of Memory\nsrun: Terminating StepId=5\nsrun: error: n1: task 0: Killed", "Out"),
+        ("srun: error: n3: task 2: Exited with exit code 137", "137"),
+        ("srun: error: Node failure on n3", "node failure"),
+        ("Connection to n3 closed by remote host.", "closed"),
+        ("Connection to n3 closed.", "closed"),
+        ("ssh: connect to host n3 port 22: Connection timed out", "Connection timed out"),
+        ("ssh: connect to host n3 port 22: No route to host", "No route"),
+        ("ssh: connect to host 10.44.1.3 port 22: Connection refused", "refused"),
+        ("Timeout, server n3 not responding.", "respond"),
+        ("Connection closed by 10.44.1.3 port 22", "closed"),
+        ("ssh: Could not resolve hostname n3: Name or service not known", "name"),
+        ("client_loop: send disconnect: Broken pipe\nConnection to n3 closed.\r", "closed"),
+    ],
+)  # fmt: skip
+def test_what_launchers_say(line: str, says: str) -> None:
+    found = lost("something before\n" + line + "\nsomething after\n")
+    assert list(found) == [2]
+    assert says in found[2]
+    assert found[2].startswith("rank 2 on n3 ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun: error: n3: task 2: Exited with exit code 4",
+        "=   RANK 2 PID 81 RUNNING AT n3\n=   EXIT STATUS: 4",
+        "=   PID 81 RUNNING AT n3\n=   EXIT CODE: 4",
+        "  Process name: [[6427,1],2]\n  Exit code:    4",
+        "srun: Terminating StepId=5.0\nsrun: error: n3: task 2: Killed",
+        "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 ***\nsrun: error: n3: task 2: Killed",
+        "srun: error: n7: task 19: Killed",
+        "Connection to elsewhere closed.",
+        "srun: error: n[1-4]: tasks 0-3: Killed",
+        "\n".join(f"Connection to n{i} closed by remote host." for i in range(1, 5)),
+        "",
+        "\0\xff" * 50,
+    ],
+)
+def test_nobody_is_blamed(line: str) -> None:
+    assert lost(line) == {}
+
+
+def test_a_host_takes_all_its_ranks_and_a_pid_only_its_own() -> None:
+    plan = plan_of(hosts=3, per_host=2)
+    frames: list[Frame] = [Host(rank=r, host=f"n{r // 2 + 1}", hostname=f"n{r // 2 + 1}", pid=80 + r) for r in range(6)]
+    assert set(lost("srun: error: Node failure on n3", plan, frames)) == {4, 5}
+    killed = "=   PID 85 RUNNING AT n3\n=   EXIT CODE: 9"
+    assert set(lost(killed, plan, frames)) == {5}
+    assert set(lost(killed, plan)) == {4, 5}
+    assert set(lost("srun: error: Node failure on n[2-3]", plan)) == {2, 3, 4, 5}
+    assert set(lost("srun: error: n2: tasks 2-3: Killed", plan)) == {2, 3}
+
+
+def word(rank: int, what: str, host: str = "") -> str:
+    return f"wireproof-engine: deadline: rank {rank} on {host or f'n{rank + 1}'} at point 12 {what}\n"
+
+
+def test_the_silent_one_that_is_waited_for_is_lost() -> None:
+    talk = word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "waits for the others")
+    assert lost(talk) == {
+        2: "rank 2 on n3 said nothing at the deadline of point 12 while rank 3 on n4 waited for it"
+    }  # fmt: skip
+
+
+def test_a_late_word_is_no_word() -> None:
+    talk = "".join(word(rank, "waits for the others") for rank in (0, 1)) + word(3, "waits for rank 2")
+    found = lost(talk + word(2, "waits for rank 3, late"))
+    assert list(found) == [2]
+    assert "late" in found[2]
+
+
+def test_two_that_wait_for_each_other_have_a_broken_link_and_none_is_lost() -> None:
+    talk = word(2, "waits for rank 3") + word(3, "waits for rank 2") + word(0, "waits for the others")
+    assert lost(talk + word(1, "waits for the others")) == {}
+
+
+def test_mere_silence_blames_few_only() -> None:
+    others = [word(rank, "waits for the others") for rank in range(16)]
+    plan = plan_of(16)
+    assert set(lost("".join(others[:15]), plan)) == {15}
+    assert set(lost("".join(others[:14]), plan)) == {14, 15}
+    assert lost("".join(others[:13]), plan) == {}  # their words may have been cut off
+    assert lost(others[0], plan) == {}
+
+
+def test_who_hangs_in_itself_is_named() -> None:
+    talk = "".join(word(rank, "waits for the others") for rank in (0, 1, 3)) + word(2, "is busy itself")
+    assert "busy with itself" in lost(talk)[2]
+    assert lost("".join(word(rank, "is busy itself") for rank in range(4))) == {}
+
+
+def test_survivors_name_the_peer_that_closed_not_each_other() -> None:
+    talk = (
+        "wireproof-engine: rank 3 on n4 at point 12: tcp-lost: rank 2 at 10.44.1.3:40 closed the connection\n"
+        "wireproof-engine: rank 0 on n1 at point 12: tcp-lost: rank 3 closed the connection (its process ended)\n"
+    )
+    error = EngineError(code="tcp-lost", message="rank 3 closed the connection", rank=0)
+    found = lost(talk, frames=[error])
+    assert list(found) == [2]
+    assert "rank 3 on n4 lost it" in found[2]
+    absent = EngineError(code="tcp-absent", message="ranks 1 2 did not come to 10.0.0.1:4 within 60000 ms", rank=0)
+    assert set(lost("", frames=[absent])) == {1, 2}
+
+
+def test_the_scheduler_is_nobodys_fault() -> None:
+    limit = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO TIME LIMIT ***\n"
+    killed = "srun: error: n3: task 2: Killed\n"
+    assert scheduler_ended(limit.encode()) == "Slurm ended the job at its time limit"
+    assert lost(killed + limit) == {}
+    ending = classify(plan_of(), [], (limit + killed).encode(), 143)
+    assert ending.ended == "interrupted"
+    assert "time limit" in ending.reason
+    assert "PBS" in scheduler_ended(b"=>> PBS: job killed: walltime 3612 exceeded limit 3600")
+    failure = b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO NODE FAILURE, SEE LOG ***"
+    for talk in (b"", b"all is well", failure, b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026 ***"):
+        assert scheduler_ended(talk) == ""
+
+
+def test_hostile_talk_is_bounded_and_believed_only_for_ranks_of_the_plan() -> None:
+    flood = (word(999, "waits for rank 998") + "srun: error: n1: tasks 0-999999999: Killed\n") * 2000
+    assert lost(flood) == {}
+    for line in ("=" * 10**6, "RANK " + "9" * 10**6, "srun: error: Node failure on " + "n[1-9999999]," * 10**4):
+        assert lost(line) == {}
+    escape = plan_of()
+    named = Plan(
+        run_id="x",
+        seed=1,
+        transport=Transport(kind="mpi"),
+        points=escape.points,
+        ranks=(*escape.ranks[:2], RankPlace(index=2, host="n\x1b[31m3"), escape.ranks[3]),
+    )
+    found = lost(word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "is busy itself"), named)
+    assert "\x1b" not in found[2]

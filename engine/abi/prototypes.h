@@ -84,3 +84,15 @@ int MPI_Win_free(MPI_Win* win);
 int MPI_Win_lock_all(int assert, MPI_Win win);
 int MPI_Win_sync(MPI_Win win);
 int MPI_Win_unlock_all(MPI_Win win);
+
+/* MPI 4 only, so weak: with an older library the program starts all the same and their addresses
+ * are null. */
+#define WIREPROOF_IF_THERE __attribute__((weak))
+WIREPROOF_IF_THERE int MPI_Parrived(MPI_Request request, int partition, int* flag);
+WIREPROOF_IF_THERE int MPI_Pready(int partition, MPI_Request request);
+WIREPROOF_IF_THERE int MPI_Precv_init(void* buf, int partitions, MPI_Count count,
+                                      MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                                      MPI_Info info, MPI_Request* request);
+WIREPROOF_IF_THERE int MPI_Psend_init(const void* buf, int partitions, MPI_Count count,
+                                      MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                      MPI_Info info, MPI_Request* request);

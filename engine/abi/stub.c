@@ -6,6 +6,7 @@
   int name(void);    \
   int name(void) { return -1; }
 WIREPROOF_MPI_FUNCTIONS(DEFINE)
+WIREPROOF_MPI_4_FUNCTIONS(DEFINE)
 
 #ifdef WIREPROOF_STUB_OPENMPI
 /* Open MPI's handles are the addresses of these. Sizes are irrelevant: nobody copies them (contract

@@ -39,7 +39,11 @@ Count imb_p2p_count(const Point& point) {
 }
 
 Count suite_count(const Point& point, double granule_ns) {
-  if (point.formula == Formula::osu) return osu_count(point);
+  if (point.formula == Formula::osu) {
+    const auto threads = static_cast<std::uint64_t>(point.threads);  // they share the count
+    const Count count = osu_count(point);
+    return {std::max<std::uint64_t>(1, count.warm_up / threads), count.timed / threads};
+  }
   if (point.formula == Formula::imb_mpi1) return imb_mpi1_count(point, granule_ns);
   return imb_p2p_count(point);
 }
@@ -68,7 +72,7 @@ double formula_value_ns(const PairOutcome& outcome, const Point& point) {
   if (point.formula == Formula::imb_p2p) total_ns = (total_ns + other_ns) / 2;
   const double operations = static_cast<double>(outcome.batch_ticks.size()) *
                             static_cast<double>(outcome.operations_per_batch);
-  return total_ns / operations * operations_per_estimate(point.pattern);
+  return total_ns / operations * operations_per_estimate(point);
 }
 
 }  // namespace wireproof

@@ -7,10 +7,13 @@
 
 #include "measure/formula.hpp"
 #include "pattern/payload.hpp"
+#include "plan/pattern_kind.hpp"
 
 namespace wireproof {
 
-double operations_per_estimate(Pattern pattern) { return pattern == Pattern::pingpong ? 0.5 : 1; }
+double operations_per_estimate(const Point& point) {
+  return is_round_trip(point.pattern, point.form) ? 0.5 : 1;
+}
 
 Origin::Origin(Pair& pair, const EndContext& context)
     : pair_(pair), context_(context), point_(*context.point), policy_(*context.policy) {}
@@ -92,19 +95,17 @@ void Origin::conclude(const TargetReport& report) {
   if (report.elapsed_ns > 0) o.target_elapsed_ns = report.elapsed_ns;
   o.window_used = bounded_window(point_, policy_);
   const auto verified = static_cast<std::uint64_t>(verifications_);
-  const bool forward = point_.pattern != Pattern::get;
-  const bool backward = point_.pattern == Pattern::pingpong ||
-                        point_.pattern == Pattern::exchange || point_.pattern == Pattern::get;
-  o.messages_forward = (forward ? o.operations : 0) +
+  const auto moved = o.operations * static_cast<std::uint64_t>(runner_->messages_per_operation());
+  o.messages_forward = (moves_forward(point_.pattern) ? moved : 0) +
                        verified * static_cast<std::uint64_t>(runner_->verified_forward());
-  o.messages_backward = (backward ? o.operations : 0) +
+  o.messages_backward = (moves_backward(point_.pattern, point_.form) ? moved : 0) +
                         verified * static_cast<std::uint64_t>(runner_->verified_backward());
   o.payload_forward_bytes = o.messages_forward * point_.message_bytes;
   o.payload_backward_bytes = o.messages_backward * point_.message_bytes;
   if (context_.host_clock != nullptr) context_.host_clock->refit();
   o.ns_per_tick = pair_.clock().ns_per_tick;
-  const double scale = o.ns_per_tick * operations_per_estimate(point_.pattern) /
-                       static_cast<double>(o.operations_per_batch);
+  const double scale =
+      o.ns_per_tick * operations_per_estimate(point_) / static_cast<double>(o.operations_per_batch);
   std::vector<double> values = o.block_values;
   for (double& value : values) value *= scale;
   o.estimate = estimate_median(values, target_half_width(point_, policy_));

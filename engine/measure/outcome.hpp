@@ -52,7 +52,7 @@ struct PairOutcome : Samples {
   double ns_per_tick = 1;  ///< at the end of the point; converts batch_ticks
 };
 
-/// Half a round trip for pingpong, else one operation.
-double operations_per_estimate(Pattern pattern);
+/// Half a round trip where an operation is one, else one operation.
+double operations_per_estimate(const Point& point);
 
 }  // namespace wireproof

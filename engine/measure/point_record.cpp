@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/json_writer.hpp"
+#include "plan/pattern_kind.hpp"
 
 namespace wireproof {
 double rounded(double ns) { return std::round(ns * 1e3) / 1e3; }
@@ -114,9 +115,9 @@ std::string point_frame(const Point& point, const PointParts& parts) {
       .field("message_bytes", point.message_bytes)
       .field("window", point.window)
       .field("formula", name_of(point.formula));
-  if (point.pattern == Pattern::put || point.pattern == Pattern::get) {
-    json.field("window_kind", name_of(point.window_kind));
-  }
+  if (is_remote(point.pattern)) json.field("window_kind", name_of(point.window_kind));
+  if (point.threads > 1) json.field("threads", point.threads);
+  if (point.partitions > 1) json.field("partitions", point.partitions);
   if (point.pattern == Pattern::ring) json.field("order", name_of(point.order));
   json.field("started_unix_ns", parts.started_unix_ns).field("elapsed_ns", parts.elapsed_ns);
   json.key("pairs").raw("[" + parts.pairs + "]");

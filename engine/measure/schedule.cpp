@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/pattern_kind.hpp"
+
 namespace wireproof {
 namespace {
 
@@ -40,12 +42,12 @@ int bounded_window(const Point& point, const Policy& policy) {
   if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
   if (point.formula != Formula::robust)
     return point.window;  // a formula without its window is another formula
-  const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes);
+  const std::size_t bytes =
+      std::max<std::size_t>(1, point.message_bytes) * static_cast<std::size_t>(point.threads);
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);
   const auto window =
       static_cast<int>(std::min<std::size_t>(most, static_cast<std::size_t>(point.window)));
-  const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
-  return remote ? window : std::max(2, window / 2 * 2);  // two equal halves
+  return is_remote(point.pattern) ? window : std::max(2, window / 2 * 2);  // two equal halves
 }
 
 double shortest_batch_ns(const ClockFacts& clock, const Policy& policy) {

@@ -21,7 +21,9 @@ PointShape shape_of(const Point& point, const Policy& policy) {
           .formula = point.formula,
           .bytes = point.message_bytes,
           .window = bounded_window(point, policy),
-          .window_kind = point.window_kind};
+          .window_kind = point.window_kind,
+          .threads = point.threads,
+          .partitions = point.partitions};
 }
 
 void send_command(Pair& pair, const Command& command) {

@@ -12,6 +12,7 @@
 #include "measure/group_record.hpp"
 #include "measure/origin.hpp"
 #include "measure/point_record.hpp"
+#include "plan/pattern_kind.hpp"
 #include "record/frames.hpp"
 
 namespace wireproof {
@@ -84,10 +85,13 @@ void Sweep::check_plan() const {
                      " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
                      " measures pairs only; use kind=mpi, or a pattern of pairs");
     }
-    const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
-    if (remote && !transport_.one_sided()) {
-      throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) +
-                     " has no remote access (put, get)");
+    const bool beyond = is_remote(point.pattern) || is_two_sided_variant(point.pattern);
+    if (beyond && !transport_.one_sided()) {
+      const bool remote = is_remote(point.pattern);
+      throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
+                     (remote
+                          ? "remote access (put, get, accumulate, fetch_and_op, compare_and_swap)"
+                          : std::string(name_of(point.pattern))));
     }
   }
 }

@@ -18,6 +18,8 @@ class Runner {
   /// Operations in one granule.
   virtual int granule() const = 0;
   virtual bool pipelined() const = 0;
+  /// Payload messages that one operation moves in each of its directions.
+  virtual int messages_per_operation() const { return 1; }
   /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are
   /// set to the elapsed ticks of each batch.
   virtual void originate(const Segment& segment, std::span<Ticks> batch_ticks) = 0;

@@ -16,6 +16,8 @@ struct PointShape {
   std::size_t bytes = 0;
   int window = 1;
   WindowKind window_kind = WindowKind::allocate;
+  int threads = 1;
+  int partitions = 1;
 };
 
 /// One uninterrupted timed run. Counted in granules: the least number of operations that a pattern
@@ -34,10 +36,11 @@ struct Segment {
 /// Messages that each end must be able to hold, and the operations in a granule.
 struct Layout {
   int granule = 1;
-  int slots = 0;            ///< Link::reserve
-  int sink_messages = 1;    ///< distinct receive buffers
-  int window_messages = 0;  ///< exposed for remote access
-  bool pipelined = false;   ///< the first edge needs a full pipe: a lead-in is a must
+  int slots = 0;                ///< Link::reserve
+  int sink_messages = 1;        ///< distinct receive buffers
+  int window_messages = 0;      ///< exposed for remote access
+  bool window_is_zero = false;  ///< before the first access
+  bool pipelined = false;       ///< the first edge needs a full pipe: a lead-in is a must
 };
 
 /// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not

@@ -48,8 +48,22 @@ struct VerifyForward {
   }
 };
 
-template <Link L, class C>
-struct Stream {
+/// How a window's operations are started: one by one here, in other ways in pattern/prepared.hpp.
+struct PostEach {
+  template <Link L>
+  [[gnu::always_inline]] static void sends(L& link, const Buffers& b, const PointShape& s,
+                                           int first, int count) {
+    for (int i = 0; i < count; ++i) link.post_send(first + i, b.source, s.bytes);
+  }
+  template <Link L>
+  [[gnu::always_inline]] static void receives(L& link, const Buffers& b, const PointShape& s,
+                                              int first, int count) {
+    for (int i = 0; i < count; ++i) link.post_recv(first + i, b.sink_slot(first + i), s.bytes);
+  }
+};
+
+template <Link L, class C, class Posting>
+struct StreamBy {
   using Verify = VerifyForward;
 
   static int half(const PointShape& s) { return std::max(1, s.window / 2); }
@@ -60,7 +74,7 @@ struct Stream {
 
   [[gnu::noinline]] static void originate(L& link, C clock, const Buffers& b, const PointShape& s,
                                           const Segment& segment, Ticks* stamps) {
-    Origin end{link, b, s.bytes, half(s), segment.total()};
+    Origin end{link, b, s, half(s), segment.total()};
     link.recv_ack();  // the receiver has posted both halves
     end.post();
     end.advance(segment.lead_in);
@@ -74,7 +88,7 @@ struct Stream {
 
   [[gnu::noinline]] static Ticks answer(L& link, C clock, const Buffers& b, const PointShape& s,
                                         const Segment& segment) {
-    Target end{link, b, s.bytes, half(s), segment.total()};
+    Target end{link, b, s, half(s), segment.total()};
     end.post();
     end.post();
     link.send_ack();
@@ -91,7 +105,7 @@ struct Stream {
   struct Origin {
     L& link;
     const Buffers& b;
-    std::size_t bytes;
+    const PointShape& shape;
     int half;
     std::uint64_t to_post;
     int next = 0;    // first slot of the half to post next
@@ -100,7 +114,7 @@ struct Stream {
     [[gnu::always_inline]] void post() {
       if (to_post == 0) return;
       --to_post;
-      for (int i = 0; i < half; ++i) link.post_send(next + i, b.source, bytes);
+      Posting::sends(link, b, shape, next, half);
       next = half - next;
     }
     [[gnu::always_inline]] void advance(std::uint64_t count) {
@@ -116,7 +130,7 @@ struct Stream {
   struct Target {
     L& link;
     const Buffers& b;
-    std::size_t bytes;
+    const PointShape& shape;
     int half;
     std::uint64_t to_post;
     int next = 0;
@@ -125,7 +139,7 @@ struct Stream {
     [[gnu::always_inline]] void post() {
       if (to_post == 0) return;
       --to_post;
-      for (int i = 0; i < half; ++i) link.post_recv(next + i, b.sink_slot(next + i), bytes);
+      Posting::receives(link, b, shape, next, half);
       next = half - next;
     }
     [[gnu::always_inline]] void advance(std::uint64_t count) {
@@ -138,5 +152,8 @@ struct Stream {
     }
   };
 };
+
+template <Link L, class C>
+using Stream = StreamBy<L, C, PostEach>;
 
 }  // namespace wireproof

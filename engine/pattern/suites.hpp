@@ -95,7 +95,20 @@ struct TouchingPingPong {
 /// osu_bw (kTimeEach: the clock runs from the first post of a window to its acknowledgement) and
 /// IMB-MPI1 Uniband (one clock over everything). One buffer for all messages of a window, as both
 /// do.
-template <Link L, class C, bool kTimeEach>
+struct PostIntoOne {
+  template <Link L>
+  [[gnu::always_inline]] static void sends(L& link, const Buffers& b, const PointShape& s,
+                                           int first, int count) {
+    for (int i = first; i < first + count; ++i) link.post_send(i, b.source, s.bytes);
+  }
+  template <Link L>
+  [[gnu::always_inline]] static void receives(L& link, const Buffers& b, const PointShape& s,
+                                              int first, int count) {
+    for (int i = first; i < first + count; ++i) link.post_recv(i, b.sink, s.bytes);
+  }
+};
+
+template <Link L, class C, bool kTimeEach, class Posting = PostIntoOne>
 struct WindowedStream {
   using Verify = VerifyForward;
   static Layout layout(const PointShape& s) {
@@ -126,13 +139,13 @@ struct WindowedStream {
   [[gnu::always_inline]] static Ticks window(L& link, C clock, const Buffers& b,
                                              const PointShape& s) {
     const Ticks start = kTimeEach ? clock.now() : 0;
-    for (int i = 0; i < s.window; ++i) link.post_send(i, b.source, s.bytes);
+    Posting::sends(link, b, s, 0, s.window);
     link.wait(0, s.window);
     link.recv_ack();
     return kTimeEach ? clock.now() - start : 0;
   }
   [[gnu::always_inline]] static void receive(L& link, const Buffers& b, const PointShape& s) {
-    for (int i = 0; i < s.window; ++i) link.post_recv(i, b.sink, s.bytes);
+    Posting::receives(link, b, s, 0, s.window);
     link.wait(0, s.window);
     link.send_ack();
   }

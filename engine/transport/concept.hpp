@@ -81,6 +81,51 @@ concept Link = requires(L& link, const std::byte* source, std::byte* sink, std::
   link.recv_control(incoming);
 };
 
+/// A link with remote access and remote atomics on 64-bit integers, in the exposed window (timed):
+/// * `accumulate`: adds `bytes` / 8 integers to those at `offset`.
+/// * `fetch_add`: adds the integer at `operand`; `compare_swap`: leaves the one at `operand` when
+/// the one at `compare` was there. Both give the old value in `result`; all memory stays untouched
+/// by the caller until `flush`.
+template <class L>
+concept RemoteLink = Link<L> && L::kOneSided &&
+    requires(L& link, const std::byte* operand, const std::byte* compare, std::byte* result,
+             std::size_t bytes, std::size_t offset) {
+  link.accumulate(operand, bytes, offset);
+  link.fetch_add(operand, result, offset);
+  link.compare_swap(operand, compare, result, offset);
+};
+
+/// A link whose requests can be made before they are started. Untimed: `make_*` puts an inactive
+/// request into a slot, `release` frees them, `admit_partitions` throws CannotBegin (at both ends)
+/// where the technology has no partitioned messages. Timed: `start` and `start_one` set requests to
+/// work, `Link::wait` ends that; `ready` gives one partition of a started send away,
+/// `await_partition` returns when one has arrived.
+template <class L>
+concept PreparingLink = Link<L> && requires(L& link, int slot, int count, const std::byte* source,
+                                            std::byte* sink, std::size_t bytes, int partitions) {
+  link.make_send(slot, source, bytes);
+  link.make_receive(slot, sink, bytes);
+  link.make_partitioned_send(slot, source, bytes, partitions);
+  link.make_partitioned_receive(slot, sink, bytes, partitions);
+  link.admit_partitions();
+  link.release(slot, count);
+  link.start(slot, count);
+  link.start_one(slot);
+  link.ready(slot, partitions);
+  link.await_partition(slot, partitions);
+};
+
+/// A link that several threads can use at the same time, each by a link of its own.
+/// `assemble(count)`: both ends together, before the first `member(0 .. count - 1)`; throws
+/// CannotBegin (at both ends) where threads may not talk. kThreadsTakeTurns: members are used one
+/// after another by one thread.
+template <class L>
+concept ThreadedLink = Link<L> && requires(L& link, int count) {
+  { L::kThreadsTakeTurns } -> std::convertible_to<bool>;
+  link.assemble(count);
+  { link.member(count) } -> std::same_as<L&>;
+};
+
 /// All ranks of the run; every call is collective and outside of timed regions.
 class Group {
  public:

@@ -45,7 +45,13 @@ void ModelLink::post_send(int slot, const std::byte* source, std::size_t bytes) 
 }
 
 void ModelLink::post_recv(int slot, std::byte* sink, std::size_t bytes) {
-  slots_[static_cast<std::size_t>(slot)] = {0, sink, bytes};
+  slots_[static_cast<std::size_t>(slot)] = {.sink = sink, .bytes = bytes};
+}
+
+void ModelLink::receive_piece(Slot& slot) {
+  recv(slot.sink, slot.bytes);
+  slot.sink += slot.bytes;
+  --slot.pieces;
 }
 
 /// Messages match in order, and every pattern waits in the order of posting.
@@ -53,7 +59,7 @@ void ModelLink::wait(int first, int count) {
   for (int slot = first; slot < first + count; ++slot) {
     Slot& s = slots_[static_cast<std::size_t>(slot)];
     if (s.sink != nullptr) {
-      recv(s.sink, s.bytes);
+      while (s.pieces > 0) receive_piece(s);
       s.sink = nullptr;
     } else {
       now() = std::max(now(), s.complete_ns);

@@ -73,6 +73,26 @@ class ModelLink {
   void put(const std::byte* source, std::size_t bytes, std::size_t offset);
   void get(std::byte* sink, std::size_t bytes, std::size_t offset);
   void flush();
+  void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset);
+  void fetch_add(const std::byte* operand, std::byte* result, std::size_t offset);
+  void compare_swap(const std::byte* operand, const std::byte* compare, std::byte* result,
+                    std::size_t offset);
+
+  void start(int first, int count);
+  void start_one(int slot) { start(slot, 1); }
+  void ready(int slot, int partition);
+  void await_partition(int slot, int partition);
+  void make_send(int slot, const std::byte* source, std::size_t bytes);
+  void make_receive(int slot, std::byte* sink, std::size_t bytes);
+  void make_partitioned_send(int slot, const std::byte* source, std::size_t bytes, int partitions);
+  void make_partitioned_receive(int slot, std::byte* sink, std::size_t bytes, int partitions);
+  void admit_partitions() {}
+  void release(int, int) {}
+
+  /// Threads play one after another over the one wire.
+  static constexpr bool kThreadsTakeTurns = true;
+  void assemble(int) {}
+  ModelLink& member(int) { return *this; }
 
   void reserve(int slots) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(slots)));
@@ -91,7 +111,16 @@ class ModelLink {
   struct Slot {
     double complete_ns = 0;     // sends
     std::byte* sink = nullptr;  // receives under way
+    std::size_t bytes = 0;      // of each piece
+    int pieces = 1;             // that have not been received
+  };
+  /// What a slot does when it is started: a message in pieces of `bytes`.
+  struct Prepared {
+    const std::byte* source = nullptr;
+    std::byte* sink = nullptr;
     std::size_t bytes = 0;
+    int pieces = 1;
+    bool partitioned = false;
   };
 
   double& now() { return world_->now_ns[self_]; }
@@ -99,6 +128,10 @@ class ModelLink {
   ModelWire& incoming() { return world_->wires[1 - self_]; }
   /// Puts a message on the wire; returns when the wire is free again.
   double transmit(const std::byte* source, std::size_t bytes);
+  /// A word there and a word back.
+  void trade_word();
+  Prepared& prepared(int slot);
+  void receive_piece(Slot& slot);
 
   ModelPairWorld* world_;
   std::size_t self_;  // 0 origin, 1 target
@@ -107,6 +140,7 @@ class ModelLink {
   double incoming_gap_ns_;  // per byte
   double latency_ns_;       // of either direction
   std::vector<Slot> slots_;
+  std::vector<Prepared> prepared_;
   double accesses_done_ns_ = 0;
   std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
 };

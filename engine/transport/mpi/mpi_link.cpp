@@ -44,20 +44,26 @@ void MpiLink::reserve(int slots) {
   slots_ = slot_storage_.data();
 }
 
-/// Windows are collective; the communicator holds the two ends, lower rank first, so that pairs do
-/// not wait for others.
-void MpiLink::make_pair_communicator() {
-  if (pair_made_) return;
+MPI_Comm MpiLink::two_ends(int tag) const {
   const int ranks[2] = {std::min(self_, peer_), std::max(self_, peer_)};
   MPI_Group all;
   MPI_Group two;
+  MPI_Comm made;
   MPI_Comm_group(data_, &all);
   MPI_Group_incl(all, 2, ranks, &two);
-  MPI_Comm_create_group(data_, two, kPairTag, &pair_);
+  MPI_Comm_create_group(data_, two, tag, &made);
   MPI_Group_free(&two);
   MPI_Group_free(&all);
+  return made;
+}
+
+/// Windows are collective; the communicator holds the two ends, so that pairs do not wait for
+/// others.
+void MpiLink::make_pair_communicator() {
+  if (pair_made_) return;
+  pair_ = two_ends(kPairTag);
   MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);  // only windows are made on it: expose() looks
-  window_peer_ = peer_ == ranks[0] ? 0 : 1;
+  window_peer_ = peer_ > self_ ? 1 : 0;
   pair_made_ = true;
 }
 

@@ -6,10 +6,12 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "transport/mpi/abilities.hpp"
 
 namespace wireproof {
 
@@ -22,8 +24,14 @@ class MpiLink {
 
   /// `peer` is a rank of both communicators: one for payload, one for control, so that they never
   /// match each other.
-  MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield)
-      : data_(data), control_(control), self_(self), peer_(peer), yield_(yield) {}
+  MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield,
+          const MpiAbilities& abilities)
+      : data_(data),
+        control_(control),
+        self_(self),
+        peer_(peer),
+        yield_(yield),
+        abilities_(&abilities) {}
   ~MpiLink();
   MpiLink(const MpiLink&) = delete;
   MpiLink& operator=(const MpiLink&) = delete;
@@ -55,6 +63,40 @@ class MpiLink {
             window_);
   }
   void flush() { MPI_Win_flush(window_peer_, window_); }
+  void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset) {
+    const int count = static_cast<int>(bytes / 8);
+    MPI_Accumulate(addends, count, MPI_INT64_T, window_peer_, static_cast<MPI_Aint>(offset), count,
+                   MPI_INT64_T, MPI_SUM, window_);
+  }
+  void fetch_add(const std::byte* operand, std::byte* result, std::size_t offset) {
+    MPI_Fetch_and_op(operand, result, MPI_INT64_T, window_peer_, static_cast<MPI_Aint>(offset),
+                     MPI_SUM, window_);
+  }
+  void compare_swap(const std::byte* operand, const std::byte* compare, std::byte* result,
+                    std::size_t offset) {
+    MPI_Compare_and_swap(operand, compare, result, MPI_INT64_T, window_peer_,
+                         static_cast<MPI_Aint>(offset), window_);
+  }
+
+  void start(int first, int count) { MPI_Startall(count, slots_ + first); }
+  void start_one(int slot) { MPI_Start(slots_ + slot); }
+  void ready(int slot, int partition) { MPI_Pready(partition, slots_[slot]); }
+  void await_partition(int slot, int partition) {
+    int arrived = 0;
+    while (arrived == 0) MPI_Parrived(slots_[slot], partition, &arrived);
+  }
+
+  void make_send(int slot, const std::byte* source, std::size_t bytes);
+  void make_receive(int slot, std::byte* sink, std::size_t bytes);
+  void make_partitioned_send(int slot, const std::byte* source, std::size_t bytes, int partitions);
+  void make_partitioned_receive(int slot, std::byte* sink, std::size_t bytes, int partitions);
+  void release(int first, int count);
+  void admit_partitions() const;
+
+  /// Every thread has a communicator of the two ends for itself.
+  static constexpr bool kThreadsTakeTurns = false;
+  void assemble(int count);
+  MpiLink& member(int thread) { return *members_[static_cast<std::size_t>(thread)]; }
 
   void reserve(int slots);
   std::byte* expose(WindowKind kind, std::size_t bytes);
@@ -68,14 +110,19 @@ class MpiLink {
   static constexpr int kAck = 2;
   static constexpr int kControl = 3;
   static constexpr int kPairTag = 4;
+  static constexpr int kPartitions = 5;
+  static constexpr int kMemberTag = 16;  // and the following, one for each thread
 
   void make_pair_communicator();
+  /// The two ends only, lower rank first; collective between them.
+  MPI_Comm two_ends(int tag) const;
 
   MPI_Comm data_;
   MPI_Comm control_;
   int self_;
   int peer_;
   bool yield_;
+  const MpiAbilities* abilities_;
   std::byte ack_{};
   MPI_Request* slots_ = nullptr;  // into slot_storage_
   std::vector<MPI_Request> slot_storage_;
@@ -83,6 +130,7 @@ class MpiLink {
   MPI_Win window_{};
   MPI_Comm pair_{};  // the two ends only, made when first needed
   bool pair_made_ = false;
+  std::vector<std::unique_ptr<MpiLink>> members_;
   void* created_ = nullptr;  // memory of a window of kind create
 };
 

@@ -1,4 +1,4 @@
-// The MPI transport: one process per rank, no threads, the launcher's library.
+// The MPI transport: one process per rank, the launcher's library.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -12,6 +12,7 @@
 #include "pattern/link_pair.hpp"
 #include "transport/binomial.hpp"
 #include "transport/mpi/groups.hpp"
+#include "transport/mpi/abilities.hpp"
 #include "transport/mpi/mpi_link.hpp"
 #include "transport/openers.hpp"
 
@@ -123,6 +124,7 @@ class MpiTransport final : public Transport {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
     MPI_Comm_size(shared, &shared_ranks_);
     MPI_Comm_free(&shared);
+    abilities_ = find_abilities(control_);
   }
 
   Group& group() override { return group_; }
@@ -154,8 +156,8 @@ class MpiTransport final : public Transport {
     const int peer = originates ? target : origin;
     auto& pair = pairs_[peer];
     if (!pair) {
-      pair =
-          std::make_unique<LinkPair<MpiLink>>(clock, data_, control_, group_.rank(), peer, yield_);
+      pair = std::make_unique<LinkPair<MpiLink>>(clock, data_, control_, group_.rank(), peer,
+                                                 yield_, abilities_);
     }
     (originates ? roles.originate : roles.answer)(*pair);
   }
@@ -178,6 +180,7 @@ class MpiTransport final : public Transport {
   MpiGroup group_;
   bool yield_ = false;
   int shared_ranks_ = 0;
+  MpiAbilities abilities_;
   std::map<int, std::unique_ptr<LinkPair<MpiLink>>> pairs_;  // by peer
   MpiGroups groups_;
 };
@@ -185,7 +188,7 @@ class MpiTransport final : public Transport {
 }  // namespace
 
 std::unique_ptr<Transport> open_mpi(const OpenRequest& request) {
-  MPI_Init(request.argc, request.argv);
+  start_mpi(request.argc, request.argv);
   MPI_Comm data;
   MPI_Comm control;
   MPI_Comm_dup(MPI_COMM_WORLD, &data);

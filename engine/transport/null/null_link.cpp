@@ -20,6 +20,15 @@ void NullLink::recv_ack() { WIREPROOF_NOTHING; }
 void NullLink::put(const std::byte*, std::size_t, std::size_t) { WIREPROOF_NOTHING; }
 void NullLink::get(std::byte*, std::size_t, std::size_t) { WIREPROOF_NOTHING; }
 void NullLink::flush() { WIREPROOF_NOTHING; }
+void NullLink::accumulate(const std::byte*, std::size_t, std::size_t) { WIREPROOF_NOTHING; }
+void NullLink::fetch_add(const std::byte*, std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullLink::compare_swap(const std::byte*, const std::byte*, std::byte*, std::size_t) {
+  WIREPROOF_NOTHING;
+}
+void NullLink::start(int, int) { WIREPROOF_NOTHING; }
+void NullLink::start_one(int) { WIREPROOF_NOTHING; }
+void NullLink::ready(int, int) { WIREPROOF_NOTHING; }
+void NullLink::await_partition(int, int) { WIREPROOF_NOTHING; }
 
 namespace {
 

@@ -34,8 +34,26 @@ class NullLink {
   void put(const std::byte* source, std::size_t bytes, std::size_t offset);
   void get(std::byte* sink, std::size_t bytes, std::size_t offset);
   void flush();
+  void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset);
+  void fetch_add(const std::byte* operand, std::byte* result, std::size_t offset);
+  void compare_swap(const std::byte* operand, const std::byte* compare, std::byte* result,
+                    std::size_t offset);
+  void start(int first, int count);
+  void start_one(int slot);
+  void ready(int slot, int partition);
+  void await_partition(int slot, int partition);
+
+  static constexpr bool kThreadsTakeTurns = true;
+  void assemble(int) {}
+  NullLink& member(int) { return *this; }
 
   void reserve(int) {}
+  void make_send(int, const std::byte*, std::size_t) {}
+  void make_receive(int, std::byte*, std::size_t) {}
+  void make_partitioned_send(int, const std::byte*, std::size_t, int) {}
+  void make_partitioned_receive(int, std::byte*, std::size_t, int) {}
+  void admit_partitions() {}
+  void release(int, int) {}
   std::byte* expose(WindowKind, std::size_t bytes) { return window_->reserve(bytes); }
   void synchronise_window() {}
   void conceal() {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wireproof.model.pattern import is_round_trip
 from wireproof.model.record import PairResult, PointRecord
 
 __all__ = ["Familiar", "familiar"]
@@ -30,7 +31,7 @@ def familiar(point: PointRecord, pair: PairResult) -> Familiar | None:
         operations = len(pair.batch_ns) * pair.operations_per_batch
         if operations == 0:
             return None
-        value = sum(pair.batch_ns) / operations / (2.0 if point.pattern == "pingpong" else 1.0)
+        value = sum(pair.batch_ns) / operations / (2.0 if is_round_trip(point.pattern, point.form) else 1.0)
     if not value > 0:
         return None
     ways = 2 if point.pattern == "exchange" else 1

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from wireproof.analysis.interval import Floats, estimate, quantiles
+from wireproof.model.pattern import is_rate, is_round_trip
 from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
 __all__ = ["Measured", "block_times", "measure", "operation_times", "tail", "times_per_operation"]
@@ -16,7 +17,8 @@ __all__ = ["Measured", "block_times", "measure", "operation_times", "tail", "tim
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One pair at one point. ``time`` is ns per operation (half round trip for ``pingpong``).
+    """One pair at one point. ``time`` is ns per operation (half round trip where an operation is a round trip of
+    messages: ``pingpong``, and the latency of ``persistent``, ``partitioned`` and ``threads``).
 
     ``value``, ``low``, ``high`` are ns (unit ``ns``) or bytes/s (unit ``bytes_per_s``, one direction).
     """
@@ -32,14 +34,14 @@ class Measured:
     messages_per_s: float
 
 
-def _halving(pattern: str) -> float:
-    return 2.0 if pattern == "pingpong" else 1.0
+def _halving(point: PointRecord) -> float:
+    return 2.0 if is_round_trip(point.pattern, point.form) else 1.0
 
 
 def operation_times(point: PointRecord, pair: PairResult) -> Floats:
     """ns per operation of every timed batch, in order; a round trip counts as two operations (half round trips)."""
     batches = np.asarray(pair.batch_ns, dtype=np.float64)
-    return batches / (max(1, pair.operations_per_batch) * _halving(point.pattern))
+    return batches / (max(1, pair.operations_per_batch) * _halving(point))
 
 
 def times_per_operation(times: Floats, block_batches: Sequence[int]) -> Floats:
@@ -66,16 +68,12 @@ def measure(point: PointRecord, pair: PairResult) -> Measured | None:
     size = point.message_bytes
     seconds = found.median_ns * 1e-9
     rate = size / seconds
-    if _is_rate(point) and size > 0:
+    if is_rate(point.pattern, point.form) and size > 0:
         low, high = size / (found.high_ns * 1e-9), size / (max(found.low_ns, 1e-9) * 1e-9)
         return Measured("bytes_per_s", rate, low, high, found.half_width, found.label, found, rate, 1.0 / seconds)
     return Measured(
         "ns", found.median_ns, found.low_ns, found.high_ns, found.half_width, found.label, found, rate, 1.0 / seconds
     )
-
-
-def _is_rate(point: PointRecord) -> bool:
-    return point.pattern in ("stream", "exchange") or (point.pattern in ("put", "get") and point.form == "stream")
 
 
 def _own_estimate(point: PointRecord, pair: PairResult) -> Estimate | None:

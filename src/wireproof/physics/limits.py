@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from wireproof.model.claim import Limits, LinkClaim
+from wireproof.model.pattern import crossings
 from wireproof.model.record import Form, Pattern
 from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.physics.table import Constant, Table, default_table
 
-__all__ = ["floor_constant", "limits", "typical_constant", "waits_for_each"]
-
-
-def waits_for_each(pattern: Pattern, form: Form) -> bool:
-    """True when the origin waits for the answer to each operation, so that latency bounds the time from below."""
-    return pattern == "pingpong" or (pattern in ("put", "get") and form == "latency")
+__all__ = ["floor_constant", "limits", "typical_constant"]
 
 
 def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
@@ -37,9 +33,10 @@ def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, ta
     """Attainable goodput (bytes/s, one direction) and floor (ns) of one operation of ``pattern`` at ``message_bytes``.
 
     goodput = min(line rate less headers, PCIe). Links are full duplex: an exchange has this goodput in each direction.
-    floor: for patterns that wait for each answer, protocol's floor + s / goodput (half round trip for ``pingpong``, one
-    remote access for ``put`` and ``get``); for streams s / goodput. A shaped link gives its credit of bytes for
-    nothing.
+    floor: for patterns that wait for each answer, protocol's floor + s / goodput (half round trip for ``pingpong`` and
+    for the latency of ``persistent``, ``partitioned`` and ``threads``; one remote access for ``put``, ``get`` and
+    ``accumulate``), and twice that for ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than
+    a round trip; for streams s / goodput. A shaped link gives its credit of bytes for nothing.
     """
     table = table or default_table()
     rate, line = goodput(link, table)
@@ -53,16 +50,19 @@ def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, ta
             derivation.append(f"PCIe is the narrower: attainable {rate / 1e6:.1f} MB/s")
     if rate is not None:
         derivation.append(f"attainable goodput {rate / 1e6:.1f} MB/s in each direction")
-    floor, floor_line = _floor(link, waits_for_each(pattern, form), rate, message_bytes, table)
+    floor, floor_line = _floor(link, crossings(pattern, form), rate, message_bytes, table)
     constant = floor_constant(link, table)
     sources.append(f"latency floor: {constant.source}")
     return Limits(attainable_bytes_per_s=rate, floor_ns=floor, derivation=[*derivation, floor_line], sources=sources)
 
 
-def _floor(link: LinkClaim, waits: bool, rate: float | None, size: int, table: Table) -> tuple[float, str]:
-    credit = shaper_credit_bytes(link, idle_between_messages=waits, table=table)
-    transfer = 0.0 if rate is None else max(0, size - credit) / rate * 1e9
-    start = floor_constant(link, table).value if waits else 0.0
+def _floor(link: LinkClaim, trips: int, rate: float | None, size: int, table: Table) -> tuple[float, str]:
+    """``trips``: how often the link is crossed one after the other before the operation is done; 0 in a stream."""
+    credit = shaper_credit_bytes(link, idle_between_messages=trips > 0, table=table)
+    crossed = max(1, trips)
+    transfer = 0.0 if rate is None else crossed * max(0, size - credit) / rate * 1e9
+    start = trips * floor_constant(link, table).value
+    times = f"{crossed} x " if crossed > 1 else ""
     less = f" - {credit} B of credit" if credit else ""
-    moved = "" if rate is None else f" + ({size} B{less}, at least 0) / {rate / 1e6:.1f} MB/s"
+    moved = "" if rate is None else f" + {times}({size} B{less}, at least 0) / {rate / 1e6:.1f} MB/s"
     return start + transfer, f"shortest time {start / 1e3:g} us{moved} = {(start + transfer) / 1e3:.3f} us"

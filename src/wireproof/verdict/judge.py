@@ -9,6 +9,7 @@ from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import HostTraffic
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import Table
@@ -113,15 +114,14 @@ class _Bench:
 
     def _remember(self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured) -> None:
         route = self.ctx.route(pair)
-        kind_of_point = f"{point.form} {point.window} {point.window_kind}"
+        kind_of_point = f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
         variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
         self.proofs[route].append(proof.proof)
         if point.formula == "robust":
             self.launches[route, point.pattern, variant, point.message_bytes].append(number)
         if point.message_bytes > 0:
             self.curves[route, point.pattern, variant][point.message_bytes] = number.goodput_bytes_per_s
-        one_way = point.pattern == "stream" or (point.pattern == "put" and point.form == "stream")
-        if one_way and fills_link(self.ctx.link, point.message_bytes):
+        if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             self.streams.append(Stream(*ends, kind, number.value, number.low, number.high))

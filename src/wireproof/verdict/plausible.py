@@ -7,9 +7,10 @@ import numpy as np
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.finding import Proof, Severity
+from wireproof.model.pattern import crossings
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
-from wireproof.physics.limits import floor_constant, waits_for_each
+from wireproof.physics.limits import floor_constant
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue, rate
 from wireproof.verdict.quality import crowded
@@ -69,7 +70,8 @@ class _Scale:
         self.ctx, self.point, self.pair, self.number, self.proof, self.bound = ctx, point, pair, number, proof, bound
         self.link, self.size = link, point.message_bytes
         self.rate = bound.attainable_bytes_per_s
-        self.waits = waits_for_each(point.pattern, point.form)
+        self.crossings = crossings(point.pattern, point.form)
+        self.waits = self.crossings > 0
         self.issues: list[Issue] = []
         self.clear = True  # the interval does not straddle a threshold
 
@@ -103,10 +105,10 @@ class _Scale:
             return
         text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.kind} needs at least"
         constant = floor_constant(self.link, self.ctx.table)
-        transfer = floor - constant.value
+        start = self.crossings * constant.value
         # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching it is only a doubt.
         doubt = constant.literature and self.proof == "on-wire"
-        hard = transfer + constant.value * self.ctx.table["floor.literature_margin"].value
+        hard = floor - start + start * self.ctx.table["floor.literature_margin"].value
         self._add("below-floor", "inconclusive" if doubt and time.median_ns >= hard else "fail", text, floor)
 
     def _ceiling(self) -> None:
@@ -139,20 +141,21 @@ class _Scale:
             return 0.0
         times = times[times <= _STALL * np.median(times)]
         operations = times.size * max(1, self.pair.operations_per_batch)
-        early = 0 if self.waits else min(self.pair.window_used, _MOST_EARLY * operations)
+        early = 0 if self.waits else min(self.pair.window_used * self.point.threads, _MOST_EARLY * operations)
         return self.size * (operations - early) / operations / (float(times.mean()) * 1e-9)
 
     def _expectation(self, start_ns: float | None) -> None:
         """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its start."""
-        if self.rate is None or self.size == 0:
+        if self.rate is None or self.size == 0 or self.point.pattern == "accumulate":  # that may wait for the adding
             return
         share = self.ctx.criteria.min_efficiency
         slowest_ns = self.size / (share * self.rate) * 1e9
         if self.waits:
+            slowest_ns *= self.point.threads  # that share the link, each waiting for its own answer
             if self.size < _PINGPONG_BYTES:
                 return
             slowest_ns += start_ns if start_ns is not None else 10 * floor_constant(self.link, self.ctx.table).value
-        elif not fills_link(self.link, self.size):
+        elif not fills_link(self.link, self.size // self.point.partitions):
             return
         time = self.number.time
         got = (

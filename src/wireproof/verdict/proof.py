@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from wireproof.analysis.counters import Direction
 from wireproof.analysis.witness import HostTraffic, PortTraffic, Seen, readers, watch
 from wireproof.model.finding import Proof
+from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 
@@ -217,7 +218,7 @@ class _Desk:
 
     def _need(self, pair: PairResult, rank: int, direction: Direction) -> float:
         payload = float(self._payload(pair, rank, direction))
-        if self.point.pattern != "pingpong":
+        if not answers(self.point.pattern, self.point.form):
             return payload
         forward = (rank == pair.origin) == (direction == "tx")
         messages = pair.messages_forward if forward else pair.messages_backward

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
 from wireproof.model.finding import Proof
+from wireproof.model.pattern import FORMS
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
@@ -49,7 +50,7 @@ def cache_issues(
         if found is None:
             continue
         peak, end = found
-        form = f" {variant.split()[0]}" if pattern in ("put", "get") else ""
+        form = f" {variant.split()[0]}" if len(FORMS.get(pattern, ())) > 1 else ""
         text = (
             f"{who}, {pattern}{form}: goodput peaks at {peak} B with "
             f"{rate(curve[peak])} and falls to {rate(curve[end])} at {end} B, as a cache does and a wire does not"

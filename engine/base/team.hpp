@@ -1,0 +1,40 @@
+// A few threads that do the same work together, again and again. They sleep between two jobs and
+// start each job together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace wireproof {
+
+class Team {
+ public:
+  /// The caller is member 0; `size - 1` threads are started. Throws Failure when the system gives
+  /// no more threads.
+  explicit Team(int size);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// Every member calls `work(member)` once all are awake; returns when all have ended. `work` must
+  /// not throw.
+  void run(const std::function<void(int)>& work);
+
+ private:
+  void serve(int member);
+  void dismiss();
+  void take_part(int member);
+
+  int size_;
+  const std::function<void(int)>* work_ = nullptr;
+  bool over_ = false;
+  std::atomic<std::uint32_t> jobs_{0};  // given so far
+  std::atomic<int> awake_{0};           // members at the start of this job
+  std::atomic<int> busy_{0};            // members that have not ended it
+  std::vector<std::thread> members_;
+};
+
+}  // namespace wireproof

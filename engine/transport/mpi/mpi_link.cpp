@@ -34,7 +34,9 @@ void await_request(MPI_Request& request, bool yield) {
 }
 
 MpiLink::~MpiLink() {
-  if (pair_made_) MPI_Comm_free(&pair_);  // both ends forget the pair together
+  // Both ends forget the pair together.
+  for (const auto& member : members_) MPI_Comm_free(&member->data_);
+  if (pair_made_) MPI_Comm_free(&pair_);
 }
 
 void MpiLink::reserve(int slots) {

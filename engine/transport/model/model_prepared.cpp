@@ -21,19 +21,20 @@ void ModelLink::accumulate(const std::byte* addends, std::size_t bytes, std::siz
     std::memcpy(place + at, &sum, sizeof sum);
   }
   now() += world_->truth.world.overhead_ns;
-  outgoing().free_ns = std::max(now(), outgoing().free_ns) + occupancy_ns(bytes, outgoing_gap_ns_);
+  outgoing().free_ns = std::max(now(), outgoing().free_ns) +
+                       occupancy_ns(world_->truth.world, bytes, outgoing_gap_ns_);
   accesses_done_ns_ = outgoing().free_ns + 2 * latency_ns_;
 }
 
 void ModelLink::trade_word() {
-  const double overhead_ns = world_->truth.world.overhead_ns;
-  now() += overhead_ns;
+  const ModelWorld& w = world_->truth.world;
+  now() += w.overhead_ns;
   ModelWire& there = outgoing();
   ModelWire& back = incoming();
-  there.free_ns = std::max(now(), there.free_ns) + occupancy_ns(sizeof(Word), outgoing_gap_ns_);
+  there.free_ns = std::max(now(), there.free_ns) + occupancy_ns(w, sizeof(Word), outgoing_gap_ns_);
   back.free_ns = std::max(there.free_ns + latency_ns_, back.free_ns) +
-                 occupancy_ns(sizeof(Word), incoming_gap_ns_);
-  accesses_done_ns_ = back.free_ns + latency_ns_ + overhead_ns;
+                 occupancy_ns(w, sizeof(Word), incoming_gap_ns_);
+  accesses_done_ns_ = back.free_ns + latency_ns_ + w.overhead_ns;
 }
 
 void ModelLink::fetch_add(const std::byte* operand, std::byte* result, std::size_t offset) {

@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"point id=1 pattern=put message_bytes=8 detail=some pairs=0-1", "detail=some"},
         Bad{"model latency_ns=1", "gap_ns_per_byte"}, Bad{"fact kind=file", "needs path="},
         Bad{"fact kind=command path=x", "needs argv="},
-        Bad{"point id=1 pattern=cube message_bytes=8 pairs=0-1", "pattern=ring is unknown"},
+        Bad{"point id=1 pattern=cube message_bytes=8 pairs=0-1", "pattern=cube is unknown"},
         Bad{"point id=1 pattern=put pairs=0-1", "message_bytes"},
         Bad{"point id=1 pattern=put message_bytes=1e3 pairs=0-1", "1e3"},
         Bad{"point id=1 pattern=put message_bytes=4294967296 pairs=0-1", "4294967296"},

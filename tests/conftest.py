@@ -72,6 +72,13 @@ def _missing_browser() -> str | None:
     return None if shutil.which("chromium") or shutil.which("chromium-browser") else "no chromium on PATH"
 
 
+def _missing_slurm() -> str | None:
+    for program, package in (("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm")):
+        if not shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"):
+            return f"{program} is not here (Debian package {package})"
+    return _missing_root() or _missing_netns()
+
+
 _MISSING: dict[str, Callable[[], str | None]] = {
     "engine": functools.cache(_missing_engine),
     "mpi": functools.cache(_missing_mpi),
@@ -81,6 +88,7 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "openmpi": functools.cache(lambda: _missing_program("mpirun.openmpi", "openmpi-bin")),
     "debian_mpich": functools.cache(lambda: _missing_program("mpiexec.mpich", "mpich")),
     "browser": functools.cache(_missing_browser),
+    "slurm": functools.cache(_missing_slurm),
 }
 
 

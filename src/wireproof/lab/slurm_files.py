@@ -43,12 +43,16 @@ PropagateResourceLimits=NONE
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Partition:
-    """``nodes`` empty: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait."""
+    """``nodes`` empty: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait.
+
+    ``whole``: jobs get whole nodes whether they ask or not, as in OpenHPC's own slurm.conf.
+    """
 
     name: str
     nodes: tuple[str, ...] = ()
     most_minutes: int = 60
     up: bool = True
+    whole: bool = False
 
 
 def _check(topology: Topology, partitions: Sequence[Partition]) -> None:
@@ -100,8 +104,8 @@ def slurm_conf(
     for index, partition in enumerate(partitions):
         lines.append(
             f"PartitionName={partition.name} Nodes={','.join(partition.nodes or topology.nodes)}"
-            f" Default={'NO' if index else 'YES'} MaxTime={partition.most_minutes} OverSubscribe=NO"
-            f" State={'UP' if partition.up else 'DOWN'}"
+            f" Default={'NO' if index else 'YES'} MaxTime={partition.most_minutes}"
+            f" OverSubscribe={'EXCLUSIVE' if partition.whole else 'NO'} State={'UP' if partition.up else 'DOWN'}"
         )
     return "\n".join(lines) + "\n"
 

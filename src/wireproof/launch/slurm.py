@@ -24,6 +24,9 @@ __all__ = ["SlurmFound", "SlurmWay", "fold_hosts", "slurm", "slurm_ways", "way_r
 
 MPI_TYPE = "SLURM_MPI_TYPE"
 """srun's own variable for ``--mpi``: by it a way tells the builder which plugin."""
+DISTRIBUTION = "SLURM_DISTRIBUTION"
+"""``block``: the hosts stand in the job's order, equally often. Then MPI learns from Slurm who shares a node, which
+Slurm does not tell for an arbitrary distribution (Intel MPI: no shared memory between two ranks of a node)."""
 PMI_LIBRARY = "I_MPI_PMI_LIBRARY"
 _PLACED = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
 """Under Slurm Intel MPI ignores ``-ppn`` without this."""
@@ -110,6 +113,8 @@ def slurm_ways(
     if family != "openmpi" and len(nics) > 1:
         chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
     why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
+    if isinstance(chosen, SlurmWay) and job_hosts and _in_order(request.hosts, job_hosts) and _even(request.hosts):
+        chosen = dataclasses.replace(chosen, variables=(*chosen.variables, (DISTRIBUTION, "block")))
     own = SlurmWay(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
     ways = [chosen] if isinstance(chosen, SlurmWay) else []
     if family is not None and _in_order(request.hosts, job_hosts):
@@ -124,6 +129,10 @@ def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
     place = {host: index for index, host in enumerate(job_hosts)}
     places = [place.get(host, -1) for host in hosts]
     return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
+
+
+def _even(hosts: Sequence[str]) -> bool:
+    return len(set(Counter(hosts).values())) <= 1
 
 
 def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -176,7 +185,7 @@ def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
     argv = ["srun", *([f"--jobid={request.job}"] if request.job else []), f"--mpi={plugin}"]
     if request.hosts:
         argv += [f"--nodes={len(set(request.hosts))}", f"--ntasks={request.size}"]
-        argv += [f"--nodelist={fold_hosts(request.hosts)}", "--distribution=arbitrary"]
+        argv += _placement(request)
     else:
         argv += ["--nodes=1", f"--ntasks={request.size}"]
     # Standard input to rank 0 alone, its lines at once; the whole step goes when one rank does; no core is taken away.
@@ -184,6 +193,14 @@ def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
     argv += ["--overcommit"] if request.crowded else []
     argv += [f"--chdir={request.folder}"] if request.folder else []
     return argv
+
+
+def _placement(request: LaunchRequest) -> list[str]:
+    if dict(request.extra).get(DISTRIBUTION) == "block":
+        hosts = list(dict.fromkeys(request.hosts))
+        each = request.size // len(hosts)
+        return [f"--ntasks-per-node={each}", f"--nodelist={fold_hosts(hosts)}", "--distribution=block"]
+    return [f"--nodelist={fold_hosts(request.hosts)}", "--distribution=arbitrary"]
 
 
 def _one_nic(request: LaunchRequest) -> str:
@@ -197,7 +214,7 @@ def _one_nic(request: LaunchRequest) -> str:
 
 def _srun_environment(request: LaunchRequest, family: Family | None) -> tuple[dict[str, str], list[str]]:
     """(variables for every rank, notes): what the MPI's own launcher would have been told by options."""
-    extra = {name: value for name, value in request.extra if name != MPI_TYPE}
+    extra = {name: value for name, value in request.extra if name not in (MPI_TYPE, DISTRIBUTION)}
     base, notes = {**library_path(request), **extra}, list[str]()
     if family == "openmpi":
         arguments, variables = openmpi_nic(request, _one_nic(request))
@@ -257,6 +274,8 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
     family = request.install.family
     job = {name: value for name, value in request.extra if name.startswith("SLURM_") and name != MPI_TYPE}
+    if request.job:  # without it the launcher's srun would ask for a job of its own, and wait
+        job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
     extra = {name: value for name, value in request.extra if name not in (*job, MPI_TYPE, PMI_LIBRARY)}
     if family == "intel":
         extra = {**_PLACED, **extra}

@@ -1,4 +1,7 @@
-"""What this Slurm offers for starting an MPI: the plugins of srun, its version, the library that Intel MPI needs."""
+"""What this Slurm offers for starting an MPI: the plugins of srun, its version, the library that Intel MPI needs.
+
+``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the ways that can start it.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from wireproof.launch.slurm import SlurmFound
+from wireproof.launch.request import LaunchRequest
+from wireproof.launch.slurm import SlurmFound, slurm_ways, way_request
+from wireproof.launch.slurm_words import job_argv, parse_job
 
-__all__ = ["find_slurm", "parse_plugins", "parse_version"]
+__all__ = ["find_slurm", "parse_plugins", "parse_version", "slurm_requests"]
 
 _TIMEOUT_S = 15.0
 _PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
@@ -66,3 +71,21 @@ def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
         version=parse_version(_said([*through, "srun", "--version"])),
         pmi2_library=_pmi2_library(),
     )
+
+
+def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
+    info = parse_job(_said([*through, *job_argv(job)])) if job else None
+    return info.hosts if info else ()
+
+
+def slurm_requests(
+    request: LaunchRequest, *, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
+) -> list[tuple[LaunchRequest, str]]:
+    """(request for ``build_command``, why in one sentence) for each way to start ``request`` in its Slurm job.
+
+    The first is the choice, the next the fallback when it ends as ``not-started``. ``request.starter`` is the wish.
+    ``job_hosts``: all nodes of the job; Slurm is asked when there is none. Raises ``BadInput`` when there is no way.
+    """
+    hosts = tuple(job_hosts) or _job_hosts(request.job, through)
+    ways = slurm_ways(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)
+    return [(way_request(request, way), f"started by {way.name}: {way.why}") for way in ways]

@@ -195,7 +195,7 @@ def _wait(held: _Held, on_state: OnState | None) -> None:
             raise refusal(held.talk, _what(held.request))
         waited = time.monotonic() - begin
         if not held.job and waited > max(held.request.wait_s, _TIMEOUT_S):
-            raise CouldNotMeasure(f"salloc said nothing within {waited:.0f} s: is Slurm's controller up?")
+            raise refusal(held.talk or f"no answer within {waited:.0f} s", _what(held.request))
         if not held.job or waited - asked < held.request.poll_s:
             continue
         asked = waited

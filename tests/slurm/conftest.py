@@ -1,0 +1,33 @@
+"""One Slurm for each module: it is up in half a second, and what one test leaves in it is seen by the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.slurm.labs import Cluster, cluster
+
+from wireproof.launch.allocation import Allocation
+from wireproof.launch.slurm_job import JobRequest, allocated
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Cluster]:
+    with cluster() as found:
+        yield found
+
+
+@pytest.fixture
+def here(site: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """The site with its Slurm in our environment; no job may be left in it."""
+    for name, value in site.slurm.environment().items():
+        monkeypatch.setenv(name, value)
+    assert site.queue() == ""
+    return site
+
+
+@pytest.fixture
+def job(here: Cluster) -> Iterator[Allocation]:
+    """All four nodes."""
+    with allocated(JobRequest(nodes=4, through=here.through)) as allocation:
+        yield allocation

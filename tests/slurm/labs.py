@@ -1,0 +1,94 @@
+"""A lab of four nodes on two networks with a Slurm in it, and engine runs in its jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.mpi.mpis import install_of
+
+from wireproof.instrument.measure import Outcome, measure
+from wireproof.lab import Lab, up
+from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
+from wireproof.launch.allocation import Allocation
+from wireproof.launch.command import engine_for, provenance
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.topology import Network, Topology
+
+MGMT = Network(name="mgmt", device="eth0", rate="1gbit", subnet="10.10.1.0/24")
+FABRIC = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+NODES = ("n1", "n2", "n3", "n4")
+PARTITIONS = (
+    Partition(name="normal"),
+    Partition(name="short", most_minutes=1),
+    Partition(name="closed", up=False),
+    Partition(name="pair", nodes=("n1", "n2")),
+)
+SWITCHES = {"leaf1": ("n1", "n2"), "leaf2": ("n3", "n4"), "spine": ("leaf1", "leaf2")}
+POLICY = Policy(point_budget_ms=150, point_deadline_ms=20_000, run_deadline_ms=60_000, yield_=1)
+MIB = 1 << 20
+_NUMBERS = itertools.count(1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """``through``: words that run the rest of a command on the first node."""
+
+    lab: Lab
+    slurm: LabSlurm
+
+    @property
+    def through(self) -> tuple[str, ...]:
+        return tuple(self.lab.exec_argv(self.slurm.head, ["x"])[:-1])
+
+    def queue(self) -> str:
+        return self.slurm.run(["squeue", "--noheader", "--format=%i"]).stdout.strip()
+
+    def sent(self, node: str, device: str) -> int:
+        return self.lab.counters(node, device)["tx_bytes"]
+
+
+@contextmanager
+def cluster(nodes: Sequence[str] = NODES, **more: object) -> Iterator[Cluster]:
+    topology = Topology(nodes=tuple(nodes), networks=(MGMT, FABRIC))
+    with up(topology, f"slurm-{os.getpid()}-{next(_NUMBERS)}", tied=True) as lab:
+        options: dict[str, object] = {"partitions": PARTITIONS, "switches": SWITCHES, "cpus": 4, **more}
+        with slurm_up(lab, **options) as slurm:  # type: ignore[arg-type]
+            yield Cluster(lab, slurm)
+
+
+def request_for(mpi: str, allocation: Allocation, hosts: Sequence[str], **more: object) -> LaunchRequest:
+    """One rank per entry of ``hosts``, on the fabric unless ``nic`` says another."""
+    install = install_of(mpi)
+    nic = str(more.pop("nic", FABRIC.device))
+    return LaunchRequest(
+        engine=engine_for("mpi", install), install=install, hosts=tuple(hosts), nics=(nic,) * len(hosts), fabric="tcp",
+        root=True, job=allocation.job, machine_ranks=len(hosts), cores=len(os.sched_getaffinity(0)), **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def plan_for(hosts: Sequence[str], expect: str = "", points: Sequence[Point] = ()) -> Plan:
+    """A stream and a ping-pong from the first to the last rank."""
+    pairs = ((0, len(hosts) - 1),)
+    usual = (
+        Point(id=1, pattern="stream", form="stream", message_bytes=MIB, pairs=pairs),
+        Point(id=2, pattern="pingpong", message_bytes=8, pairs=pairs),
+    )
+    ranks = tuple(RankPlace(index=rank, host=host, nic=FABRIC.device) for rank, host in enumerate(hosts))
+    transport = Transport(kind="mpi", expect=expect)
+    return Plan(run_id="slurm", seed=3, transport=transport, ranks=ranks, points=tuple(points) or usual, policy=POLICY)
+
+
+def measured(cluster: Cluster, command: LaunchCommand, plan: Plan, out: Path, deadline_s: float = 60) -> Outcome:
+    """The plan's run, started on the cluster's first node."""
+    started = dataclasses.replace(command, argv=tuple(cluster.lab.exec_argv(cluster.slurm.head, command.argv)))
+    claim = Claim(hosts=[HostClaim(rank=rank.index, host=rank.host) for rank in plan.ranks], wire=True)
+    return measure(
+        plan, started, claim=claim, provenance=provenance(command, None), out=out, deadline_s=deadline_s
+    )  # fmt: skip

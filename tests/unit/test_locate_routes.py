@@ -130,6 +130,25 @@ def test_nothing_is_said_without_a_fabric_or_samples() -> None:
     assert blame_paths(samples, expected, 0.02, {("who", "tx")}, SMALL.fabric()) == []
 
 
+def test_a_table_of_pairs_has_no_rounds() -> None:
+    """All in one round, as a table is read: nobody shared anything, and the slow leaf is still told."""
+    world = replace(SMALL, faults=(Fault(kind="link", share=0.7, leaf=2, direction="tx"),))
+    samples = world.measure(screen_rounds(96, world.leaf.tolist(), 1), alone=True)
+    table = replace(samples, round=np.zeros_like(samples.round))
+    blames = blame_paths(table, medians(world, table), 0.02, set(), world.fabric())
+    assert subjects(blames) == [("switch", "leaf2", "tx")]
+
+
+def test_a_leaf_of_another_size_is_not_explained_away() -> None:
+    """leaf1 has four nodes and the others eight: its flows alone share their links with three more."""
+    world = replace(SMALL, routing="spread", faults=(Fault(kind="link", share=0.3, leaf=1, direction="tx"),))
+    keep = np.array([node for node in range(96) if not 8 <= node < 12])
+    pairs = [[(int(keep[a]), int(keep[b])) for a, b in own] for own in screen_rounds(92, world.leaf[keep].tolist(), 1)]
+    samples = world.measure(pairs)
+    blames = blame_paths(samples, medians(world, samples), 0.02, set(), world.fabric())
+    assert subjects(blames) == [("switch", "leaf1", "tx")]
+
+
 def test_a_fabric_of_unknown_cables_names_the_leaf_only() -> None:
     """Slurm tells the tree and not the cables: the up-link has a number and no name."""
     fault = Fault(kind="link", share=0.5, leaf=5, uplink=3, direction="tx")

@@ -160,6 +160,7 @@ def test_nodes_that_do_not_fit_are_noted() -> None:
     assert leaves(fabric) == {"n1": "leaf1", "n5.cluster": "leaf2"}
     assert any("9 nodes (n2, n3, n4, ...) are in slurm_tree.conf but not measured here" in note for note in notes)
     assert any("other has no place in slurm_tree.conf" in note for note in notes)
+    assert not set(notes) & set(fabric.notes)  # the reader's own stay with the fabric
     assert leaf_numbers(fabric, ["n5.cluster", "other", "n1"]) == [0, -1, 1]
 
 

@@ -119,7 +119,7 @@ def best_cover(
     values, last = residual, None
     for cut in every:
         if cut.guess is not last and cut.guess is not None:
-            values, last = without_load(residual, cut.guess.load, active), cut.guess
+            values, last = without_load(residual, cut.guess, active), cut.guess
         use = active & np.isfinite(values)
         totals = [_count(key[use], cut.size) for key in cut.keys]
         enough = [np.all([totals[way] >= _FEWEST for way in ways], axis=0) for _, ways in cut.kinds]

@@ -26,6 +26,7 @@ _MOST_LOAD = 64
 _FEWEST_OF_LOAD = 12
 _EXPLAINS = 0.9
 _DENSE = 16
+_SEVERAL = 3
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Guess:
     its first leaf, and of the link into its last; ``width``: numbers are below it. ``exact``: of each leaf, whether the
     numbers are those of its listed up-links. ``load``: how many flows share the fuller of a sample's two links,
     ``shows_out`` and ``shows_into``: whether that is the first or the last (or both): the emptier one may hide a fault.
+    ``widespread``: of each load, whether samples of several leaves have it.
     """
 
     rule: str
@@ -62,6 +64,7 @@ class Guess:
     load: Ints
     shows_out: NDArray[np.bool_]
     shows_into: NDArray[np.bool_]
+    widespread: NDArray[np.bool_]
 
 
 def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
@@ -78,6 +81,9 @@ def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossi
     origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
     # The pairs of a round are streamed one way, then the other: the schedule has the lower number first.
     turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
+    own = turn * len(samples.nodes) + origin
+    if np.unique(own).size < own.size:  # a node that sends twice at a time: these are no rounds (a table of pairs)
+        turn = np.arange(rows.size, dtype=np.int64)
     return Crossing(
         rows=rows, out=out[rows], into=into[rows], origin=origin, target=target, turn=turn, leaves=leaves, leaf=leaf,
         up=tuple(tuple(up.get(name, ())) for name in leaves),
@@ -117,10 +123,18 @@ def _guess(rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cros
     out, into = number % widths[cross.out], number % widths[cross.into]
     width = int(widths.max())
     first, last = _load(cross.turn, cross.out * width + out), _load(cross.turn, cross.into * width + into)
+    load = np.minimum(np.maximum(first, last), _MOST_LOAD)
+    widespread = np.minimum(_leaves_of_load(load, cross.out), _leaves_of_load(load, cross.into))
     return Guess(
-        rule=rule, out=out, into=into, width=width, exact=exact, load=np.minimum(np.maximum(first, last), _MOST_LOAD),
-        shows_out=first >= last, shows_into=last >= first,
+        rule=rule, out=out, into=into, width=width, exact=exact, load=load, shows_out=first >= last,
+        shows_into=last >= first, widespread=widespread >= min(_SEVERAL, len(cross.leaves)),
     )  # fmt: skip
+
+
+def _leaves_of_load(load: Ints, leaf: Ints) -> Ints:
+    """Of each load, on how many leaves there are samples of it."""
+    pairs = np.unique(leaf * (_MOST_LOAD + 1) + load)
+    return np.asarray(np.bincount(pairs % (_MOST_LOAD + 1), minlength=_MOST_LOAD + 1), dtype=np.int64)
 
 
 def _load(turn: Ints, link: Ints) -> Ints:
@@ -138,15 +152,19 @@ def _same(one: Guess, other: Guess) -> bool:
     return one.width == other.width and np.array_equal(one.out, other.out) and np.array_equal(one.into, other.into)
 
 
-def without_load(residual: Floats, load: Ints, active: NDArray[np.bool_]) -> Floats:
+def without_load(residual: Floats, guess: Guess, active: NDArray[np.bool_]) -> Floats:
     """``residual`` less the median of the samples that share their link with as many: what contention explains, if the
-    guess is right (if it is wrong the medians are alike). NaN where too few samples tell the median.
+    guess is right (if it is wrong the medians are alike). A load that few samples or leaves have takes its neighbours'
+    median, or it would explain a slow leaf away.
     """
-    middle = np.full(_MOST_LOAD + 1, np.nan)
+    load = guess.load
     counts = np.bincount(load[active], minlength=_MOST_LOAD + 1)
-    for flows in np.nonzero(counts >= max(1, min(_FEWEST_OF_LOAD, int(counts.sum()) // 2)))[0].tolist():
-        middle[flows] = np.median(residual[active & (load == flows)])
-    return np.asarray(residual - middle[load], dtype=np.float64)
+    enough = (counts >= max(1, min(_FEWEST_OF_LOAD, int(counts.sum()) // 2))) & guess.widespread
+    loads = np.nonzero(enough)[0]
+    if loads.size == 0:
+        return residual
+    medians = [np.median(residual[active & (load == flows)]) for flows in loads.tolist()]
+    return np.asarray(residual - np.interp(np.arange(_MOST_LOAD + 1), loads, medians)[load], dtype=np.float64)
 
 
 def sharing(cross: Crossing) -> Guess:
@@ -164,7 +182,7 @@ def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_
     best = residual
     least = _EXPLAINS * _scatter(residual[active])
     for guess in guesses:
-        adjusted = without_load(residual, guess.load, active)
+        adjusted = without_load(residual, guess, active)
         told = active & np.isfinite(adjusted)
         if np.sum(told) > 0.8 * np.sum(active) and _scatter(adjusted[told]) < least:
             least, chosen, best = _scatter(adjusted[told]), guess, adjusted

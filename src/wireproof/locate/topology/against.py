@@ -18,7 +18,8 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
 
     A name with and without its domain is one node, unless that is ambiguous. ``nic``: the NIC that is measured (port
     numbers and the like ignored: ``mlx5_0:1`` is ``mlx5_0``); where the fabric knows it for a node, the node's other
-    NICs are dropped, so that `Fabric.leaf_of` answers for the measured one. Switches and cables all stay.
+    NICs are dropped, so that `Fabric.leaf_of` answers for the measured one. Switches and cables all stay, and so do
+    the reader's own notes.
     """
     wanted = _names(nodes)
     own: dict[str, list[Attachment]] = {}
@@ -30,7 +31,7 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
         else:
             foreign.append(each.node)
     kept = [each for node in dict.fromkeys(nodes) for each in _measured(own.get(node, []), nic)]
-    notes = list(fabric.notes)
+    notes: list[str] = []
     if foreign:
         notes.append(f"{_listed(foreign, 'is', 'are')} in {fabric.source} but not measured here.")
     homeless = [node for node in dict.fromkeys(nodes) if node not in own]
@@ -42,7 +43,7 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
             f"{_listed(split, 'hangs', 'hang')} on several switches: the first is taken; name the NIC that is measured."
         )
     levels = fabric.levels if kept else {}
-    return msgspec.structs.replace(fabric, attachments=tuple(kept), levels=levels, notes=tuple(notes)), notes
+    return msgspec.structs.replace(fabric, attachments=tuple(kept), levels=levels), notes
 
 
 def leaf_numbers(fabric: Fabric | None, nodes: Sequence[str]) -> list[int]:

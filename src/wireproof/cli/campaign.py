@@ -118,13 +118,14 @@ class _Campaign:
     def learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
         """Take what was measured and who was lost; whether another launch makes sense."""
         before = len(self.done)
-        self.take(renumbered(outcome.run, ranks, self.claim))
-        self.carried.outcomes.append(outcome)
         ending = outcome.ending
+        run = renumbered(outcome.run, ranks, self.claim)
+        self.take(msgspec.structs.replace(run, errors=[] if ending.lost else run.errors))  # the lost explain them
+        self.carried.outcomes.append(outcome)
         self.carried.ended = ending.ended
         if ending.ended not in GOES_ON:
             return False
-        fresh = {ranks[rank]: why for rank, why in getattr(ending, "lost", {}).items() if rank < len(ranks)}
+        fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
         self.carried.lost |= fresh
         if not fresh and ending.culprit is not None:
             self.carried.missing.setdefault(ending.culprit, ending.reason)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 
 from wireproof.cli.measure import policy_of
 from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
 from wireproof.cli.place import Asked, Place, place_of, this_machine
-from wireproof.model.plan import Point
+from wireproof.model.plan import Point, Policy
 from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: F
     return found + ([] if quick else sweeps)
 
 
+SCREEN_DEADLINE_MS = 15_000
+
+
+def _policy(settings: Settings, place: Place) -> Policy:
+    """A screen's points are short: who has not ended soon after its budget is hung, and the rest is to go on."""
+    policy = policy_of(settings)
+    if place.size <= 2 or settings.budget.value is not None:
+        return policy
+    return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
+
+
 def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None) -> Any:
     from wireproof.cli.physics import read_table
     from wireproof.cli.resuming import stored_seed
@@ -66,7 +78,7 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
         mpi=settings.mpi.value,
         fabric=cast(Any, settings.fabric.value),
         nic_selection=cast(Any, settings.nic_selection.value),
-        policy=policy_of(settings),
+        policy=_policy(settings, place),
         facts=quick(),
         out=folder / "run",
         resume=options["resume"],

@@ -31,6 +31,9 @@ from wireproof.verdict.located import with_located
 __all__ = ["confirm_points", "leaves_of", "run_screen", "screen_points"]
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
+SCREEN_S = 16.0
+"""What all rounds together may take at most; a fast link reaches its precision in a tenth of that."""
+LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
 BRIEF_ABOVE = 64
 """Above so many nodes the raw batches of each pair are left out of the records: they would be gigabytes."""
 CONFIRM_BASE = 1_000_000
@@ -85,7 +88,8 @@ def screen_points(
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(place.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
-    return _of_rounds(chosen, place, 600 if count <= BRIEF_ABOVE else 250, brief=count > BRIEF_ABOVE)
+    budget_ms = max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen)))))
+    return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE)
 
 
 def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int) -> list[Point]:

@@ -246,9 +246,9 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
     if link is None or not run.points:
         return None
     point = max(run.points, key=lambda one: (one.pattern == "stream", one.message_bytes))
-    small = min(one.message_bytes for one in run.points)
+    short = [one.message_bytes for one in run.points if one.pattern == "pingpong"]
     top = limits(link, point.pattern, point.form, point.message_bytes, table)
-    low = limits(link, "pingpong", "latency", small, table)
+    low = limits(link, "pingpong", "latency", min(short, default=0), table)
     return msgspec.structs.replace(top, floor_ns=low.floor_ns)
 
 

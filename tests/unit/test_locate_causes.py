@@ -10,9 +10,11 @@ import pytest
 from tests.synthetic import World, run_of
 
 from wireproof.locate.causes import MOST_CAUSES, explain
+from wireproof.locate.causes_facts import fact_requests
+from wireproof.locate.causes_machine import machine, settings
 from wireproof.locate.causes_rules import RULES
 from wireproof.model.located import Blame, Contention, Located
-from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Sentinel
+from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Rdma, Sentinel
 from wireproof.model.run import Run
 from wireproof.verdict import catalogue
 
@@ -260,7 +262,63 @@ def test_a_limit_by_a_queueing_discipline() -> None:
     tc = "tc -s qdisc show dev hsn0"
     limited: Make = lambda rank: [said(rank, tc, "qdisc tbf 8001: root refcnt 2 rate 50Gbit burst 1Mb\n")]  # noqa: E731
     free: Make = lambda rank: [said(rank, tc, "qdisc mq 0: root\nqdisc fq_codel 0: parent :1\n")]  # noqa: E731
-    assert causes(facts(limited, free)) == ["queueing-differs"]
+    assert causes(facts(limited, free)) == ["queue-limits-rate", "queueing-differs"]
+    other: Make = lambda rank: [said(rank, tc, "qdisc fq 8001: root refcnt 2\n")]  # noqa: E731
+    assert causes(facts(other, free)) == ["queueing-differs"]
+
+
+def test_a_limit_of_the_rate_in_tc() -> None:
+    def shaped(rate: str) -> Make:
+        return lambda rank: [
+            said(rank, "tc -s qdisc show dev hsn0", "qdisc htb 1: root refcnt 2 r2q 10 default 0x1\n"),
+            said(rank, "tc class show dev hsn0", f"class htb 1:1 root prio 0 rate {rate} ceil {rate} burst 1000b\n"),
+        ]
+
+    sends = blame(kind="port", direction="tx", value=6e9)
+    (found,) = explain(located(sends), facts(shaped("50Gbit"), shaped("100Gbit"))).blames
+    assert [(c.code, c.confidence) for c in found.causes] == [("queue-limits-rate", 0.95)]
+    assert "queue goodput 6.25 GB/s; 5 of 5 other nodes have 12.5 GB/s" in found.causes[0].evidence[0]
+    bare: Make = lambda rank: [said(rank, "tc -s qdisc show dev hsn0", "qdisc htb 1: root\n")]  # noqa: E731
+    (alone,) = explain(located(sends), facts(shaped("50Gbit"), bare)).blames
+    assert "other nodes have no limit" in alone.causes[0].evidence[0]
+    assert causes(facts(shaped("100Gbit"), shaped("100Gbit")), sends) == []
+    assert causes(facts(shaped("400Gbit"), bare), sends) == []
+
+
+def test_bytes_on_no_nic() -> None:
+    def change(point: PointRecord) -> PointRecord:
+        still = [
+            set_(r, counters={k: (v[0], v[0] + 10) for k, v in r.counters.items()}) if r.rank == BAD else r
+            for r in point.witness
+        ]
+        return set_(point, witness=still)
+
+    assert causes(set_(RUN, points=[change(p) for p in RUN.points])) == ["bytes-on-no-nic"]
+
+
+def test_the_facts_that_are_asked_for_are_those_that_are_read() -> None:
+    texts = {"speed": "100000", "duplex": "half", "current_link_width": "8", "max_link_width": "16", "vendor": "0x15b3",
+             "current_link_speed": "16.0 GT/s", "max_link_speed": "16.0 GT/s", "device": "0x101b", "fw_ver": "20.1",
+             "version": "Linux version 6.1.0", "loadavg": "1.5 0 0"}  # fmt: skip
+    said_by = {"tc -s": "qdisc tbf 1: root rate 1Gbit", "lscpu": "NUMA node0 CPU(s): 0-7\n"}
+    for name in ("hsn0", "mlx5_0:1", "", "odd name;*"):
+        frames = []
+        for request in fact_requests(name):
+            path = request.path.replace("/net/*", "/net/hsn0").replace("/infiniband/*", "/infiniband/mlx5_0")
+            words = " ".join(request.argv)
+            text = texts.get(path.rsplit("/", 1)[-1], "5") if path else said_by.get(words[:5], "x: y")
+            kind = "command" if request.argv else "file"
+            frames.append(FactFrame(rank=0, kind=kind, status="ok", path=path, argv=list(request.argv), text=text))
+        nic = Nic(name="hsn0", numa_node=0, driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
+        found = machine(set_(RUN.hosts[0], core=3), nic, frames)
+        wanted = {"kernel", "load", "governor", "max_frequency", "no_turbo", "bios", "speed", "duplex", "firmware",
+                  "adapter", "pcie_current_width", "pcie_max_width", "pcie_current_speed", "pcie_max_speed",
+                  "pcie_goodput", "numa_far"}  # fmt: skip
+        assert wanted <= set(found), (name, wanted - set(found))
+        assert ("queue_goodput" in found) == (name == "hsn0")
+        assert all(not {";", " "} & set(request.path) for request in fact_requests(name))
+    assert not any(request.argv for request in fact_requests("hsn0", commands=False))
+    assert any(key.startswith("ethtool -k") for key in settings(nic, [said(0, "ethtool -k hsn0", "a: on")]))
 
 
 def test_the_rank_on_the_far_socket() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
-__all__ = ["Properties", "claimed_nic", "machine", "settings"]
+__all__ = ["UNLIMITED", "Properties", "claimed_nic", "machine", "settings"]
 
 Properties = dict[str, float | str]
 
@@ -20,6 +20,9 @@ _NUMBER = re.compile(r"\s{0,8}([0-9]{1,12}(?:\.[0-9]{1,6})?)")
 _FIRMWARE = re.compile(r"^firmware-version:[ \t]{0,8}(\S[^\n]{0,60})", re.MULTILINE)
 _DUPLEX = re.compile(r"^\s{0,4}Duplex:[ \t]{0,4}(\w{1,16})", re.MULTILINE)
 _QDISC = re.compile(r"^qdisc (\w{1,16}) ", re.MULTILINE)
+_RATE = re.compile(r"\b(?:rate|bandwidth|maxrate) ([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)bit\b")
+_PREFIX = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+UNLIMITED = 8e18
 _NUMA_LINE = re.compile(r"^NUMA node([0-9]{1,4}) CPU\(s\):[ \t]{0,40}([0-9,-]{1,400})", re.MULTILINE)
 _LONGEST_WORD = 80
 _MOST_LINES = 200
@@ -75,8 +78,13 @@ def _nic(found: Properties, nic: Nic, files: Mapping[str, str], commands: Mappin
     _put(found, "firmware", firmware or _group(_FIRMWARE.search(commands.get(f"ethtool -i {nic.name}", ""))))
     vendor, model = _word(files, f"{net}/device/vendor"), _word(files, f"{net}/device/device")
     _put(found, "adapter", f"{vendor}:{model}" if vendor and model else _line(files.get(f"{device}/board_id", "")))
-    queueing = _QDISC.search(commands.get(f"tc -s qdisc show dev {nic.name}", ""))
-    _put(found, "queueing", _group(queueing))
+    queueing = commands.get(f"tc -s qdisc show dev {nic.name}", "")
+    _put(found, "queueing", _group(_QDISC.search(queueing)))
+    if queueing:
+        # What nothing limits is limited by a rate that no link has.
+        limits = queueing[:65536] + commands.get(f"tc class show dev {nic.name}", "")[:65536]
+        rates = [float(number) * _PREFIX[prefix] for number, prefix in _RATE.findall(limits)]
+        found["queue_goodput"] = min([rate for rate in rates if rate > 0], default=UNLIMITED) / 8
     for place in (f"{net}/device", f"{device}/device"):
         _slot(found, files, place)
 

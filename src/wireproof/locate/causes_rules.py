@@ -16,6 +16,7 @@ from wireproof.locate.causes_signs import (
     Is,
     IsNot,
     Less,
+    Most,
     SettingDiffers,
     Sign,
     SlowdownWithin,
@@ -73,6 +74,11 @@ RULES: tuple[Rule, ...] = (
         "another NIC of {node} than {nic} carried the bytes",
         "Name the NIC to the transport on {node} (UCX_NET_DEVICES, FI_TCP_IFACE, btl_tcp_if_include, PSM3_NIC) and "
         "check its routes.",
+    ),
+    Rule(
+        "bytes-on-no-nic", (Most("claimed_share", 0.05), Unusual("claimed_share")), 0.6,
+        "the bytes of {node} are on no NIC: shared memory or loopback carried them",
+        "Place one rank on each host, and forbid shared memory below the library (UCX_TLS=tcp,self).",
     ),
     Rule(
         "kernel-tcp", (Above("kernel_share", 0.5),), 0.9,
@@ -162,6 +168,12 @@ RULES: tuple[Rule, ...] = (
         "sends-again", (Grows(_AGAIN, least=20),), 0.5, "{node} sends again what was lost on the way",
         "Look for drops and errors along the way of {node}: its switch port, pause and ECN settings, MTU.",
         kinds=_WIRE, directions=tuple(_MOSTLY_SENDS.items()),
+    ),
+    Rule(
+        "queue-limits-rate", (Below("queue_goodput"), Explains("queue_goodput")), 0.9,
+        "a queueing rule on {nic} of {node} limits its rate",
+        "Look at `tc -s qdisc show dev {nic}` and `tc class show dev {nic}` on {node}; remove the limit.",
+        metrics=_RATE, directions=(("", 0.7), ("tx", 1.0), ("rx", 0.2)), surer=(Explains("queue_goodput", tight=True),),
     ),
     Rule(
         "queueing-differs", (Differs("queueing"),), 0.5,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wireproof.locate.causes_machine import Properties
+from wireproof.locate.causes_machine import UNLIMITED, Properties
 from wireproof.model.located import Blame
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Is",
     "IsNot",
     "Less",
+    "Most",
     "Node",
     "SettingDiffers",
     "Sign",
@@ -71,7 +72,8 @@ def _usual(name: str, peers: Sequence[Node]) -> tuple[float | str, int, int] | N
 
 
 _UNITS = {
-    "speed": "b/s", "mtu": "B", "clock_read": "ns", "pcie_goodput": "B/s", "max_frequency": "kHz", "steal": "ns",
+    "speed": "b/s", "mtu": "B", "clock_read": "ns", "pcie_goodput": "B/s", "queue_goodput": "B/s",
+    "max_frequency": "kHz", "steal": "ns",
     "pcie_current_speed": "GT/s", "pcie_max_speed": "GT/s",
 }  # fmt: skip
 
@@ -79,6 +81,8 @@ _UNITS = {
 def _shown(name: str, value: float | str) -> str:
     if isinstance(value, str):
         return value
+    if value >= UNLIMITED / 8:
+        return "no limit"
     unit = _UNITS.get(name, "")
     for least, prefix in ((1e9, "G"), (1e6, "M")):
         if unit.endswith("/s") and value >= least:
@@ -226,6 +230,23 @@ class Above(Sign):
             return []
         own, usual = _shown(self.name, value), _shown(self.name, middle)
         return [f"{node.name}: {_words(self.name)} {own}, median of {len(others)} other nodes {usual}"]
+
+
+@dataclass(frozen=True)
+class Most(Sign):
+    """A number is at most this."""
+
+    name: str
+    most: float
+
+    def means(self) -> str:
+        return f"{_words(self.name)} is {self.most:g} or less"
+
+    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+        value = node.properties.get(self.name)
+        if not isinstance(value, float) or value > self.most:
+            return []
+        return [f"{node.name}: {_words(self.name)} {_shown(self.name, value)}"]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,10 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
         same = known.get(point.id)
         if same is None or (same.pattern, same.message_bytes) != (point.pattern, point.message_bytes):
             raise BadInput(f"{folder} holds a run of another plan: resume it with the same options and hosts.")
-    return renumbered(load_run(folder), ranks, whole)
+    run = load_run(folder)
+    # How an attempt was broken off is no news once the rest is measured; what stays missing is told for itself.
+    errors = run.errors if document.ended == "done" else []
+    return renumbered(msgspec.structs.replace(run, errors=errors), ranks, whole)
 
 
 def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:

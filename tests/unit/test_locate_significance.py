@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.significance import as_normal, detectable, holm, median_error, quantile, upper_tail
+from wireproof.locate.significance import as_normal, at_least_half, detectable, holm, median_error, quantile, upper_tail
 
 
 def test_quantiles_and_tails_agree_with_the_table_of_the_design() -> None:
@@ -62,3 +62,12 @@ def test_the_detectable_slowness_is_found_with_95_percent_power() -> None:
 
 def test_nothing_below_the_practical_threshold_counts_as_detectable() -> None:
     assert detectable(0.001, 10, 0.05, practical=0.05) == pytest.approx(0.05 - 1.355 * 0.001, abs=1e-5)
+
+
+def test_half_of_a_ports_samples_in_the_tail() -> None:
+    assert at_least_half(7, 0.03) == pytest.approx(35 * 0.03**4, rel=0.15)
+    assert at_least_half(2, 0.03) == pytest.approx(0.0009)
+    assert at_least_half(1, 0.03) == pytest.approx(0.03)
+    assert at_least_half(0, 0.03) == 1.0
+    assert at_least_half(12, 0.5) == 1.0
+    assert 0.0 < at_least_half(200, 0.05) < 1e-30

@@ -14,7 +14,7 @@ from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import Screened, path_blames
-from wireproof.locate.slowness import value_of
+from wireproof.locate.slowness import check, value_of
 from wireproof.locate.suspects import Suspect
 from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
@@ -43,6 +43,7 @@ def conclude(
         return _unconfirmed(located, screened.suspects)
     if confirm.metric != located.metric:
         raise ValueError(f"the screen measured {located.metric} and the confirm stage {confirm.metric}")
+    check(confirm)
     view = _view(screened, confirm, criteria)
     nodes = [one for one in screened.suspects if one.kind != "pair"]
     findings = look(view, {one.nodes[0] for one in nodes})

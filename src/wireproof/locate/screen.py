@@ -15,7 +15,7 @@ from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import REACH, Floats, detectable, median_error
-from wireproof.locate.slowness import log_slowness, value_of
+from wireproof.locate.slowness import check, log_slowness, value_of
 from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
 from wireproof.locate.suspects import (
     Suspect,
@@ -24,6 +24,7 @@ from wireproof.locate.suspects import (
     suspected_nodes,
     suspected_pairs,
     ways_of,
+    with_tail,
 )
 from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
 from wireproof.model.fabric import Fabric
@@ -63,12 +64,11 @@ class Screened:
 def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | None = None) -> Screened:
     """Suspects, known-good nodes and a first ``Located`` (stage ``screened``) of a screen's samples.
 
-    With two nodes only the direction of their pair can be named. Samples that are not positive and finite raise
-    ValueError.
+    With two nodes only the direction of their pair can be named. Raises ValueError for samples that are none (see
+    ``slowness.check``).
     """
     criteria = criteria or Criteria()
-    if not bool(np.all(np.isfinite(samples.value) & (samples.value > 0.0))):
-        raise ValueError("a sample's value is not positive and finite")
+    check(samples)
     places = places_of(samples.nodes, fabric)
     frame = Screened(
         suspects=[], good=[], located=_frame(samples, criteria), samples=samples, fabric=fabric, places=places,
@@ -126,9 +126,10 @@ def _suspects(
     suspects = suspected_nodes(samples, effects, _port_levels(ports, effects.level), criteria)
     clean = effects.level[ports.stratum]
     expected = clean + explained(ports, own, practical / 2.0, additive=samples.metric == "hrt")
+    leftover = log_slowness(samples) - expected - excess
+    suspects = with_tail(samples, effects, suspects, leftover)
     if len(samples.nodes) > _ALL_PAIRS:
         return suspects, expected
-    leftover = log_slowness(samples) - expected - excess
     return [
         *suspects,
         *suspected_pairs(samples, leftover, effects.sigma[ports.stratum], clean, suspects, criteria),

@@ -17,6 +17,7 @@ __all__ = [
     "REACH",
     "Floats",
     "as_normal",
+    "at_least_half",
     "detectable",
     "holm",
     "median_error",
@@ -33,6 +34,7 @@ REACH = 3.0
 """An estimate is not below the practical threshold as long as it is within this many standard errors of it."""
 
 _NORMAL = NormalDist()
+_EXACT = 60
 _FAR = 37.0  # beyond it the tail is no longer a double
 
 
@@ -64,6 +66,19 @@ def holm(p: Floats, hypotheses: int | None = None) -> Floats:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * steps)) if p.size else p
     return adjusted
+
+
+def at_least_half(count: int, share: float) -> float:
+    """Probability that half or more of ``count`` independent samples are of a kind that a ``share`` of all samples is.
+
+    Both of two: the faster one counts there. Beyond 60 samples Chernoff's bound, exp(-n KL(1/2, q)).
+    """
+    if count < 1 or share >= 0.5:
+        return 1.0
+    if count > _EXACT:
+        return math.exp(count * 0.5 * (math.log(4.0 * share) + math.log1p(-share)))
+    least = 2 if count == 2 else (count + 1) // 2
+    return min(1.0, sum(math.comb(count, k) * share**k * (1.0 - share) ** (count - k) for k in range(least, count + 1)))
 
 
 def median_error(sigma: float | Floats, count: float | Floats | NDArray[np.int32], spread: float) -> Floats:

@@ -10,7 +10,23 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.significance import Floats
 from wireproof.model.located import Metric
 
-__all__ = ["log_of", "log_slowness", "value_of"]
+__all__ = ["check", "log_of", "log_slowness", "value_of"]
+
+
+def check(samples: Samples) -> None:
+    """Raises ValueError, one sentence: columns of unequal length, nodes that are not there, a node with itself, values
+    that are not positive and finite.
+    """
+    columns = (samples.origin, samples.target, samples.round, samples.value, samples.half_width)
+    if len({column.shape for column in columns}) != 1 or samples.value.ndim != 1:
+        raise ValueError("the columns of the samples have different lengths")
+    ends = np.concatenate((samples.origin, samples.target))
+    if ends.size and not (int(ends.min()) >= 0 and int(ends.max()) < len(samples.nodes)):
+        raise ValueError(f"a sample names node number {int(ends.max())}, and there are {len(samples.nodes)} nodes")
+    if np.any(samples.origin == samples.target):
+        raise ValueError("a sample pairs a node with itself")
+    if not np.all(np.isfinite(samples.value) & (samples.value > 0.0)):
+        raise ValueError("a sample's value is not positive and finite")
 
 
 def log_slowness(samples: Samples) -> Floats:

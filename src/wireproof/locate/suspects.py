@@ -13,12 +13,13 @@ from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.effects import Effects
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import REACH, Floats, as_normal, holm, quantile, upper_tail
+from wireproof.locate.significance import REACH, Floats, as_normal, at_least_half, holm, quantile, upper_tail
 from wireproof.model.located import Blame, Direction
 
-__all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspected_pairs", "ways_of"]
+__all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspected_pairs", "ways_of", "with_tail"]
 
 _MOST_PAIRS = 6
+_TAIL_REACH = 0.9
 _EVERY_WAY = ("tx", "rx", "")
 _PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
 
@@ -94,6 +95,28 @@ def _suspect(
         slowdown=as_slowdown(samples.metric, slow[worst][0]), z=z, p=p, error=slow[worst][1],
         expected=float(expected[dict(ways)[worst]][node]),
     )  # fmt: skip
+
+
+def with_tail(samples: Samples, effects: Effects, suspects: Sequence[Suspect], leftover: Floats) -> list[Suspect]:
+    """``suspects`` with the chance that the tail of the noise alone made them: half of a port's samples or more lie as
+    far out as it does. ``leftover``: log slowness of each sample that nothing explains. Few samples a port (one round,
+    two nodes) are thereby suspicious at most.
+    """
+    ordered = np.sort(leftover)
+    number = {name: index for index, name in enumerate(samples.nodes)}
+    ways = ways_of(samples)
+    found = []
+    for one in suspects:
+        chance = 1.0
+        for way, part in ways:
+            if one.direction in ("", way):
+                node = number[one.nodes[0]]
+                slowness = _TAIL_REACH * float(effects.slowness[part][node])
+                beyond = ordered.size - int(np.searchsorted(ordered, slowness))
+                chance *= at_least_half(int(effects.samples[part][node]), (beyond + 1) / (ordered.size + 1))
+        hypotheses = (3 if len(ways) == 2 else 1) * len(samples.nodes)
+        found.append(dataclasses.replace(one, p=min(1.0, max(one.p, hypotheses * chance))))
+    return found
 
 
 def good_nodes(samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float) -> list[str]:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "measure/group_formula.hpp"
+#include "measure/hpcc_rings.hpp"
 #include "pattern/payload.hpp"
 
 namespace wireproof {
@@ -33,6 +34,9 @@ GroupOutcome GroupLeader::run() {
   Sampler sampler(*this, point_, *context_.policy);
   if (point_.formula == Formula::robust) {
     sampler.sample();
+  } else if (point_.formula == Formula::hpcc) {
+    outcome_.formula_value_ns =
+        sample_hpcc_rings(sampler, point_, clock_, [this](int ring) { turn_to(ring); });
   } else {
     sampler.sample_by_formula();
   }
@@ -61,6 +65,13 @@ Timing GroupLeader::time_segment(const Segment& segment, bool counted) {
 
 void GroupLeader::forget() { command({.order = GroupOrder::forget}); }
 
+/// The same rings in every repetition, and in every run with this seed.
+void GroupLeader::turn_to(int ring) {
+  const std::uint64_t seed = mix(mix(context_.seed) + static_cast<std::uint64_t>(point_.id)) +
+                             static_cast<std::uint64_t>(ring);
+  command({.order = GroupOrder::turn, .seed = seed});
+}
+
 void GroupLeader::verify() {
   if (!context_.moves_payload) return;
   const std::uint64_t seed =
@@ -82,7 +93,9 @@ void GroupLeader::conclude() {
     value /= kTicksPerNs * static_cast<double>(o.operations_per_batch);
   }
   o.estimate = estimate_median(values, target_half_width(point_, *context_.policy));
-  if (point_.formula != Formula::robust) o.formula_value_ns = group_formula_value_ns(o, point_);
+  if (point_.pattern == Pattern::message_rate && point_.formula != Formula::robust) {
+    o.formula_value_ns = group_formula_value_ns(o, point_);
+  }
 }
 
 void GroupLeader::conclude_traffic() {

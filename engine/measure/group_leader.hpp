@@ -40,6 +40,7 @@ class GroupLeader final : private Sampled {
   const ClockFacts& clock() const override { return clock_; }
 
   std::span<const double> command(const GroupCommand& command);
+  void turn_to(int ring);
   void verify();
   void conclude();
   void conclude_traffic();

@@ -1,5 +1,7 @@
 #include "measure/group_member.hpp"
 
+#include <algorithm>
+
 #include "measure/schedule.hpp"
 #include "pattern/group/permutation.hpp"
 #include "pattern/payload.hpp"
@@ -66,8 +68,10 @@ void GroupMember::run(const GroupCommand& command) {
   for (std::uint32_t i = 0; i < segment.batches; ++i) {
     values_.push_back(static_cast<double>(ticks_[i]) * ns_per_tick);
   }
-  values_.push_back(static_cast<double>(elapsed) * ns_per_tick);
-  if (command.counted != 0) elapsed_ns_ += values_.back();
+  const double elapsed_ns = static_cast<double>(elapsed) * ns_per_tick;
+  const bool told = std::any_of(values_.begin(), values_.end(), [](double ns) { return ns > 0; });
+  values_.push_back(told ? elapsed_ns : 0);
+  if (command.counted != 0) elapsed_ns_ += elapsed_ns;
   operations_ += segment.total() * static_cast<std::uint64_t>(runner_->layout().granule);
   end_.reduce(Reduction::maximum, values_);
 }

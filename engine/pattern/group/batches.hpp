@@ -1,4 +1,4 @@
-// The frame of every group pattern's timed loop.
+// The frame of a group pattern's timed loop.
 #pragma once
 
 #include "base/clock.hpp"
@@ -6,12 +6,14 @@
 
 namespace wireproof {
 
-/// Meet, fill the pipe, time the batches edge to edge, keep the pipe full. `advance(granules)` does
-/// the work. Returns the elapsed ticks over all batches.
-template <class L, class C, class Advance>
+/// Meet, `begin()` (posts ahead, where the pattern keeps a pipe full), lead in, time the batches
+/// edge to edge, trail. `advance(granules)` does the work. Returns the elapsed ticks over all
+/// batches.
+template <class L, class C, class Advance, class Begin>
 [[gnu::always_inline]] inline Ticks time_batches(L& link, C clock, const Segment& segment,
-                                                 Ticks* stamps, Advance advance) {
+                                                 Ticks* stamps, Advance advance, Begin begin) {
   link.barrier();
+  begin();
   advance(segment.lead_in);
   const Ticks start = clock.now();
   *stamps = start;

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "base/failure.hpp"
+#include "pattern/group/all_to_all.hpp"
 #include "pattern/group/end.hpp"
+#include "pattern/group/incast.hpp"
+#include "pattern/group/message_rate.hpp"
 #include "pattern/group/ring.hpp"
 #include "pattern/registry.hpp"
 
@@ -77,6 +80,12 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
   using enum Formula;
   static constexpr GroupRunnerEntry<L, C> kEntries[] = {
       {ring, robust, bind_group_runner<L, C, Ring>},
+      {ring, hpcc, bind_group_runner<L, C, HpccRing, true>},
+      {message_rate, robust, bind_group_runner<L, C, MessageRate>},
+      {message_rate, osu, bind_group_runner<L, C, OsuRate, true>},
+      {message_rate, imb_mpi1, bind_group_runner<L, C, UnibandRate, true>},
+      {incast, robust, bind_group_runner<L, C, Incast>},
+      {all_to_all, robust, bind_group_runner<L, C, AllToAll>},
   };
   for (const auto& entry : kEntries) {
     if (entry.pattern == shape.pattern && entry.formula == shape.formula) {

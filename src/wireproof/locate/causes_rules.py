@@ -13,13 +13,13 @@ from wireproof.locate.causes_signs import (
     Differs,
     Explains,
     Grows,
+    HeadersExplain,
     Is,
     IsNot,
     Less,
     Most,
     SettingDiffers,
     Sign,
-    SlowdownWithin,
     Unusual,
 )
 
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "mtu-small", (Below("mtu"),), 0.6, "the MTU of {nic} on {node} is smaller than the others'",
         "Set the MTU of {node} {nic} to that of the other nodes, and persist it.",
-        metrics=_RATE, surer=(SlowdownWithin(0.02, 0.12),), sure=0.9,
+        metrics=_RATE, surer=(HeadersExplain(),), sure=0.9,
     ),
     Rule(
         "mtu-large", (Above("mtu", 1500.0, 1.01), Differs("mtu"), Grows(_AGAIN + _DROPS)), 0.8,

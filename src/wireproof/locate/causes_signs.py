@@ -19,6 +19,7 @@ __all__ = [
     "Differs",
     "Explains",
     "Grows",
+    "HeadersExplain",
     "Is",
     "IsNot",
     "Less",
@@ -26,7 +27,6 @@ __all__ = [
     "Node",
     "SettingDiffers",
     "Sign",
-    "SlowdownWithin",
     "Unusual",
 ]
 
@@ -273,20 +273,27 @@ class Explains(Sign):
         return [f"{_words(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
 
 
-@dataclass(frozen=True)
-class SlowdownWithin(Sign):
-    """The loss lies within these shares."""
+_HEADERS, _FRAME = 52.0, 38.0  # IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
 
-    low: float
-    high: float
+
+@dataclass(frozen=True)
+class HeadersExplain(Sign):
+    """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU + 38) of TCP over
+    Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the loss.
+    """
 
     def means(self) -> str:
-        return f"the loss is {100 * self.low:g} % to {100 * self.high:g} %"
+        return "the loss is what the headers of the smaller packets cost"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        if self.low <= blame.slowdown <= self.high:
-            return [f"the loss is {100 * blame.slowdown:.1f} %"]
-        return []
+        own, usual = node.properties.get("mtu"), _usual("mtu", peers)
+        if usual is None or not isinstance(own, float) or not isinstance(usual[0], float) or own <= _HEADERS:
+            return []
+        mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual[0]))
+        loss = 1.0 - mine / theirs if theirs > 0 else 0.0
+        if abs(blame.slowdown - loss) > max(0.03, loss / 3):
+            return []
+        return [f"the headers of such packets cost {100 * loss:.1f} %, the loss is {100 * blame.slowdown:.1f} %"]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,15 @@ class Cluster:
 
     def queue(self) -> str:
         return self.slurm.run(["squeue", "--noheader", "--format=%i"]).stdout.strip()
+
+    def batch(self, script: Path, seconds: float = 90) -> str:
+        """Submit the script from its folder and wait for its end; its id. ``sbatch --wait`` asks too seldom."""
+        done = self.slurm.run(["sbatch", "--parsable", str(script)], cwd=script.parent)
+        assert done.returncode == 0, done.stderr
+        job, until = done.stdout.strip(), time.monotonic() + seconds
+        while job in self.queue().split() and time.monotonic() < until:
+            time.sleep(0.2)
+        return job
 
     def sent(self, node: str, device: str) -> int:
         return self.lab.counters(node, device)["tx_bytes"]

@@ -186,7 +186,5 @@ def test_the_script_for_sbatch_is_taken_by_sbatch(here: Cluster, tmp_path: Path)
     asked = JobRequest(nodes=2, partition="pair", limit_s=60, name="probe")
     script = tmp_path / "job.sh"
     script.write_text(batch_script(["srun", "--mpi=none", "sh", "-c", "hostname; echo 'a b'"], asked), encoding="ascii")
-    done = here.slurm.run(["sbatch", "--wait", "--parsable", str(script)], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    printed = (tmp_path / f"probe-{done.stdout.strip()}.out").read_text(encoding="utf-8").splitlines()
+    printed = (tmp_path / f"probe-{here.batch(script)}.out").read_text(encoding="utf-8").splitlines()
     assert sorted(printed) == ["a b", "a b", "n1", "n2"]

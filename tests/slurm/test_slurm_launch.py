@@ -28,6 +28,16 @@ pytestmark = [pytest.mark.slurm, pytest.mark.engine, pytest.mark.filterwarnings(
 STARTERS: tuple[Starter, ...] = ("scheduler", "mpi")
 
 
+def ways_of(*slow: str, without: str = "") -> list[object]:
+    """Every MPI with both starters; those named ``MPI STARTER`` in ``slow`` are for ``make test-all``."""
+    return [
+        pytest.param(mpi.values[0], starter, marks=[*mpi.marks, *([pytest.mark.slow] if name in slow else [])])
+        for mpi in EVERY_MPI
+        for starter in STARTERS
+        if (name := f"{mpi.values[0]} {starter}") and mpi.values[0] != without
+    ]
+
+
 def run(
     site: Cluster, job: Allocation, request: LaunchRequest, out: Path, starter: Starter = "scheduler", **more: object
 ) -> Outcome:
@@ -57,8 +67,7 @@ def payload_of(outcome: Outcome) -> int:
     return sum(pair.payload_forward_bytes for point in outcome.run.points for pair in point.pairs)
 
 
-@pytest.mark.parametrize("starter", STARTERS)
-@pytest.mark.parametrize("mpi", EVERY_MPI)
+@pytest.mark.parametrize(("mpi", "starter"), ways_of("openmpi mpi", "debian-mpich mpi", "mpich mpi"))
 def test_ranks_are_where_they_were_wanted_and_bytes_on_the_fabric(
     here: Cluster, job: Allocation, mpi: str, starter: Starter, tmp_path: Path
 ) -> None:
@@ -75,8 +84,9 @@ def test_ranks_are_where_they_were_wanted_and_bytes_on_the_fabric(
     assert all(hsn < MIB for node, (hsn, _) in sent.items() if node not in hosts)
 
 
-@pytest.mark.parametrize("starter", STARTERS)
-@pytest.mark.parametrize("mpi", [one for one in EVERY_MPI if one.values[0] != "debian-mpich"])
+@pytest.mark.parametrize(
+    ("mpi", "starter"), ways_of("openmpi scheduler", "mpich scheduler", "mpich mpi", without="debian-mpich")
+)
 def test_two_ranks_on_each_host(here: Cluster, job: Allocation, mpi: str, starter: Starter, tmp_path: Path) -> None:
     """Slurm's own count for the job is one task per node: ``-ppn`` and its likes must win."""
     hosts = ("n2", "n2", "n4", "n4")
@@ -148,13 +158,7 @@ def test_two_ranks_that_share_a_node_are_seen(here: Cluster, job: Allocation, tm
 
 @pytest.mark.parametrize(
     ("mpi", "starter"),
-    [
-        pytest.param(
-            one.values[0], starter, marks=[*one.marks, pytest.mark.slow] if one.values[0] != "mpich" else one.marks
-        )
-        for one in EVERY_MPI
-        for starter in STARTERS
-    ],
+    ways_of("debian-mpich scheduler", "debian-mpich mpi", "intel scheduler", "openmpi mpi", "mpich mpi"),
 )
 def test_a_batch_job_measures_by_itself(here: Cluster, mpi: str, starter: Starter, tmp_path: Path) -> None:
     """sbatch runs our script on the first node; what the engine writes is in the job's output file."""
@@ -169,11 +173,9 @@ def test_a_batch_job_measures_by_itself(here: Cluster, mpi: str, starter: Starte
     script = tmp_path / "job.sh"
     script.write_text(batch_script(words, JobRequest(hosts=hosts, limit_s=60, name="probe")), encoding="utf-8")
     before = here.sent("n1", "hsn0")
-    done = here.slurm.run(["sbatch", "--wait", "--parsable", str(script)], cwd=tmp_path, timeout_s=60)
-    text = (tmp_path / f"probe-{done.stdout.strip()}.out").read_bytes()
-    assert done.returncode == 0, text.decode()[-2000:]
+    text = (tmp_path / f"probe-{here.batch(script)}.out").read_bytes()
     frames = [frame for _, frame in FrameReader().feed(text)]
-    assert [one.hostname for one in frames if isinstance(one, Host)] == list(hosts)
+    assert [one.hostname for one in frames if isinstance(one, Host)] == list(hosts), text.decode()[-2000:]
     points = [one for one in frames if isinstance(one, PointRecord)]
     assert len(points) == 2
     payload = sum(pair.payload_forward_bytes for point in points for pair in point.pairs)
@@ -183,8 +185,7 @@ def test_a_batch_job_measures_by_itself(here: Cluster, mpi: str, starter: Starte
 def test_inside_a_batch_job_the_allocation_is_known(here: Cluster, tmp_path: Path) -> None:
     script = tmp_path / "job.sh"
     script.write_text(batch_script(["env"], JobRequest(nodes=3, name="probe")), encoding="utf-8")
-    done = here.slurm.run(["sbatch", "--wait", "--parsable", str(script)], cwd=tmp_path)
-    printed = (tmp_path / f"probe-{done.stdout.strip()}.out").read_text(encoding="utf-8")
+    printed = (tmp_path / f"probe-{here.batch(script)}.out").read_text(encoding="utf-8")
     environment = dict(line.split("=", 1) for line in printed.splitlines() if "=" in line)
     found = current({name: value for name, value in environment.items() if name.startswith("SLURM_")})
     assert found is not None

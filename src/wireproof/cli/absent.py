@@ -17,13 +17,13 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
     if not place.hosts or not ranks:
         return {}
     hosts = sorted({place.start_on[rank] for rank in ranks})
-    if place.lab is not None:
+    if place.lab is not None and place.allocation is None:
         alive = {node.name: node.alive for node in place.lab.status().nodes}
         why = {host: f"{host} was lost: the lab's node has died" for host in hosts if not alive.get(host, False)}
     elif place.allocation is not None and place.allocation.scheduler == "slurm":
         from wireproof.launch.slurm_job import node_states
 
-        states = node_states(hosts)
+        states = node_states(hosts, place.through())
         why = {
             host: f"{host} cannot be used: Slurm calls it {one.state}" + (f" ({one.reason})" if one.reason else "")
             for host, one in states.items()

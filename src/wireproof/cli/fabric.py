@@ -36,7 +36,7 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
     else:
         from wireproof.launch.slurm_job import topology_text
 
-        text = topology_text()
+        text = topology_text(place.through())
         if not text.strip():
             return None
         fabric = read_topology(text, "scontrol show topology")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -70,9 +71,14 @@ def _through(lab: str | None) -> tuple[str, ...]:
     if lab is None:
         return ()
     from wireproof.lab.cluster import open_lab
+    from wireproof.lab.slurm import open_slurm
 
     found = open_lab(lab)
-    return tuple(found.exec_argv(found.nodes[0], []))
+    slurm = open_slurm(found)
+    if slurm is None:
+        raise BadInput(f"lab {lab} has no Slurm: start one with `wireproof lab slurm {lab}`.")
+    os.environ.update(slurm.environment())
+    return tuple(found.exec_argv(slurm.head, ["x"])[:-1])
 
 
 @contextlib.contextmanager

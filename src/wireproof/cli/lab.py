@@ -120,6 +120,32 @@ def fault(name: str, node: str, kind: str, value: str, network: str | None, dire
     return 0
 
 
+@command.command("slurm")
+@click.argument("name")
+@click.option("--down", "end", is_flag=True, help="end it; the lab stays.")
+def slurm(name: str, end: bool) -> int:
+    """Start a real Slurm in the lab NAME: one slurmd per node (needs Debian's slurm-wlm and munge, and root)."""
+    from wireproof.lab.cluster import open_lab
+    from wireproof.lab.slurm import open_slurm, slurm_up
+    from wireproof.model.errors import BadInput
+
+    lab = open_lab(name)
+    there = open_slurm(lab)
+    if end:
+        if there is None:
+            raise BadInput(f"lab {name} has no Slurm: there is nothing to end.")
+        there.down()
+        click.echo(f"{name}: its Slurm is down")
+        return 0
+    if there is not None:
+        raise BadInput(f"lab {name} has a Slurm: end it with --down first.")
+    started = slurm_up(lab)
+    click.echo(f"{name}: Slurm with {len(lab.nodes)} nodes, controller on {started.head}")
+    click.echo(f"  wireproof check --lab {name} --slurm -N {len(lab.nodes)}")
+    click.echo(f"  SLURM_CONF={started.conf} wireproof lab exec {name} {started.head} sinfo")
+    return 0
+
+
 @command.command("down")
 @click.argument("name", required=False)
 @click.option("--all", "every", is_flag=True, help="every lab of this user.")

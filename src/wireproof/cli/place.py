@@ -89,6 +89,10 @@ class Place:
             return meeting_point("127.0.0.1")
         return meeting_point(self.addresses[0] if self.addresses else self.hosts[0])
 
+    def through(self) -> tuple[str, ...]:
+        """Words ahead of a scheduler's own commands: in a lab they run on its first node."""
+        return tuple(self.lab.exec_argv(self.lab.nodes[0], ["x"])[:-1]) if self.lab is not None else ()
+
     def enter(self, command: LaunchCommand) -> LaunchCommand:
         """The command as this place needs it: in a lab the launcher runs inside the first node, to be reachable."""
         if self.lab is None:

@@ -15,10 +15,9 @@ import msgspec
 from wireproof.cli.absent import absent
 from wireproof.cli.campaign import GOES_ON, Carried, carry_out
 from wireproof.cli.place import Place
+from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.measure import Outcome, measure
-from wireproof.launch.command import prepare, provenance
-from wireproof.launch.find import choose_mpi
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.command import provenance
 from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import CouldNotMeasure
@@ -59,37 +58,9 @@ class Wish:
     criteria: Criteria = dataclasses.field(default_factory=Criteria)
 
 
-def _install(wish: Wish) -> MpiInstall | None:
-    if wish.transport == "mpi":
-        return choose_mpi(wish.mpi)
-    # Any Hydra starts plain processes; the embedded one is always there.
-    return choose_mpi("mpich") if wish.transport == "tcp" else None
-
-
-def _built(wish: Wish, place: Place, install: MpiInstall | None) -> LaunchCommand:
-    command = prepare(
-        wish.transport,
-        install,
-        hosts=place.start_on,
-        ranks=place.ranks,
-        nics=place.nics,
-        agent=place.agent,
-        nic_selection=wish.nic_selection,
-        fabric=wish.fabric,
-        machine_ranks=place.machine_ranks,
-        meet=place.meet() if wish.transport == "tcp" else "",
-        extra=wish.extra,
-        prefix=place.prefix,
-        scheduler=place.allocation.scheduler if place.allocation else "",
-        job=place.allocation.job if place.allocation else "",
-        starter=place.starter,
-    )
-    return place.enter(command)
-
-
 def command_of(wish: Wish, place: Place) -> LaunchCommand:
     """The command that would start ``wish`` on ``place``."""
-    return _built(wish, place, _install(wish))
+    return ways_of(wish, place, install_for(wish))[0].command
 
 
 def _plan(wish: Wish, place: Place, expect: str) -> Plan:
@@ -216,21 +187,25 @@ def _moved(before: Mapping[int, Host], run: Run) -> bool:
 
 
 def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
-    install = _install(wish)
-    command = _built(wish, place, install)
-    plan = _plan(wish, place, command.expect)
+    install = install_for(wish)
+    ways = ways_of(wish, place, install)
     look = Look.of(sys.stderr, os.environ)
-    with Progress(plan, sys.stderr, look, title=wish.title) as show:
-        return measure(
-            plan,
-            command,
-            claim=claim,
-            provenance=provenance(command, install),
-            out=wish.out,
-            on_frame=show,
-            deadline_s=wish.deadline_s,
-            resume=wish.resume,
-        )
+
+    def run(way: Way, begun: bool) -> Outcome:
+        plan = _plan(wish, place, way.command.expect)
+        with Progress(plan, sys.stderr, look, title=wish.title) as show:
+            return measure(
+                plan,
+                way.command,
+                claim=claim,
+                provenance=provenance(way.command, install),
+                out=wish.out,
+                on_frame=show,
+                deadline_s=wish.deadline_s,
+                resume=wish.resume or (begun and wish.out is not None),
+            )
+
+    return started(ways, run, lambda text: print(f"wireproof: {text}", file=sys.stderr))
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:

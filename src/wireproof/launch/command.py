@@ -19,7 +19,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
 
-__all__ = ["build_command", "engine_for", "prepare", "provenance"]
+__all__ = ["build_command", "engine_for", "prepare", "provenance", "request_for"]
 
 _REGISTERED = (direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm)
 _CONTAINERS = ("apptainer", "singularity", "podman", "docker", "enroot", "ch-run", "shifter", "sarus")
@@ -81,16 +81,16 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     return BUILDERS[name](request)
 
 
-def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchCommand:
-    """Choose the engine, fill in this machine's cores and whether we are root, and build the command.
-
-    ``wishes`` are fields of ``LaunchRequest``.
-    """
+def request_for(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchRequest:
+    """Choose the engine, fill in this machine's cores and whether we are root. ``wishes`` are fields of the request."""
     request = LaunchRequest(engine=engine_for(transport, install), install=install, root=os.geteuid() == 0)
     request = dataclasses.replace(request, **wishes)  # type: ignore[arg-type]
-    if not request.cores:
-        request = dataclasses.replace(request, cores=len(os.sched_getaffinity(0)))
-    return build_command(transport, request)
+    return request if request.cores else dataclasses.replace(request, cores=len(os.sched_getaffinity(0)))
+
+
+def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchCommand:
+    """The command of ``request_for``."""
+    return build_command(transport, request_for(transport, install, **wishes))
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:

@@ -107,6 +107,18 @@ def test_containers_on_one_real_machine_never_pass_unless_they_are_said_to_be_vi
     assert "one-kernel" not in codes(virtual, "inconclusive")
 
 
+def test_a_rank_on_another_claimed_host_is_told_with_both_names() -> None:
+    run = run_of(SMALL)
+    one, two = run.hosts[:2]
+    swapped = [set_(one, hostname=two.host + ".cluster"), set_(two, hostname=one.host), *run.hosts[2:]]
+    found = judge(set_(run, hosts=swapped))
+    assert "wrong-host" in codes(found, "inconclusive")
+    alias = judge(set_(run, hosts=[set_(one, hostname="an-alias"), *run.hosts[1:]]))
+    assert "wrong-host" not in codes(alias, "inconclusive")
+    nameless = judge(set_(run, hosts=[set_(host, hostname="") for host in run.hosts]))
+    assert "wrong-host" not in codes(nameless, "inconclusive")
+
+
 def test_the_smallest_mtu_of_the_path_sets_the_ceiling() -> None:
     run = run_of(replace(STREAM, mtu=9000))
     link = run.claim.link

@@ -20,6 +20,12 @@ means: The hosts have one boot id and different network namespaces: what lies be
 detected: Ranks with one boot id in different network namespaces, and nobody said that they are virtual.
 next: For nodes that are virtual on purpose give --lab NAME or --virtual; else find out why the hosts are one machine.
 
+# wrong-host: A rank runs on another host than it was meant for
+means: The launcher has placed the ranks in another order than the hosts were given in: numbers, slow ports and blame
+  would carry the wrong name.
+detected: The host name found by the rank is that of another claimed host.
+next: Look at the order of hosts that the launcher or scheduler uses (a sorted node list, a host file, rank reordering).
+
 # nolocal-shm: Remote to the library, shared memory below
 means: The MPI library believes that the ranks are remote, yet nothing crossed: a layer below (UCX, CMA) used shared
   memory.

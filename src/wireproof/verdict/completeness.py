@@ -23,7 +23,7 @@ def run_issues(ctx: Context) -> list[Issue]:
     """All issues that do not belong to one point."""
     return [
         *_cut_short(ctx), *_errors(ctx), *_transport(ctx), *_libraries(ctx), *_nics(ctx), *_crowding(ctx), *_claim(ctx),
-        *_namespaces(ctx),
+        *_namespaces(ctx), *_places(ctx),
     ]  # fmt: skip
 
 
@@ -170,6 +170,24 @@ def _namespaces(ctx: Context) -> list[Issue]:
         for _, spaces in sorted(kernels.items())
         if len(spaces) > 1
     ]
+
+
+def _places(ctx: Context) -> list[Issue]:
+    """Ranks that run on another of the claimed hosts than their own. A name that nobody claimed may be an alias."""
+    claimed = {_short(host.host) for host in ctx.run.hosts} - {""}
+    issues = []
+    for host in ctx.run.hosts:
+        asked, found = _short(host.host), _short(host.hostname)
+        if asked and found != asked and found in claimed:
+            text = (
+                f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its numbers are of that host"
+            )
+            issues.append(Issue("wrong-host", "inconclusive", host.host, text))
+    return issues
+
+
+def _short(name: str) -> str:
+    return name.lower().split(".", 1)[0]
 
 
 def _claim(ctx: Context) -> list[Issue]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.locate.causes_machine import Properties, claimed_nic, machine, settings
+from wireproof.locate.causes_node import Node, Sign
 from wireproof.locate.causes_rules import RULES, Rule
-from wireproof.locate.causes_signs import Node, Sign
 from wireproof.locate.causes_traffic import growth, readings, timing, traffic
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, PairResult, PointRecord, WitnessReading

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wireproof.locate.causes_node import Sign
 from wireproof.locate.causes_signs import (
     Above,
     Below,
@@ -19,7 +20,6 @@ from wireproof.locate.causes_signs import (
     Less,
     Most,
     SettingDiffers,
-    Sign,
     Unusual,
 )
 

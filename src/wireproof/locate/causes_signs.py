@@ -8,9 +8,9 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from wireproof.locate.causes_machine import UNLIMITED, Properties
+from wireproof.locate.causes_node import AGREE, LEAST_PEERS, Node, Sign, against, shown_as, usual_of, worded
 from wireproof.model.located import Blame
 
 __all__ = [
@@ -24,81 +24,11 @@ __all__ = [
     "IsNot",
     "Less",
     "Most",
-    "Node",
     "SettingDiffers",
-    "Sign",
     "Unusual",
 ]
 
-_AGREE = 0.75
-_LEAST_PEERS = 2
 _MOST_NAMED = 4
-
-
-@dataclass(frozen=True)
-class Node:
-    """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare rises by."""
-
-    name: str
-    nic: str = ""
-    device: str = ""
-    properties: Properties = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
-    rose: dict[str, int] = field(default_factory=dict)
-    counted: bool = False
-    volume: float = 0.0
-
-
-@dataclass(frozen=True)
-class Sign:
-    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be told; ``means``
-    says in words what it asks.
-    """
-
-    def means(self) -> str:
-        raise NotImplementedError
-
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        raise NotImplementedError
-
-
-def _usual(name: str, peers: Sequence[Node]) -> tuple[float | str, int, int] | None:
-    """(the value that most peers have, how many have it, how many were asked); None where they do not agree."""
-    values = [peer.properties[name] for peer in peers if name in peer.properties]
-    if len(values) < _LEAST_PEERS:
-        return None
-    value, count = Counter(values).most_common(1)[0]
-    return (value, count, len(values)) if count >= _AGREE * len(values) else None
-
-
-_UNITS = {
-    "speed": "b/s", "mtu": "B", "clock_read": "ns", "pcie_goodput": "B/s", "queue_goodput": "B/s",
-    "max_frequency": "kHz", "steal": "ns",
-    "pcie_current_speed": "GT/s", "pcie_max_speed": "GT/s",
-}  # fmt: skip
-
-
-def _shown(name: str, value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    if value >= UNLIMITED / 8:
-        return "no limit"
-    unit = _UNITS.get(name, "")
-    for least, prefix in ((1e9, "G"), (1e6, "M")):
-        if unit.endswith("/s") and value >= least:
-            return f"{value / least:.4g} {prefix}{unit}"
-    return f"{value:.0f} {unit}" if unit and value == int(value) else f"{value:.4g} {unit}".strip()
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _against(node: Node, name: str, value: float | str, usual: tuple[float | str, int, int]) -> str:
-    what, count, asked = usual
-    return (
-        f"{node.name}: {_words(name)} {_shown(name, value)}; {count} of {asked} other nodes have {_shown(name, what)}"
-    )
 
 
 @dataclass(frozen=True)
@@ -109,11 +39,11 @@ class Is(Sign):
     value: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} is {self.value}"
+        return f"{worded(self.name)} is {self.value}"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = node.properties.get(self.name)
-        return [f"{node.name}: {_words(self.name)} is {found}"] if found == self.value else []
+        return [f"{node.name}: {worded(self.name)} is {found}"] if found == self.value else []
 
 
 @dataclass(frozen=True)
@@ -124,11 +54,11 @@ class IsNot(Sign):
     value: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} is not {self.value}"
+        return f"{worded(self.name)} is not {self.value}"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = node.properties.get(self.name)
-        return [f"{node.name}: {_words(self.name)} is {found}"] if found is not None and found != self.value else []
+        return [f"{node.name}: {worded(self.name)} is {found}"] if found is not None and found != self.value else []
 
 
 @dataclass(frozen=True)
@@ -138,17 +68,17 @@ class Unusual(Sign):
     name: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} is not what most other nodes have"
+        return f"{worded(self.name)} is not what most other nodes have"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
         if value is None or (usual is not None and value == usual[0]):
             return []
         if usual is None:
             return [
-                f"{node.name}: {_words(self.name)} {_shown(self.name, value)}; other nodes' are not known or differ"
+                f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}; other nodes' are not known or differ"
             ]
-        return [_against(node, self.name, value, usual)]
+        return [against(node, self.name, value, usual)]
 
 
 @dataclass(frozen=True)
@@ -159,13 +89,13 @@ class Less(Sign):
     than: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} is less than {_words(self.than)}"
+        return f"{worded(self.name)} is less than {worded(self.than)}"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         one, other = node.properties.get(self.name), node.properties.get(self.than)
         if not isinstance(one, float) or not isinstance(other, float) or not one < other:
             return []
-        shown = f"{_words(self.name)} {_shown(self.name, one)}, {_words(self.than)} {_shown(self.than, other)}"
+        shown = f"{worded(self.name)} {shown_as(self.name, one)}, {worded(self.than)} {shown_as(self.than, other)}"
         return [f"{node.name}: {shown}"]
 
 
@@ -176,13 +106,13 @@ class Below(Sign):
     name: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} is below that of most other nodes"
+        return f"{worded(self.name)} is below that of most other nodes"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
         if usual is None or not isinstance(value, float) or not isinstance(usual[0], float) or not value < usual[0]:
             return []
-        return [_against(node, self.name, value, usual)]
+        return [against(node, self.name, value, usual)]
 
 
 @dataclass(frozen=True)
@@ -192,13 +122,13 @@ class Differs(Sign):
     name: str
 
     def means(self) -> str:
-        return f"{_words(self.name)} differs from that of most other nodes"
+        return f"{worded(self.name)} differs from that of most other nodes"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), _usual(self.name, peers)
+        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
         if usual is None or value is None or value == usual[0]:
             return []
-        return [_against(node, self.name, value, usual)]
+        return [against(node, self.name, value, usual)]
 
 
 @dataclass(frozen=True)
@@ -212,7 +142,7 @@ class Above(Sign):
     times: float = 0.0
 
     def means(self) -> str:
-        return f"{_words(self.name)} is {self.least:g} or more" + (
+        return f"{worded(self.name)} is {self.least:g} or more" + (
             f", and {self.times:g} times the others' median" if self.times else ""
         )
 
@@ -222,14 +152,14 @@ class Above(Sign):
             return []
         others = [v for peer in peers if isinstance(v := peer.properties.get(self.name), float)]
         if not self.times:
-            return [f"{node.name}: {_words(self.name)} {_shown(self.name, value)}"]
-        if len(others) < _LEAST_PEERS:
+            return [f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}"]
+        if len(others) < LEAST_PEERS:
             return []
         middle = statistics.median(others)
         if value < self.times * middle:
             return []
-        own, usual = _shown(self.name, value), _shown(self.name, middle)
-        return [f"{node.name}: {_words(self.name)} {own}, median of {len(others)} other nodes {usual}"]
+        own, usual = shown_as(self.name, value), shown_as(self.name, middle)
+        return [f"{node.name}: {worded(self.name)} {own}, median of {len(others)} other nodes {usual}"]
 
 
 @dataclass(frozen=True)
@@ -240,13 +170,13 @@ class Most(Sign):
     most: float
 
     def means(self) -> str:
-        return f"{_words(self.name)} is {self.most:g} or less"
+        return f"{worded(self.name)} is {self.most:g} or less"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value = node.properties.get(self.name)
         if not isinstance(value, float) or value > self.most:
             return []
-        return [f"{node.name}: {_words(self.name)} {_shown(self.name, value)}"]
+        return [f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}"]
 
 
 @dataclass(frozen=True)
@@ -259,7 +189,7 @@ class Explains(Sign):
     tight: bool = False
 
     def means(self) -> str:
-        return f"{_words(self.name)} is no more than what was expected" + (
+        return f"{worded(self.name)} is no more than what was expected" + (
             ", and most of it was reached" if self.tight else ""
         )
 
@@ -270,7 +200,7 @@ class Explains(Sign):
         if self.tight and not 0.7 * limit <= blame.value <= 1.05 * limit:
             return []
         reached = f"expected {blame.expected / 1e6:.4g} MB/s, reached {blame.value / 1e6:.4g} MB/s"
-        return [f"{_words(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
+        return [f"{worded(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
 
 
 _HEADERS, _FRAME = 52.0, 38.0  # IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
@@ -286,7 +216,7 @@ class HeadersExplain(Sign):
         return "the loss is what the headers of the smaller packets cost"
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        own, usual = node.properties.get("mtu"), _usual("mtu", peers)
+        own, usual = node.properties.get("mtu"), usual_of("mtu", peers)
         if usual is None or not isinstance(own, float) or not isinstance(usual[0], float) or own <= _HEADERS:
             return []
         mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual[0]))
@@ -355,10 +285,10 @@ class SettingDiffers(Sign):
         found = []
         for name, value in sorted(node.settings.items()):
             values = [peer.settings[name] for peer in peers if name in peer.settings]
-            if len(values) < _LEAST_PEERS:
+            if len(values) < LEAST_PEERS:
                 continue
             usual, count = Counter(values).most_common(1)[0]
-            if value != usual and count >= _AGREE * len(values):
+            if value != usual and count >= AGREE * len(values):
                 found.append(f"{node.name}: {name} {value}; {count} of {len(values)} other nodes have {usual}")
         more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
         return [*found[:_MOST_NAMED], *more]

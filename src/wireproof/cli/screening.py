@@ -34,6 +34,8 @@ METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 SCREEN_S = 16.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of that."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
+ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
+"""A few nodes have few partners: their rounds are repeated until each node has about so many samples a way."""
 BRIEF_ABOVE = 64
 """Above so many nodes the raw batches of each pair are left out of the records: they would be gigabytes."""
 CONFIRM_BASE = 1_000_000
@@ -88,6 +90,7 @@ def screen_points(
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(place.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
+    chosen = chosen * max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / len(chosen))))
     budget_ms = max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen)))))
     return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE)
 

@@ -113,9 +113,12 @@ def _alone(wish: Any) -> list[tuple[Any, Place]]:
 @contextlib.contextmanager
 def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     """The place; with ``--slurm`` a job of our own, given back whatever happens."""
-    if options["slurm"] and not options["dry_run"]:
-        from wireproof.cli.job import job_place
+    if options["slurm"]:
+        from wireproof.cli.job import imagined_place, job_place
 
+        if options["dry_run"]:
+            yield imagined_place(settings, options)
+            return
         with job_place(settings, options) as place:
             yield place
         return
@@ -169,7 +172,7 @@ def command(**options: Any) -> int:
     with _where(settings, options) as place:
         for line in place.said:
             say(line)
-        fabric = _fabric(options, place)
+        fabric = _fabric(options, place) if not (options["slurm"] and options["dry_run"]) else None
         if options["dry_run"]:
             from wireproof.cli.dry_run import show
 

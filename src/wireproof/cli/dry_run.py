@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -21,18 +22,40 @@ def duration_s(points: tuple[Point, ...], policy_budget_ms: int) -> float:
     return sum(point.budget_ms or policy_budget_ms for point in points) / 1000
 
 
-def _job_lines(options: dict[str, Any], engine: str) -> list[str]:
+_OF_THE_JOB = {
+    "-N", "--nodes", "-p", "--partition", "-t", "--time", "-A", "--account", "-q", "--qos", "-w", "--nodelist", "-x",
+    "--exclude", "--reservation", "-C", "--constraint", "--wait",
+}  # fmt: skip
+
+
+def _inside(argv: Sequence[str]) -> list[str]:
+    """The same command for use inside the job: without what asks for a job."""
+    words: list[str] = []
+    skip = False
+    for word in argv:
+        name = word.partition("=")[0]
+        if skip:
+            skip = False
+        elif name in _OF_THE_JOB:
+            skip = "=" not in word
+        elif name not in ("--slurm", "--dry-run"):
+            words.append(word)
+    return words
+
+
+def _job_lines(options: dict[str, Any], argv: Sequence[str]) -> list[str]:
     from wireproof.cli.job import request_of
     from wireproof.launch.slurm_job import batch_script
     from wireproof.launch.slurm_words import salloc_argv
 
     request = request_of(options)
+    script = batch_script(["wireproof", *_inside(argv)], request)
     return [
         "# a job of our own, given back at the end",
-        shell_line(salloc_argv(request)),
-        "# or as a script for sbatch:",
-        *(f"#   {line}" for line in batch_script(["wireproof", "check"], request).splitlines()),
-        f"# and inside it, with the job's nodes for --hosts, {engine}",
+        shell_line(salloc_argv(request, ("sleep", "infinity"))),
+        "# or the same as a script for sbatch:",
+        *(f"#   {line}".rstrip() for line in script.splitlines()),
+        "# inside the job, with the names of its nodes:",
     ]
 
 
@@ -52,7 +75,8 @@ def show(wish: Wish, place: Place, settings: Settings, options: dict[str, Any]) 
         }
         click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
         return 0
-    lines = _job_lines(options, "the engine") if options["slurm"] else []
+    argv = (click.get_current_context().find_root().obj or {}).get("argv", ["check"])
+    lines = _job_lines(options, argv) if options["slurm"] else []
     pairs = len({pair for point in points for pair in point.pairs})
     lines += [
         f"# {place.size} ranks, {len(points)} points, {pairs} ordered pairs; at most {bound:.0f} s of timed work",

@@ -11,13 +11,14 @@ from typing import Any
 
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Asked, Place, allocated, claimed_link, prefix_of
+from wireproof.launch.allocation import Allocation
 from wireproof.launch.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
 
-__all__ = ["job_place", "request_of", "time_limit_s"]
+__all__ = ["imagined_place", "job_place", "request_of", "time_limit_s"]
 
 _LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.ASCII)
 
@@ -79,6 +80,14 @@ def _through(lab: str | None) -> tuple[str, ...]:
         raise BadInput(f"lab {lab} has no Slurm: start one with `wireproof lab slurm {lab}`.")
     os.environ.update(slurm.environment())
     return tuple(found.exec_argv(slurm.head, ["x"])[:-1])
+
+
+def imagined_place(settings: Settings, options: dict[str, Any]) -> Place:
+    """The place that ``--slurm`` would give, with made-up names for nodes that only the job will name."""
+    request = request_of(options)
+    hosts = request.hosts or tuple(f"node{number}" for number in range(1, request.nodes + 1))
+    allocation = Allocation(scheduler="slurm", job="", hosts=hosts, partition=request.partition)
+    return allocated(settings, allocation, Asked.of({**options, "lab": None}))
 
 
 @contextlib.contextmanager

@@ -67,6 +67,7 @@ def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
     outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=kill)
     assert outcome.ending.ended == "rank-lost", outcome.ending
     assert "SIGKILL" in outcome.ending.reason
+    assert set(outcome.ending.lost) <= {victim}  # nobody else is blamed
     assert 2 <= len(outcome.run.points) < LONG
     assert len(outcome.run.points) + len(outcome.run.missing) == LONG
     assert load_run(outcome.folder) == outcome.run
@@ -81,6 +82,7 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
     policy = Policy(point_budget_ms=60, point_deadline_ms=6000, run_deadline_ms=90_000, yield_=1)
     outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=stop, policy=policy)
     assert outcome.ending.ended == "deadline", outcome.ending
+    assert set(outcome.ending.lost) <= {1}
     assert 2 <= len(outcome.run.points) < LONG
     assert len(outcome.run.points) + len(outcome.run.missing) == LONG
 

@@ -206,3 +206,14 @@ def test_hostile_talk_is_bounded_and_believed_only_for_ranks_of_the_plan() -> No
     )
     found = lost(word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "is busy itself"), named)
     assert "\x1b" not in found[2]
+
+
+def test_ranks_that_a_launcher_ended_together_are_not_told_apart() -> None:
+    both = "".join(
+        f"=   RANK {rank} PID {80 + rank} RUNNING AT n1\n=   KILLED BY SIGNAL: 9 (Killed)\n" for rank in (0, 1)
+    )
+    plan = plan_of(hosts=1, per_host=2)
+    assert lost(both, plan) == {}
+    reason = classify(plan, [], both.encode(), 255).reason
+    assert reason.startswith("one of ranks 0, 1 was ended by SIGKILL")
+    assert set(lost(both, plan_of(hosts=2, per_host=2))) == {0, 1}  # the host is gone, whoever was first

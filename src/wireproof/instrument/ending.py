@@ -23,8 +23,8 @@ _SIGNALS = (
     re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (\d+)\)"),
 )
 _RANK_HOST = (
-    re.compile(r"RANK (\d+) PID \d+ RUNNING AT (\S+)"),
-    re.compile(r"process rank (\d+) with PID \d+ on node (\S+)"),
+    re.compile(r"RANK (\d{1,9}) PID \d+ RUNNING AT (\S+)"),
+    re.compile(r"process rank (\d{1,9}) with PID \d+ on node (\S+)"),
 )
 _CAUSE = re.compile(
     r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|unreachable|"
@@ -33,6 +33,7 @@ _CAUSE = re.compile(
 )
 _TALK_LINES = 3
 _MOST_NAMED = 3
+_MOST_RANKS = 10_000
 _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 
@@ -85,10 +86,15 @@ def _lost(number: int, talk: str, frames: Sequence[Frame]) -> str:
     except ValueError:
         name = f"signal {number}"
     for pattern in _RANK_HOST:
-        if found := pattern.search(talk):
-            rank = int(found.group(1))
+        found = {int(rank): host for rank, host in pattern.findall(talk)[:_MOST_RANKS]}
+        if len(found) > 1:  # a launcher that ends the others of a host names them all
+            listed = ", ".join(str(rank) for rank in sorted(found)[:_MOST_NAMED]) + (
+                ", .." * (len(found) > _MOST_NAMED)
+            )
+            return f"one of ranks {listed} was ended by {name}, and the launcher ended the others"
+        for rank, host in found.items():
             claimed = next((it.host for it in frames if isinstance(it, Host) and it.rank == rank), "")
-            return f"rank {rank} on {claimed or found.group(2)} was ended by {name}"
+            return f"rank {rank} on {claimed or host} was ended by {name}"
     return f"a rank was ended by {name}"
 
 

@@ -40,8 +40,8 @@ def sweep(
     known = world.fabric() if fabric else None
     screened = screen(world.measure(screen_rounds(world.nodes, leaves, seed, rounds), metric), known)
     number = {name: index for index, name in enumerate(world.names)}
-    nodes = [number[one.nodes[0]] for one in screened.suspects if one.kind != "pair"]
-    pairs = [(number[one.nodes[0]], number[one.nodes[1]]) for one in screened.suspects if one.kind == "pair"]
+    nodes = [number[one.nodes[0]] for one in screened.suspects]
+    pairs = [(number[one.nodes[0]], number[one.nodes[1]]) for one in screened.pairs]
     good = [number[name] for name in screened.good]
     again = confirm_rounds(nodes, good, leaves, seed) if nodes else []
     again += alone_rounds(pairs, leaves) if pairs else []

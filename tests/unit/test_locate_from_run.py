@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.locate.from_run import samples_of
+from wireproof.locate.from_run import reasons_of, samples_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
@@ -130,3 +130,18 @@ def test_nothing_measured_is_none_and_no_crash(run: Run) -> None:
         failed = _changed(failed, index, status="error")
     only = msgspec.structs.replace(failed, points=[failed.points[i] for i in _large(run)])
     assert samples_of(only) is None
+
+
+def test_hosts_without_samples_have_a_reason(run: Run) -> None:
+    assert reasons_of(run) == {}
+    changed = run
+    for index in _large(run):
+        pair = run.points[index].pairs[0]
+        if pair.target == 2:
+            changed = _changed(changed, index, status="deadline")
+        elif pair.origin == 3 or pair.target == 3:
+            changed = _changed(changed, index, status="error")
+    reasons = reasons_of(changed)
+    assert reasons["n3"] == "no sample of what it receives: 3 of 3 points ended with deadline"
+    assert reasons["n4"] == "no sample: 5 of 6 points ended with error, 1 of 6 points ended with deadline"
+    assert set(reasons) == {"n3", "n4"}

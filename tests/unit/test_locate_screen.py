@@ -178,6 +178,16 @@ def test_confirmed_and_cleared(bad_world: World) -> None:
     assert located.contention[0].loaded < 0.85 * located.contention[0].alone
 
 
+def test_a_direction_that_was_not_measured_again_is_not_cleared(bad_world: World) -> None:
+    """Every point out of the suspect ended at its deadline: what reaches it is fast, and says nothing about it."""
+    screened = screen(bad_world.measure(rounds(8)))
+    again = bad_world.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
+    located = conclude(screened, cut(again, again.origin != 3))
+    assert located.cleared == []
+    assert [(one.subject, one.stage) for one in located.blames] == [("n3", "screened")]
+    assert "n3 tx: not measured again" in located.notes[-1]
+
+
 def test_slow_with_one_partner_only_is_the_pairs_fault(bad_world: World) -> None:
     screened = screen(bad_world.measure(rounds(8)))
     pair = World(

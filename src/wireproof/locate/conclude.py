@@ -24,6 +24,8 @@ __all__ = ["conclude"]
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's slowdown is not what is wrong
+_LISTED = 8
+_WORTH_A_WORD = 0.3  # the tail of the noise seldom reaches that far
 _SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
 
 
@@ -40,36 +42,65 @@ def conclude(
     criteria = criteria or screened.criteria
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:
-        return _unconfirmed(located, screened.suspects)
+        return _unconfirmed(located, [*screened.suspects, *(one for one in screened.pairs if _matters(one))])
     if confirm.metric != located.metric:
         raise ValueError(f"the screen measured {located.metric} and the confirm stage {confirm.metric}")
     check(confirm)
     view = _view(screened, confirm, criteria)
-    nodes = [one for one in screened.suspects if one.kind != "pair"]
-    findings = look(view, {one.nodes[0] for one in nodes})
-    blames, cleared, contention = list[Blame](), list[str](), list[Contention]()
-    for suspect in nodes:
+    outcome = _Outcome()
+    _of_nodes(screened, view, criteria, outcome)
+    _of_pairs(screened, view, outcome)
+    blames = whole_leaves(_distinct(outcome.blames), screened.fabric, screened.samples.nodes)
+    blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
+    notes = [*located.notes, f"{_some(outcome.left)}: {_NOT_AGAIN}"] if outcome.left else located.notes
+    return msgspec.structs.replace(
+        located, blames=_ordered(blames), cleared=outcome.cleared, contention=outcome.contention, notes=notes
+    )
+
+
+@dataclasses.dataclass
+class _Outcome:
+    """``left``: suspects that were not measured again (in the direction that was slow)."""
+
+    blames: list[Blame] = dataclasses.field(default_factory=list)
+    cleared: list[str] = dataclasses.field(default_factory=list)
+    contention: list[Contention] = dataclasses.field(default_factory=list)
+    left: list[Suspect] = dataclasses.field(default_factory=list)
+
+
+def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Outcome) -> None:
+    """What becomes of the suspected nodes and ports."""
+    located = screened.located
+    ways = {"tx", "rx"} if located.metric == "goodput" else {""}
+    findings = look(view, {one.nodes[0] for one in screened.suspects})
+    for suspect in screened.suspects:
         own = [one for one in findings if one.node == suspect.nodes[0]]
-        if not own:
-            blames += [_again(one) for one in located.blames if suspect.nodes[0] in one.nodes and one.kind != "link"]
-            continue
         guilty = _guilty(located.metric, own, screened)
-        blames += guilty
-        if not guilty:
-            cleared.append(_name(suspect))
-            contention += _contention(located.metric, suspect, own, criteria)
+        outcome.blames += guilty
+        if guilty:
+            continue
+        if ({suspect.direction} if suspect.direction else ways) <= {one.direction for one in own}:
+            outcome.cleared.append(_name(suspect))
+            outcome.contention += _contention(located.metric, suspect, own, criteria)
+        else:
+            outcome.left.append(suspect)
+            outcome.blames += [
+                _again(one) for one in located.blames if suspect.nodes[0] in one.nodes and one.kind != "link"
+            ]
+
+
+def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
+    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of their samples."""
+    metric = screened.located.metric
     for suspect, finding in _pairs(screened, view):
         if finding is None:
+            outcome.left += [suspect] if _matters(suspect) else []
             continue
-        least = _SAME * as_log(located.metric, suspect.slowdown)
-        again = finding.shape == "all" and min(finding.slowness, 2.0 * finding.partners[0].early) >= least
-        if not again:
-            cleared.append(_name(suspect))
-        elif not _explained(finding, blames):
-            blames.append(_pair(located.metric, finding))
-    blames = whole_leaves(_distinct(blames), screened.fabric, screened.samples.nodes)
-    blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
-    return msgspec.structs.replace(located, blames=_ordered(blames), cleared=cleared, contention=contention)
+        least = _SAME * as_log(metric, suspect.slowdown)
+        if finding.shape != "all" or min(finding.slowness, 2.0 * finding.partners[0].early) < least:
+            outcome.cleared.append(_name(suspect))
+        elif not _explained(finding, outcome.blames):
+            outcome.blames.append(_pair(metric, finding))
 
 
 def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
@@ -81,7 +112,7 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
     kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
     assert screened.effects is not None  # noqa: S101 - conclude has looked
     return alone(
-        confirm, {one.nodes[0] for one in screened.suspects if one.kind != "pair"}, _routes(screened), tier, tiers,
+        confirm, {one.nodes[0] for one in screened.suspects}, _routes(screened), tier, tiers,
         np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.level_errors,
         screened.sharp, screened.effects.noise, screened.effects.spread,
         as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
@@ -89,15 +120,14 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
 
 
 def _routes(screened: Screened) -> list[tuple[str, str]]:
-    return [(one.nodes[0], one.nodes[1]) for one in screened.suspects if one.kind == "pair"]
+    return [(one.nodes[0], one.nodes[1]) for one in screened.pairs]
 
 
 def _pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Finding | None]]:
     """Each suspected pair with what it measured alone, None when it did not."""
     found = {(one.node, one.partners[0].name): one for one in look_at_pairs(view, _routes(screened))}
-    for suspect in screened.suspects:
-        if suspect.kind == "pair":
-            yield suspect, found.get((suspect.nodes[0], suspect.nodes[1]))
+    for suspect in screened.pairs:
+        yield suspect, found.get((suspect.nodes[0], suspect.nodes[1]))
 
 
 def _explained(finding: Finding, blames: Sequence[Blame]) -> bool:
@@ -113,10 +143,21 @@ def _explained(finding: Finding, blames: Sequence[Blame]) -> bool:
 def _unconfirmed(located: Located, suspects: Sequence[Suspect]) -> Located:
     if not suspects:
         return located
-    note = f"{len(suspects)} suspects were {_NOT_AGAIN}"
+    note = f"{_some(suspects)}: {_NOT_AGAIN}"
     return msgspec.structs.replace(
         located, blames=[_again(one) for one in located.blames], notes=[*located.notes, note]
     )
+
+
+def _matters(pair: Suspect) -> bool:
+    """Whether a pair that was slow once is worth a word although nobody measured it again."""
+    return pair.slowdown >= _WORTH_A_WORD
+
+
+def _some(suspects: Sequence[Suspect]) -> str:
+    """Names of the first suspects, and how many there are beyond."""
+    more = f" and {len(suspects) - _LISTED} more" if len(suspects) > _LISTED else ""
+    return ", ".join(_name(one) for one in suspects[:_LISTED]) + more
 
 
 def _again(blame: Blame) -> Blame:

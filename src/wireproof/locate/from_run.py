@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ from wireproof.model.located import Metric
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 
-__all__ = ["samples_of"]
+__all__ = ["reasons_of", "samples_of"]
 
 _SMALL_BYTES = 1024
 
@@ -109,3 +110,36 @@ def _values(point: PointRecord, hosts: dict[int, str], metric: Metric) -> dict[R
 def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
     """What was measured to its end, with data that arrived as it was sent."""
     return measure(point, pair) if pair.status == "ok" and pair.integrity != "corrupt" else None
+
+
+def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
+    """Why hosts have no samples (goodput: of what they send, or receive), in words: what became of their points.
+
+    Such as ``nothing that it sends: 7 of 7 points ended with deadline``. Only hosts and directions without any sample.
+    """
+    hosts = {one.rank: one.host for one in run.claim.hosts}
+    ends: dict[tuple[str, str], Counter[str]] = {}
+    for point in _points(run, metric):
+        for (origin, target), pair in _pairs(point, hosts):
+            fate = "ok" if _sound(point, pair) else _fate(pair)
+            for key in ((origin, "sends"), (target, "receives")):
+                ends.setdefault(key, Counter())[fate] += 1
+    found: dict[str, str] = {}
+    for host in dict.fromkeys(hosts.values()):
+        fates = {way: ends.get((host, way), Counter()) for way in ("sends", "receives")}
+        silent = [way for way, fate in fates.items() if not fate["ok"]]
+        if (metric == "hrt" and len(silent) < 2) or not silent:
+            continue
+        total = sum((fates[way] for way in silent), Counter[str]())
+        what = "no sample" if len(silent) == 2 else f"no sample of what it {silent[0]}"
+        points = ", ".join(
+            f"{count} of {total.total()} points ended with {fate}" for fate, count in total.most_common()
+        )
+        found[host] = f"{what}: {points or 'none of its points was sealed'}"
+    return found
+
+
+def _fate(pair: PairResult) -> str:
+    if pair.integrity == "corrupt":
+        return "corrupt data"
+    return "too few batches" if pair.status == "ok" else pair.status

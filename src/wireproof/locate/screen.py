@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -40,13 +40,16 @@ _OWN = ("node", "port", "switch")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Screened:
-    """``suspects``: nodes and ports, the surest first, then pairs (to be measured again themselves); ``good``:
-    known-good nodes, the best first. ``levels``: expected log slowness by kind of path and kind of
-    node. ``expected``: the value (in the metric's unit) that each sample should have after paths, kinds and ports.
-    ``sharp``: kinds of path on which a slow port shows. ``effects`` is None when nothing was measured.
+    """``suspects``: nodes and ports, the surest first, to be measured alone with partners of ``good`` (known-good
+    nodes, the best first); ``pairs``: routes that were slow once between ports that are not, to be measured again.
+
+    ``levels``: expected log slowness by kind of path and kind of node, ``level_errors`` their standard errors.
+    ``expected``: the value (in the metric's unit) that each sample should have after paths, kinds and ports. ``sharp``:
+    kinds of path on which a slow port shows. ``effects`` is None when nothing was measured.
     """
 
     suspects: list[Suspect]
+    pairs: list[Suspect]
     good: list[str]
     located: Located
     samples: Samples
@@ -61,20 +64,22 @@ class Screened:
     criteria: Criteria
 
 
-def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | None = None) -> Screened:
+def screen(
+    samples: Samples, fabric: Fabric | None = None, criteria: Criteria | None = None, *,
+    reasons: Mapping[str, str] | None = None,
+) -> Screened:  # fmt: skip
     """Suspects, known-good nodes and a first ``Located`` (stage ``screened``) of a screen's samples.
 
-    With two nodes only the direction of their pair can be named. Raises ValueError for samples that are none (see
-    ``slowness.check``).
+    ``reasons``: node to why it has no sample (``from_run.reasons_of``), used for those that have none. With two nodes
+    only the direction of their pair can be named. Raises ValueError for samples that are none (``slowness.check``).
     """
     criteria = criteria or Criteria()
     check(samples)
     places = places_of(samples.nodes, fabric)
     frame = Screened(
-        suspects=[], good=[], located=_frame(samples, criteria), samples=samples, fabric=fabric, places=places,
-        kinds=one_kind(len(samples.nodes)), levels={}, level_errors={}, sharp=frozenset(), expected=np.zeros(0),
-        effects=None,
-        criteria=criteria,
+        suspects=[], pairs=[], good=[], located=_frame(samples, criteria, reasons or {}), samples=samples,
+        fabric=fabric, places=places, kinds=one_kind(len(samples.nodes)), levels={}, level_errors={}, sharp=frozenset(),
+        expected=np.zeros(0), effects=None, criteria=criteria,
     )  # fmt: skip
     if len(samples) == 0:
         return frame
@@ -84,12 +89,12 @@ def screen(samples: Samples, fabric: Fabric | None = None, criteria: Criteria | 
         return _two(frame, effects, names)
     levels = _tier_levels(effects.level, kinds, names)
     effects_of_ports = _without_paths(ports, effects, tier, names)
-    suspects, expected = _suspects(samples, ports, effects, effects_of_ports, excess, criteria)
+    suspects, pairs, expected = _suspects(samples, ports, effects, effects_of_ports, excess, criteria)
     sign = -1.0 if samples.metric == "goodput" else 1.0
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     found = dataclasses.replace(
-        frame, suspects=suspects, good=good_nodes(samples, effects, suspects, practical), effects=effects, kinds=kinds,
-        levels=levels, level_errors=_tier_levels(effects.level_error, kinds, names),
+        frame, suspects=suspects, pairs=pairs, good=good_nodes(samples, effects, suspects, practical),
+        effects=effects, kinds=kinds, levels=levels, level_errors=_tier_levels(effects.level_error, kinds, names),
         sharp=_sharp(effects, kinds, names), expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
     )  # fmt: skip
     own = {
@@ -117,8 +122,8 @@ def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], name
 
 def _suspects(
     samples: Samples, ports: Ports, effects: Effects, own: Effects, excess: Floats, criteria: Criteria
-) -> tuple[list[Suspect], Floats]:
-    """(nodes and ports, then pairs; the log slowness that each sample should have with those nodes and ports).
+) -> tuple[list[Suspect], list[Suspect], Floats]:
+    """(nodes and ports; pairs; the log slowness that each sample should have with those nodes and ports).
 
     ``effects`` make suspects, ``own`` (without what paths do) explain samples.
     """
@@ -129,11 +134,9 @@ def _suspects(
     leftover = log_slowness(samples) - expected - excess
     suspects = with_tail(samples, effects, suspects, leftover)
     if len(samples.nodes) > _ALL_PAIRS:
-        return suspects, expected
-    return [
-        *suspects,
-        *suspected_pairs(samples, leftover, effects.sigma[ports.stratum], clean, suspects, criteria),
-    ], expected
+        return suspects, [], expected
+    sigma = effects.sigma[ports.stratum]
+    return suspects, suspected_pairs(samples, leftover, sigma, clean, suspects, criteria), expected
 
 
 def _fit(
@@ -195,7 +198,7 @@ def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
     blames = [screened_blame(frame.samples, suspect)] if suspect and suspect.p <= frame.criteria.alpha else []
     tiers = [Tier(name=names[0], samples=len(frame.samples), median=value_of(frame.samples.metric, level))]
     found = dataclasses.replace(
-        frame, suspects=[suspect] if suspect else [], levels={(names[0], 0): level},
+        frame, pairs=[suspect] if suspect else [], levels={(names[0], 0): level},
         level_errors={(names[0], 0): level_error}, effects=effects,
         expected=np.full(len(frame.samples), value_of(frame.samples.metric, level)),
     )  # fmt: skip
@@ -232,7 +235,7 @@ def _notes(samples: Samples, kinds: Kinds, levels: dict[tuple[str, int], float])
     return [f"mixed speeds: {', '.join(parts)}; each node is judged against its own kind"]
 
 
-def _frame(samples: Samples, criteria: Criteria) -> Located:
+def _frame(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> Located:
     """The counts, and who is missing."""
     directed = samples.metric == "goodput"
     count = len(samples.nodes)
@@ -248,7 +251,8 @@ def _frame(samples: Samples, criteria: Criteria) -> Located:
     return Located(
         metric=samples.metric, nodes=count, measured=int(np.sum((sends > 0) | (receives > 0))),
         rounds=int(np.unique(samples.round).size), samples=len(samples), noise=0.0, alpha=criteria.alpha,
-        practical=criteria.practical(samples.metric), detectable=1.0, missing=missing,
+        practical=criteria.practical(samples.metric), detectable=1.0,
+        missing={name: reasons.get(name, said) for name, said in missing.items()},
     )  # fmt: skip
 
 

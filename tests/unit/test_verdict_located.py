@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import settings as hyp_settings
+from hypothesis import strategies as st
 from tests.synthetic import lab, run_of
 
 from wireproof.model.fabric import Attachment, Cable, Fabric
@@ -264,3 +267,43 @@ def test_a_cleared_suspect_whose_results_alone_pass_is_free_of_its_loaded_ones()
     assert ("node-direction-slow", "n3 tx") in codes(never_alone, "fail")
     other = with_located(mixed, [located(cleared=["n3 rx"])])
     assert ("node-direction-slow", "n3 tx") in codes(other, "fail")
+
+
+WORLDS = {"good": GOOD, "sender": SENDER, "one way": ONE_WAY}
+RANKS = ("pass", "inconclusive", "fail")
+BLAMES = st.builds(
+    blame, kind=st.sampled_from(["node", "port", "link", "switch", "pair"]),
+    subject=st.sampled_from(["n1", "n2", "n3", "n1 -> n2", "leaf1"]), direction=st.sampled_from(["", "tx", "rx"]),
+    stage=st.sampled_from(["screened", "confirmed"]), nodes=st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=3),
+    slowdown=st.floats(0.0, 0.9), value=st.floats(1.0, 1e9),
+)  # fmt: skip
+
+
+@hyp_settings(max_examples=60, deadline=None)
+@given(
+    world=st.sampled_from(sorted(WORLDS)), blames=st.lists(BLAMES, max_size=3),
+    missing=st.dictionaries(st.sampled_from(["n1", "n9"]), st.text(max_size=5), max_size=2),
+    detectable=st.floats(0.0, 1.0), samples=st.integers(0, 48),
+)  # fmt: skip
+def test_without_acquittals_nothing_gets_better(
+    world: str, blames: list[Blame], missing: dict[str, str], detectable: float, samples: int
+) -> None:
+    which = WORLDS[world]
+    one = located(blames=blames, missing=missing, detectable=detectable, samples=samples)
+    found = with_located(which, [one])
+    assert RANKS.index(found.verdict) >= RANKS.index(which.verdict)
+    assert found.pairs == which.pairs
+    if samples and any(one.stage == "confirmed" for one in blames):
+        assert found.verdict == "fail"
+    if which.verdict == "fail":
+        assert codes(found, "fail")
+
+
+def test_ten_thousand_culprits_meet_ten_thousand_findings() -> None:
+    finding = next(f for f in SENDER.findings if f.code == "node-direction-slow")
+    findings = [set_(finding, subject=f"n{i} tx") for i in range(5000)]
+    blames = [blame(subject=f"n{i}", nodes=[f"n{i}"]) for i in range(0, 5000, 2)]
+    found = with_located(set_(SENDER, findings=findings), [located(blames=blames)])
+    kept = [f.subject for f in found.findings if f.code == "node-direction-slow"]
+    assert len(kept) == 2500
+    assert "n2 tx" not in kept

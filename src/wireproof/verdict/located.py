@@ -33,7 +33,7 @@ def located_issues(located: Located) -> list[Issue]:
     """Everything that one sweep concludes, worst first within each kind. A culprit that was not measured again alone
     is inconclusive: it may be contention.
     """
-    if located.samples <= 0 or located.measured <= 0:
+    if not _has_samples(located):
         text = f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be good"
         return [*_missing(located), Issue("nothing-screened", "inconclusive", located.metric, text)]
     issues = [_blame(blame) for blame in located.blames]
@@ -57,7 +57,7 @@ def with_located(
     """
     if not located:
         return judgement
-    blames = [blame for one in located for blame in one.blames]
+    blames = [blame for one in located if _has_samples(one) for blame in one.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
     kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
@@ -70,6 +70,10 @@ def with_located(
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, pairs, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
+
+
+def _has_samples(located: Located) -> bool:
+    return located.samples > 0 and located.measured > 0
 
 
 def blame_key(blame: Blame) -> tuple[str, str]:

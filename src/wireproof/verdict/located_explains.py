@@ -30,18 +30,37 @@ def explained(
     """
     slow = _slow_pairs(before)
     acquitted = {key for key in slow if key not in _slow_pairs(after)}
+    index = _index(blames)
     kept: list[Finding] = []
     gone: list[tuple[Finding, Blame]] = []
     for finding in findings:
         if (finding.code, finding.subject) in acquitted or (finding.code in _WAYS and finding.subject in good_alone):
             continue
         pairs = slow.get((finding.code, finding.subject), [])
-        blame = next((one for one in blames if _tells(one, finding, pairs)), None)
+        near = _near(index, finding) if finding.code in _SLOW else []
+        blame = next((one for one in near if _tells(one, finding, pairs)), None)
         if blame is None:
             kept.append(finding)
         else:
             gone.append((finding, blame))
     return kept, gone
+
+
+def _index(blames: Iterable[Blame]) -> dict[str, list[Blame]]:
+    """Node or route to the culprits that may concern it: ten thousand findings meet ten thousand culprits."""
+    found: dict[str, list[Blame]] = {}
+    for blame in blames:
+        for name in dict.fromkeys([blame.subject, *blame.nodes]):
+            found.setdefault(name, []).append(blame)
+    return found
+
+
+def _near(index: dict[str, list[Blame]], finding: Finding) -> list[Blame]:
+    names = [finding.subject, finding.subject.rpartition(" ")[0], *finding.subject.split(" -> ")]
+    if " -> " in finding.subject:
+        one, other = finding.subject.split(" -> ", 1)
+        names += [f"{one} <-> {other}", f"{other} <-> {one}", f"{other} -> {one}"]
+    return [blame for name in dict.fromkeys(names) for blame in index.get(name, [])]
 
 
 def _slow_pairs(pairs: Iterable[PairVerdict]) -> dict[tuple[str, str], list[PairVerdict]]:

@@ -51,7 +51,7 @@ struct AllToAll {
 
   [[gnu::noinline]] static Ticks run(L& link, C clock, const Buffers& b, const GroupShape& s,
                                      const Segment& segment, Ticks* stamps) {
-    const auto advance = [&](std::uint64_t count) {
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
       for (std::uint64_t i = 0; i < count; ++i) exchange(link, b, s);
     };
     return time_batches(link, clock, segment, stamps, advance, [] {});

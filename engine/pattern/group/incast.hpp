@@ -50,7 +50,9 @@ struct Incast {
                                      const Segment& segment, Ticks* stamps) {
     if (s.member == 0) return receive(link, clock, b, s, segment, stamps);
     SendingHalves<L> end{link, b, s.bytes, half_window(s), 0, segment.total()};
-    const auto advance = [&](std::uint64_t count) { end.advance(count); };
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
+      end.advance(count);
+    };
     return time_batches(link, clock, segment, stamps, advance, [&] { end.post(); });
   }
 
@@ -71,7 +73,9 @@ struct Incast {
         link, b, s.bytes, half, 1, s.members - 1, shares(s) ? 0 : 2 * half, segment.total()};
     end.post_all();
     end.post_all();
-    const auto advance = [&](std::uint64_t count) { end.advance(count); };
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
+      end.advance(count);
+    };
     return time_batches(link, clock, segment, stamps, advance, [] {});
   }
 };

@@ -62,7 +62,9 @@ struct MessageRate : RatePairs {
                                      const Segment& segment, Ticks* stamps) {
     if (!sends(s)) return receive(link, clock, b, s, segment, stamps);
     SendingHalves<L> end{link, b, s.bytes, half_window(s), peer(s), segment.total()};
-    const auto advance = [&](std::uint64_t count) { end.advance(count); };
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
+      end.advance(count);
+    };
     return time_batches(link, clock, segment, stamps, advance, [&] { end.post(); });
   }
 
@@ -72,7 +74,9 @@ struct MessageRate : RatePairs {
     ReceivingHalves<L> end{link, b, s.bytes, half_window(s), peer(s), 1, 0, segment.total()};
     end.post_all();
     end.post_all();
-    const auto advance = [&](std::uint64_t count) { end.advance(count); };
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
+      end.advance(count);
+    };
     return untold(time_batches(link, clock, segment, stamps, advance, [] {}), segment, stamps);
   }
 };

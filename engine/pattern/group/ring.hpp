@@ -51,7 +51,9 @@ struct Ring : RingTraffic {
 
   [[gnu::noinline]] static Ticks run(L& link, C clock, const Buffers& b, const GroupShape& s,
                                      const Segment& segment, Ticks* stamps) {
-    const auto advance = [&](std::uint64_t count) { turns(link, b, s, count); };
+    const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
+      turns(link, b, s, count);
+    };
     return time_batches(link, clock, segment, stamps, advance, [] {});
   }
 

@@ -13,12 +13,14 @@ from tests.unit.test_report_html import Reader
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
 from wireproof.model.claim import HostClaim
+from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
 from wireproof.report import machine
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html import render
 from wireproof.report.section import Section
 from wireproof.report.text import Look, result_tables
+from wireproof.report.text import whole as text_of
 
 set_ = msgspec.structs.replace
 
@@ -146,3 +148,22 @@ def test_narrow_terminals_name_what_they_leave_out() -> None:
     text = result_tables(section(point(1, group())), Look(width=60))
     assert max(len(line) for line in text.splitlines()) <= 60
     assert "not shown at this width" in text
+
+
+def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
+    whole = section(point(1, group()), point(2, group(), message_bytes=64))
+    verdicts = [
+        GroupVerdict(point=number, pattern="ring", message_bytes=64, members=8, nodes=4, value=2000.0, low=1990.0,
+                     high=2010.0, half_width=0.01, label="stable", proof="on-wire", verdict=word, efficiency=0.93)
+        for number, word in ((1, "pass"), (2, "fail"))
+    ]  # fmt: skip
+    judged = replace(whole, judgement=set_(whole.judgement, groups=verdicts, verdict="fail", proof="on-wire"))
+    text = " ".join(text_of(judged, Look(width=160)).split())
+    assert "1 of 2 results pass" in text
+    assert "93 on-wire pass" in text
+    assert "93 on-wire fail" in text
+    page = Reader(render([judged], "groups"))
+    assert "1 of 2 results pass." in page.shown
+    assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 1
+    found = json.loads(machine.to_json(judged.run, judged.judgement, judged.limits))
+    assert [one["verdict"] for one in found["group_results"]] == ["pass", "fail"]

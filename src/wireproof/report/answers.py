@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
 from wireproof.report.names import fold
-from wireproof.report.section import CULPRITS, Section, ranked
+from wireproof.report.section import CULPRITS, Section, ranked, results
 from wireproof.report.traffic import Flow, flows
 
 __all__ = ["Answer", "answers", "seen_of"]
@@ -45,8 +45,9 @@ def seen_of(seen: float, due: float) -> str:
 
 def _normal(section: Section) -> Answer:
     judgement = section.judgement
-    good = sum(pair.verdict == "pass" for pair in judgement.pairs)
-    count = f"{good} of {len(judgement.pairs)} results pass."
+    judged = results(judgement)
+    good = sum(one.verdict == "pass" for one in judged)
+    count = f"{good} of {len(judged)} results pass."
     if section.run.missing:
         count += f" {len(section.run.missing)} planned points are missing."
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
@@ -62,7 +63,7 @@ def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     count = f" {seen_of(seen, due)} on {nics}." if claimed else " No counter of a claimed NIC could be read."
     if not section.run.claim.wire:
         return Answer(question, "None claimed", "Memory or loopback inside one machine; this proves no wire.", "note")
-    proofs = Counter(pair.proof for pair in section.judgement.pairs)
+    proofs = Counter(pair.proof for pair in results(section.judgement))
     text = ", ".join(f"{number} of {proofs.total()} results {proof}" for proof, number in proofs.most_common()) + "."
     proof = section.judgement.proof
     short, tone = {

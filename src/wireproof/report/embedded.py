@@ -25,6 +25,7 @@ _ORDER = (
     "traffic",
     "hosts",
     "claim.hosts",
+    "group_results",
     "errors",
     "missing",
     "located.missing",
@@ -36,7 +37,7 @@ _FINDINGS = 100
 
 def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
     """The object as JSON text without line breaks, and a sentence for people that names what was left out."""
-    pairs = len(section.judgement.pairs)
+    pairs = max(len(section.judgement.pairs), sum(len(point.pairs) for point in section.run.points))
     left_out = [name for name, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
     kept = _whole(section, seen, left_out)
     sizes = {key: len(_text(value)) for key, value in kept.items()}

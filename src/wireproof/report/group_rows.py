@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
+from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import GroupResult, PointRecord, Quantiles
 from wireproof.model.run import Run
 from wireproof.report.section import Section
@@ -33,10 +34,11 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One point. Times in ns per operation, None where nothing was timed; ``ranks_per_node`` such as ``4`` or ``1-4``.
+    """One point. ``judged`` None: it has no verdict. Times in ns per operation, None where nothing was timed.
 
-    ``mean_ns``, ``max_ns``: over the members, each by its own mean. ``messages_per_s``, ``bytes_per_s``: sums over all
-    members; None for a library's collective, which may move what it likes.
+    ``ranks_per_node`` such as ``4`` or ``1-4``. ``mean_ns``, ``max_ns``: over the members, each by its own mean.
+    ``messages_per_s``, ``bytes_per_s``: sums over all members; None for a library's collective, which may move what it
+    likes.
     """
 
     point: int
@@ -62,6 +64,7 @@ class GroupRow:
     integrity: str
     repeat: int
     window: int
+    judged: GroupVerdict | None = None
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,13 @@ class GroupTable:
 def group_tables(section: Section) -> list[GroupTable]:
     """One table per pattern, order, blocking and threads, in the order of the patterns."""
     host_of = _hosts(section.run)
+    judged = {(one.point, one.repeat): one for one in section.judgement.groups}
     found: dict[tuple[str, str, bool, int], list[GroupRow]] = {}
     for point in section.run.points:
         if point.group is not None:
             key = (point.pattern, point.order, point.blocking, point.threads)
-            found.setdefault(key, []).append(_row(point, point.group, host_of))
+            verdict = judged.get((point.id, point.repeat))
+            found.setdefault(key, []).append(replace(_row(point, point.group, host_of), judged=verdict))
     order = list(_TITLES)
     keys = sorted(found, key=lambda key: (order.index(key[0]) if key[0] in order else len(order), key))
     return [_table(key, found[key]) for key in keys]

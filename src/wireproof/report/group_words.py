@@ -27,8 +27,17 @@ def words(table: GroupTable) -> Words:
     return Words(
         [head for head, _ in columns],
         [[value(row) or quantity.UNKNOWN for _, value in columns] for row in table.rows],
-        [row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None for row in table.rows],
+        [_bad(row) for row in table.rows],
     )
+
+
+def _bad(row: GroupRow) -> bool:
+    failed = row.judged is not None and row.judged.verdict == "fail"
+    return failed or row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None
+
+
+def _efficiency(row: GroupRow) -> str:
+    return quantity.percent(row.judged.efficiency) if row.judged and row.judged.efficiency is not None else ""
 
 
 def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
@@ -51,6 +60,9 @@ def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
         (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.loaded)),
         (Head("p99 ×", 6), _factor),
         (Head("label", 3, left=True), lambda row: clean(row.label, 20)),
+        (Head("%limit", 5), lambda row: _efficiency(row).removesuffix(" %")),
+        (Head("proof", 8, left=True), lambda row: row.judged.proof if row.judged else ""),
+        (Head("verdict", 9, left=True), lambda row: row.judged.verdict if row.judged else ""),
         (Head("status", 9, left=True), _status),
     ]
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from wireproof.model.claim import Claim, Criteria, Limits
-from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.located import Located
 from wireproof.model.record import (
     Close,
@@ -150,6 +150,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     close: Close | None
     located: list[Located] = []
     groups: list[GroupSample] = []
+    group_results: list[GroupVerdict] = []
 
 
 def document(
@@ -186,6 +187,7 @@ def document(
         close=run.close,
         located=list(located),
         groups=[_group(run, point, point.group) for point in run.points if point.group is not None] if samples else [],
+        group_results=judgement.groups,
     )
 
 

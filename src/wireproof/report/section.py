@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, Judgement, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
 from wireproof.model.located import Located
 from wireproof.model.run import Run
 from wireproof.report.names import fold
 
-__all__ = ["CULPRITS", "ORDER", "Section", "grouped", "headline", "label", "ranked", "worst"]
+__all__ = ["CULPRITS", "ORDER", "Section", "grouped", "headline", "label", "ranked", "results", "worst"]
 
 ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
 
@@ -70,6 +70,11 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return ORDER.index(finding.severity), telling, 0.0
 
 
+def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
+    """Everything that has a verdict: of pairs, and of ranks that measured together."""
+    return [*judgement.pairs, *judgement.groups]
+
+
 def worst(verdicts: list[Verdict]) -> Verdict:
     """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a pass."""
     if "fail" in verdicts:
@@ -92,9 +97,9 @@ def headline(section: Section) -> str:
     if decisive:
         return decisive[0].message
     if judgement.verdict == "pass":
-        count = len(judgement.pairs)
+        count = len(results(judgement))
         proven = "are proven to have crossed the wire and " if judgement.proof == "on-wire" else ""
         return f"All {count} results {proven}lie within their limits."
-    if not judgement.pairs:
+    if not results(judgement):
         return "Nothing was measured, so nothing is proven."
     return "The evidence does not allow a verdict."

@@ -16,7 +16,7 @@ from wireproof.report.group_text import group_parts
 from wireproof.report.located_text import located_lines
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
-from wireproof.report.section import Section, grouped, headline, label
+from wireproof.report.section import Section, grouped, headline, label, results
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,13 +113,13 @@ def whole(section: Section, look: Look = Look()) -> str:
 
 def _path(section: Section) -> str:
     """The proof of the run; where it is the worst of several, how many results are on the wire all the same."""
-    proof, pairs = section.judgement.proof, section.judgement.pairs
+    proof, pairs = section.judgement.proof, results(section.judgement)
     good = sum(pair.proof == "on-wire" for pair in pairs)
     return f"{proof} ({good} of {len(pairs)} results on-wire)" if good and proof != "on-wire" else proof
 
 
 def _counts(section: Section) -> str:
-    pairs, run = section.judgement.pairs, section.run
+    pairs, run = results(section.judgement), section.run
     good = sum(pair.verdict == "pass" for pair in pairs)
     text = f"{good} of {len(pairs)} results pass"
     return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")

@@ -33,6 +33,7 @@ _MOST = 16
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
 _LISTED = 12
 _RESTLESS = 0.2
+_STRICTER = 0.2  # contention is no independent chance: a leaf's stain needs more than alpha
 
 
 def blame_paths(
@@ -49,7 +50,7 @@ def blame_paths(
     criteria = criteria or Criteria()
     if fabric is None or len(samples) == 0:
         return []
-    use = _usable(samples, excluded) & np.isfinite(expected) & (expected > 0)
+    use = _usable(samples, excluded) & np.isfinite(expected) & (expected > 0) & (samples.value > 0)
     cross = crossing(samples, fabric, use)
     if len(cross.leaves) < 2 or cross.rows.size == 0:
         return []
@@ -107,7 +108,8 @@ class _Search:
             if not self._is_expected(found):
                 blames.append(self._blame(found))
             self.active &= ~self._explained(found)
-        rest = stains(self.cross, self.residual, self.active, self.practical, self.noise, float(np.log(self.alpha)))
+        strict = float(np.log(self.alpha * _STRICTER))
+        rest = stains(self.cross, self.residual, self.active, self.practical, self.noise, strict)
         return blames + [self._one_of(stain) for stain in rest[:_MOST]]
 
     def _explained(self, found: Culprit) -> Flags:

@@ -20,6 +20,9 @@ Ints = NDArray[np.int64]
 _FEWEST = 4
 _OF_ONE_NODE = 0.4
 _OUTSTANDING = 5.0
+_AT_A_TIME = 6
+_MATCHED = 0.8
+_FLOOR = 0.02
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,13 +53,13 @@ def stains(
         for leaf, (log_p, threshold, usual) in _candidates(cross, key, values, use, practical, log_alpha).items():
             own = use & (key == leaf)
             hit = own & (np.nan_to_num(values) > threshold)
-            if _is_one_link(cross, leaf, hit, own, values, noise) and np.median(values[own & ~hit]) < practical:
-                middle = float(np.median(values[hit]))
+            if not _is_one_link(cross, leaf, hit, own) or np.median(values[own & ~hit]) >= practical:
+                continue
+            slowness = _one_factor(values[hit], practical, max(3.0 * noise, _FLOOR))
+            if slowness is not None:
                 found.append(
-                    Stain(
-                        leaf=leaf, direction=direction, hit=hit, own=own, slowness=middle, usual=usual, log_p=log_p
-                    )
-                )  # fmt: skip
+                    Stain(leaf=leaf, direction=direction, hit=hit, own=own, slowness=slowness, usual=usual, log_p=log_p)
+                )
     return sorted(found, key=lambda one: one.log_p)
 
 
@@ -70,11 +73,10 @@ def _candidates(
     found: dict[int, tuple[float, float, float]] = {}
     for threshold in steps:
         beyond = use & (np.nan_to_num(values) > threshold)
-        slow = np.bincount(key[beyond], minlength=count)
+        slow = np.asarray(np.bincount(key[beyond], minlength=count), dtype=np.int64)
         all_slow, all_total = int(np.sum(slow)), int(np.sum(total))
-        log_p = log_tail(slow, total, all_slow, all_total) / _clumped(cross, key, beyond) + np.log(
-            2 * count * len(steps)
-        )
+        log_p = log_tail(slow, total, all_slow, all_total) / _clumped(cross, key, beyond)
+        log_p += np.log(2 * count * len(steps))
         for leaf in np.nonzero((log_p <= log_alpha) & _outstanding(slow, total))[0].tolist():
             told = (float(log_p[leaf]), threshold, all_slow / all_total)
             found[leaf] = min(found.get(leaf, told), told)
@@ -97,13 +99,26 @@ def _outstanding(slow: Ints, total: Ints) -> Flags:
     return np.asarray(share > middle + _OUTSTANDING * max(scatter, 1e-9), dtype=np.bool_)
 
 
-def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags, values: Floats, noise: float) -> bool:
-    """About a link's share of the leaf's samples, slow by one factor, and not mostly those of one node."""
+def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags) -> bool:
+    """About a link's share of the leaf's samples, and not mostly those of one node."""
     width, count = len(cross.up[leaf]), int(np.sum(hit))
     share = count / float(np.sum(own))
     if width < 2 or count < _FEWEST or not 0.3 / width <= share <= 3.0 / width:
         return False
-    middle = float(np.median(values[hit]))
-    scatter = 1.4826 * float(np.median(np.abs(values[hit] - middle)))
     most = max(int(np.bincount(ends[hit]).max()) for ends in (cross.origin, cross.target))
-    return scatter <= max(3.0 * noise, 0.2 * middle) and most <= _OF_ONE_NODE * count
+    return most <= _OF_ONE_NODE * count
+
+
+def _one_factor(values: Floats, practical: float, width: float) -> float | None:
+    """The log slowness of a link that slows by it whoever crosses it alone, and two at a time twice as much; None when
+    less than four fifths of ``values`` are within ``width`` of such a step. The largest one that explains most.
+    """
+    steps = np.log(np.arange(1, _AT_A_TIME + 1))
+    bases = np.unique(np.round((values[:, None] - steps[None, :3]).ravel(), 3))
+    bases = bases[bases >= practical]
+    if bases.size == 0:
+        return None
+    distance = np.abs(values[None, :, None] - bases[:, None, None] - steps[None, None, :]).min(axis=2)
+    matched = np.mean(distance <= width, axis=1)
+    best = float(matched.max())
+    return float(bases[matched >= best - 1e-9].max()) if best >= _MATCHED else None

@@ -12,7 +12,9 @@ A rank that told its own trouble is alive, whoever blames it; evidence that name
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from wireproof.instrument.talk import clean_text
 from wireproof.model.plan import Plan
@@ -23,6 +25,9 @@ __all__ = ["lost_ranks", "scheduler_ended"]
 _MOST_TALK = 128 << 10  # of the beginning, and of the end
 _MOST_LINE = 1000
 _MOST_LINES = 20_000
+_MOST_PARTS = 64  # of a list of tasks or hosts
+_MOST_EVIDENCE = 20_000
+_MOST_SRUN = 500  # lines of dead tasks
 _OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
 _FEW = 8  # one rank in so many may be blamed for mere silence
 
@@ -184,26 +189,35 @@ def _how(following: Iterable[str]) -> str | None:
     return None
 
 
-def _tasks(text: str, known: Iterable[int]) -> set[int]:
-    """The ranks of ``0-3,7`` that are known; a range may be as long as it likes."""
-    found: set[int] = set()
-    for part in text.split(","):
+def _tasks(text: str, known: Sequence[int]) -> set[int]:
+    """The ranks of ``0-3,7`` that are known (``known`` is sorted); a range may be as long as it likes."""
+    ranges = []
+    for part in text.split(",")[:_MOST_PARTS]:
         first, _, last = part.partition("-")
         if first.isdigit() and (last.isdigit() or not last):
-            found.update(rank for rank in known if int(first) <= rank <= int(last or first))
+            ranges.append((int(first), int(last or first)))
+    found: set[int] = set()
+    reached = -1
+    for low, high in sorted(ranges):
+        begin, end = bisect_left(known, max(low, reached + 1)), bisect_right(known, high)
+        found.update(known[begin:end])
+        reached = max(reached, high)
     return found
 
 
 def _by_srun(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
     """Tasks that died before srun began to end the others."""
+    known = sorted(who.host)
+    left = _MOST_SRUN
     for line in lines:
-        if _SRUN_AFTER.search(line):
+        if left == 0 or _SRUN_AFTER.search(line):
             return
         if found := _SRUN_TASK.search(line):
+            left -= 1
             _, tasks, how = found.groups()
             own = how.startswith("Exited with exit code") and int(how.split()[-1]) in _OUR_STATUSES
             if how in _SRUN_DEATHS or (how.startswith("Exited") and not own):
-                yield _tasks(tasks, who.host), f"srun: {how}"
+                yield _tasks(tasks, known), f"srun: {how}"
 
 
 def _hosts_gone(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
@@ -218,7 +232,7 @@ def _hosts_gone(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str
 
 def _expanded(hosts: str) -> Iterator[str]:
     """``n[1-3,7]`` and ``n1,n2`` as Slurm writes them; bounded."""
-    for part in re.findall(r"[^,\[\]]{0,200}(?:\[[0-9,-]{1,100}\])?", hosts)[:64]:
+    for part in re.findall(r"[^,\[\]]{0,200}(?:\[[0-9,-]{1,100}\])?", hosts)[:_MOST_PARTS]:
         stem, bracket, inside = part.partition("[")
         if not bracket:
             yield part
@@ -310,9 +324,11 @@ def _alive(lines: Sequence[str], words: _Words) -> set[int]:
 
 def _collect(evidence: Iterable[tuple[set[int], str]], who: _Who, alive: set[int]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for ranks, why in evidence:
-        for rank in sorted(ranks & set(who.host) - alive):
-            found.setdefault(rank, f"{who.words(rank)} {_joined(why)}")
+    free = set(who.host) - alive
+    for ranks, why in islice(evidence, _MOST_EVIDENCE):
+        fresh = ranks & free
+        free -= fresh
+        found.update((rank, f"{who.words(rank)} {_joined(why)}") for rank in sorted(fresh))
     return found if len(found) < len(who.host) else {}
 
 

@@ -15,7 +15,7 @@ import msgspec
 from wireproof.cli.measure import policy_of
 from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
 from wireproof.cli.place import Asked, Place, place_of, this_machine
-from wireproof.model.plan import Point, Policy
+from wireproof.model.plan import FactRequest, Point, Policy
 from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
@@ -47,6 +47,20 @@ def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: F
     return found + ([] if quick else sweeps)
 
 
+COMMANDS_UP_TO = 256
+"""Hosts whose commands' output (ethtool, tc: 20 kB each) is collected; of more only the files of /sys."""
+
+
+def _facts(place: Place) -> tuple[FactRequest, ...]:
+    """What is read on every host: enough to tell a cause where a node is slow."""
+    from wireproof.locate.causes_facts import fact_requests
+    from wireproof.probes.snapshot import quick
+
+    nic = place.nics[0] if place.nics else ""
+    wanted = (*quick(), *(fact_requests(nic, commands=place.size <= COMMANDS_UP_TO) if place.hosts else ()))
+    return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
+
+
 SCREEN_DEADLINE_MS = 15_000
 
 
@@ -63,7 +77,6 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
     from wireproof.cli.resuming import stored_seed
     from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered
-    from wireproof.probes.snapshot import quick
 
     profile = settings.profile.value
     seed = settings.seed.value
@@ -79,7 +92,7 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
         fabric=cast(Any, settings.fabric.value),
         nic_selection=cast(Any, settings.nic_selection.value),
         policy=_policy(settings, place),
-        facts=quick(),
+        facts=_facts(place),
         out=folder / "run",
         resume=options["resume"],
         deadline_s=settings.deadline.value,

@@ -84,7 +84,7 @@ def deliver(
 def _print_json(sections: Sequence[Section]) -> None:
     from wireproof.report.machine import to_json
 
-    texts = [to_json(one.run, one.judgement, one.limits, one.criteria).rstrip() for one in sections]
+    texts = [to_json(one.run, one.judgement, one.limits, one.criteria, one.located).rstrip() for one in sections]
     click.echo(texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]")
 
 

@@ -49,6 +49,8 @@ def _find(code: str) -> Entry | Rule:
     from wireproof.verdict import catalogue as verdict
 
     key = code.strip().lower().replace("_", "-")
+    if key in verdict.causes():
+        return verdict.explain(code)
     near = get_close_matches(key, [*verdict.CATALOGUE, *lint.RULES], n=1, cutoff=0.4)
     if near and near[0] in lint.RULES:
         return lint.explain(code)

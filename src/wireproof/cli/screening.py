@@ -123,7 +123,8 @@ def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section
     located = tuple(explain(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
     lead = "Half round trips are not screened: the ranks share too few cores of one machine." if crowded(place) else ""
     section = judged(run, dataclasses.replace(wish, lead=wish.lead or lead))
-    section = dataclasses.replace(section, judgement=with_located(section.judgement, located), located=located)
+    judgement = with_located(section.judgement, located, wish.criteria, fabric)
+    section = dataclasses.replace(section, judgement=judgement, located=located, fabric=fabric)
     return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
 
 

@@ -1,0 +1,124 @@
+"""Tables of pairs: read whole or by sample, hostile names and numbers included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from wireproof.cli.locating import from_table
+from wireproof.model.errors import BadInput
+from wireproof.store.pair_table import open_pairs
+
+NODES = 60
+SLOW = 17
+
+
+def table(path: Path, *, value: str = "goodput_bytes_per_s", factor: float = 1.0, ends: str = "origin, target") -> Path:
+    """Every directed pair of 60 nodes at 10 GB/s, 1 % apart; node n17 sends at four fifths."""
+    one, other = ends.split(", ")
+    form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
+    duckdb.sql(
+        f"COPY (SELECT 'n' || a AS {one}, 'n' || b AS {other},"  # noqa: S608  a test's own names
+        f" (1e10 - 1e8 * abs(sin(a * 12.9 + b * 78.2))) * CASE WHEN a = {SLOW} THEN 0.8 ELSE 1 END * {factor}"
+        f" AS \"{value}\" FROM range({NODES}) x(a), range({NODES}) y(b) WHERE a <> b) TO '{path}' (FORMAT {form})"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "factor", "ends"),
+    [
+        ("p.parquet", "goodput_bytes_per_s", 1.0, "origin, target"),
+        ("p.csv", "MB/s", 1e-6, "src, dst"),
+        ("p.csv", "Gbit/s", 8e-9, "node1, node2"),
+        ("p.csv", "GB/s", 1e-9, "Sender, Receiver"),
+    ],
+)
+def test_a_slow_sender_is_found_whatever_the_columns_are_called(
+    tmp_path: Path, name: str, value: str, factor: float, ends: str
+) -> None:
+    found = from_table(table(tmp_path / name, value=value, factor=factor, ends=ends), None)
+    (located,) = found.located
+    assert [(blame.subject, blame.direction) for blame in located.blames] == [(f"n{SLOW}", "tx")]
+    assert located.blames[0].slowdown == pytest.approx(0.2, abs=0.02)
+    assert located.blames[0].value == pytest.approx(8e9, rel=0.02)
+    assert located.blames[0].stage == "screened"
+
+
+def test_medians_are_those_of_all_pairs(tmp_path: Path) -> None:
+    with open_pairs(table(tmp_path / "p.parquet")) as pairs:
+        assert pairs.rows == NODES * (NODES - 1)
+        assert pairs.nodes[:3] == ("n0", "n1", "n2")
+        everything = pairs.of_nodes(range(NODES))
+        tx, rx = pairs.medians()
+        for node in (0, SLOW, NODES - 1):
+            assert tx[node] == pytest.approx(np.median(everything.value[everything.origin == node]), rel=2e-3)
+            assert rx[node] == pytest.approx(np.median(everything.value[everything.target == node]), rel=2e-3)
+        between = pairs.between([node // 20 for node in range(NODES)], 3)
+        assert np.all(np.abs(between / 9.95e9 - 1) < 0.02)
+
+
+def test_the_worst_pair_is_worse_than_both_its_nodes(tmp_path: Path) -> None:
+    path = table(tmp_path / "p.csv")
+    text = path.read_text().splitlines()
+    spoiled = [",".join([*line.split(",")[:2], "4e9"]) if line.startswith("n3,n5,") else line for line in text]
+    path.write_text("\n".join(spoiled) + "\n")
+    found = from_table(path, None)
+    assert found.worst[0][:2] == ("n3", "n5")
+    assert found.worst[0][3] == pytest.approx(0.4, abs=0.02)
+
+
+def test_a_sample_has_about_so_many_partners_of_each_node(tmp_path: Path) -> None:
+    with open_pairs(table(tmp_path / "p.parquet")) as pairs:
+        some, again = pairs.sample(10), pairs.sample(10)
+        assert np.array_equal(some.origin, again.origin)
+        counts = np.bincount(some.origin, minlength=NODES)
+        assert counts.min() >= 4
+        assert counts.max() <= 20
+
+
+def test_rows_that_are_no_measurement_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("origin,target,MB/s\na,b,100\nb,a,nan\nb,c,-1\nc,b,0\nc,a,inf\na,a,5\na,c,\n,b,7\nb,c,90\n")
+    with open_pairs(path) as pairs:
+        assert pairs.rows == 2
+
+
+HOSTILE = "a'b\"c; DROP TABLE pairs --"
+
+
+def test_names_are_values_and_never_statements(tmp_path: Path) -> None:
+    path = tmp_path / "it's [a] *table*.csv"
+    quoted = '"' + HOSTILE.replace('"', '""') + '"'
+    path.write_text(f"origin,target,MB/s\n{quoted},x,100\nx,{quoted},101\n")
+    with open_pairs(path) as pairs:
+        assert set(pairs.nodes) == {HOSTILE, "x"}
+        assert pairs.rows == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "table"),
+        (b"origin,target,speed\na,b,1\n", "it needs origin, target"),
+        (b"origin,target,MB/s\n", "no pair"),
+        (b"\x00\xff\x00\xfe" * 50, "table|columns"),
+        (b"origin,target,MB/s\na,a,1\n", "no pair"),
+    ],
+)
+def test_what_is_no_table_of_pairs_is_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=said), open_pairs(path):
+        pass
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not a file"), open_pairs(tmp_path / "no.parquet"):
+        pass
+    (tmp_path / "no.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(BadInput, match="cannot be read"), open_pairs(tmp_path / "no.parquet"):
+        pass

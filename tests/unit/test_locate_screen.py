@@ -198,12 +198,26 @@ def test_slow_with_one_partner_only_is_the_pairs_fault(bad_world: World) -> None
 
 
 def test_controls_say_what_is_expected_now(bad_world: World) -> None:
-    """The whole machine is 30 % slower in the confirm stage: good pairs are too, and the suspect is no slower."""
+    """The whole machine is 30 % slower in the confirm stage: good pairs are too, and the suspect is no slower. The
+    suspect's good direction is a control as well.
+    """
     screened = screen(bad_world.measure(rounds(8)))
     slow = World(nodes=8, seed=9, tail_share=0.0, rate=0.7 * bad_world.rate)
-    again = [[(3, one)] for one in (0, 5, 7)] * 5
-    assert conclude(screened, slow.measure(again, alone=True)).blames
-    assert conclude(screened, slow.measure([*again, *[[(1, 2)]] * 5], alone=True)).blames == []
+    again = slow.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
+    assert conclude(screened, again).cleared == ["n3 tx"]
+    only = cut(again, again.origin == 3)
+    assert conclude(screened, only).blames
+    controls = slow.measure([*[[(3, one)] for one in (0, 5, 7)], [(1, 2)]] * 5, alone=True)
+    assert conclude(screened, cut(controls, controls.target != 3)).blames == []
+
+
+def test_a_faster_machine_in_the_confirm_stage_hides_nobody(bad_world: World) -> None:
+    """Alone everything is a quarter faster, the bad port too: it is slow against the others all the same."""
+    screened = screen(bad_world.measure(rounds(8)))
+    fast = dataclasses.replace(bad_world, rate=1.25 * bad_world.rate)
+    (blame,) = conclude(screened, fast.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)).blames
+    assert (blame.subject, blame.direction) == ("n3", "tx")
+    assert blame.slowdown == pytest.approx(0.2, abs=0.03)
 
 
 def test_nodes_of_another_run_are_no_partners(bad_world: World) -> None:

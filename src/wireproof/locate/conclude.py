@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from wireproof.locate.blame import blame_of
 from wireproof.locate.confirm import Alone, Finding, alone, look, look_at_pairs
@@ -25,6 +26,7 @@ __all__ = ["conclude"]
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's slowdown is not what is wrong
 _LISTED = 8
+_OTHER = {"tx": "rx", "rx": "tx"}
 _WORTH_A_WORD = 0.3  # the tail of the noise seldom reaches that far
 _SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
 
@@ -112,11 +114,27 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
     kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
     assert screened.effects is not None  # noqa: S101 - conclude has looked
     return alone(
-        confirm, {one.nodes[0] for one in screened.suspects}, _routes(screened), tier, tiers,
+        confirm, _controls(screened, confirm), tier, tiers,
         np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.level_errors,
         screened.sharp, screened.effects.noise, screened.effects.spread,
         as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
     )  # fmt: skip
+
+
+def _controls(screened: Screened, confirm: Samples) -> NDArray[np.bool_]:
+    """Samples between ports that the screen found good: they say what is expected now. The clean direction of a suspect
+    counts, for it was as good as any.
+    """
+    good = {(name, way) for name in screened.good for way in ("tx", "rx")}
+    good |= {(one.nodes[0], _OTHER[one.direction]) for one in screened.suspects if one.lone}
+    routes = {frozenset(pair) for pair in _routes(screened)}
+    found = [
+        (confirm.nodes[a], "tx") in good
+        and (confirm.nodes[b], "rx") in good
+        and frozenset((confirm.nodes[a], confirm.nodes[b])) not in routes
+        for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
+    ]
+    return np.asarray(found, dtype=np.bool_)
 
 
 def _routes(screened: Screened) -> list[tuple[str, str]]:

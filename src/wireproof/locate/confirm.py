@@ -2,7 +2,7 @@
 
 Each (suspect, direction) has its repeats with a few known-good partners. A partner's median says how slow the suspect
 is with that partner; the median over partners how slow the suspect is. The expected value of a kind of path is that of
-the pairs of good nodes in the same samples (controls), else the screen's.
+the good ports in the same samples (controls), else the screen's.
 """
 
 from __future__ import annotations
@@ -92,24 +92,15 @@ class Finding:
 
 
 def alone(
-    confirm: Samples, suspects: set[str], pairs: Iterable[Pair], tier: NDArray[np.int32], tiers: tuple[str, ...],
+    confirm: Samples, control: NDArray[np.bool_], tier: NDArray[np.int32], tiers: tuple[str, ...],
     kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], level_errors: Mapping[tuple[str, int], float],
     sharp: frozenset[str], noise: float, spread: float, practical: float, alpha: float,
 ) -> Alone:  # fmt: skip
     """The samples ready to be looked at. ``levels``: the screen's, by kind of path and of nodes; ``kind``: of each
-    sample. Three samples of good nodes on a kind of path replace the screen's level.
+    sample. Three samples of good ports (``control``) on a kind of path replace the screen's level.
     """
     logs = log_slowness(confirm)
     known = list(levels.values())
-    routes = {frozenset(pair) for pair in pairs}
-    control = np.asarray(
-        [
-            not suspects & {confirm.nodes[a], confirm.nodes[b]}
-            and frozenset((confirm.nodes[a], confirm.nodes[b])) not in routes
-            for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
-        ],
-        dtype=np.bool_,
-    )
     expected, doubt = np.empty(logs.size), np.zeros(logs.size)
     sigma = _own_noise(confirm, logs, noise)
     for number, slowest in sorted({(int(t), int(k)) for t, k in zip(tier, kind, strict=True)}):
@@ -120,7 +111,9 @@ def alone(
         measured = controls >= _CONTROLS
         expected[own] = float(np.median(logs[own & control])) if measured else level
         doubt[own] = (
-            MEDIAN_FACTOR * sigma / controls**0.5 if measured else level_errors.get((tiers[number], slowest), 0.0)
+            float(np.hypot(MEDIAN_FACTOR * sigma / controls**0.5, spread))
+            if measured
+            else level_errors.get((tiers[number], slowest), 0.0)
         )
     return Alone(
         samples=confirm, expected=expected, tier=tier, tiers=tiers, sharp=sharp, sigma=sigma, doubt=doubt,

@@ -20,6 +20,7 @@ __all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspec
 
 _MOST_PAIRS = 6
 _TAIL_REACH = 0.9
+_CLEAN = 0.25
 _EVERY_WAY = ("tx", "rx", "")
 _PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
 
@@ -27,7 +28,8 @@ _PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Suspect:
     """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard errors above zero; ``p``:
-    adjusted for all hypotheses of the sweep (Holm). ``error`` and ``expected``: log slowness.
+    adjusted for all hypotheses of the sweep (Holm). ``error`` and ``expected``: log slowness. ``lone``: the other
+    direction of the port is clean, with less than a quarter of this slowness and half the practical threshold.
     """
 
     kind: Literal["node", "port", "pair"]
@@ -38,6 +40,7 @@ class Suspect:
     p: float
     error: float
     expected: float
+    lone: bool = False
 
 
 def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
@@ -90,10 +93,12 @@ def _suspect(
         return None
     worst = max(guilty, key=lambda way: slow[way][0])
     whole = len(guilty) == len(ways)
+    others = [value for way, (value, _) in slow.items() if way != worst]
+    lone = all(value < min(_CLEAN * slow[worst][0], practical / 2.0) for value in others)
     return Suspect(
         kind="node" if whole else "port", nodes=(samples.nodes[node],), direction="" if whole else worst,
         slowdown=as_slowdown(samples.metric, slow[worst][0]), z=z, p=p, error=slow[worst][1],
-        expected=float(expected[dict(ways)[worst]][node]),
+        expected=float(expected[dict(ways)[worst]][node]), lone=bool(others) and lone and not whole,
     )  # fmt: skip
 
 

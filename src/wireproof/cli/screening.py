@@ -31,9 +31,11 @@ from wireproof.verdict.located import with_located
 __all__ = ["confirm_points", "leaves_of", "run_screen", "screen_points"]
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
-SCREEN_S = 16.0
+SCREEN_S = 10.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of that."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
+CONFIRM_MS = 250
+"""Of each point of the confirm stage: its certainty comes from several partners and repeats."""
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
 """A few nodes have few partners: their rounds are repeated until each node has about so many samples a way."""
 BRIEF_ABOVE = 64
@@ -105,7 +107,7 @@ def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | N
     if not suspects or not good:
         return []
     rounds = confirm_rounds(suspects, good, leaves_of(place.hosts, fabric), seed)
-    return _of_rounds(rounds, place, 400, brief=False)
+    return _of_rounds(rounds, place, CONFIRM_MS, brief=False)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,8 @@ Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher;
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from wireproof.launch.alike import alike_environment
 from wireproof.launch.environment import clearings
 from wireproof.launch.registry import launcher
@@ -25,7 +27,11 @@ def _reach(request: LaunchRequest) -> list[str]:
             agent = "pbs_tmrsh"  # of the schedulers' parts, a build has those that were there when it was made
         if request.scheduler == "lsf":
             agent = "blaunch"
-    return ["--prtemca", "plm", "ssh", *(["--prtemca", "plm_ssh_agent", agent] if agent else [])]
+    arguments = ["--prtemca", "plm", "ssh", *(["--prtemca", "plm_ssh_agent", agent] if agent else [])]
+    prefix = request.install.launcher.parent.parent if request.install else PurePath("/usr")
+    known = not prefix.is_absolute() or str(prefix) in ("/usr", "/usr/local")
+    # The daemons on the other hosts are looked for there; no login shell need know it.
+    return arguments if known else [*arguments, "--prefix", str(prefix)]
 
 
 def _placement(request: LaunchRequest) -> list[str]:

@@ -30,6 +30,7 @@ from wireproof.launch.slurm_words import (
     salloc_argv,
     why_ended,
 )
+from wireproof.lint.check import lint_text
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network, Topology
 
@@ -355,3 +356,18 @@ def test_the_labs_configuration_names_every_node_and_partition() -> None:
     assert topology_conf({"leaf": ("n1", "n2"), "top": ("leaf",)}) == (
         "SwitchName=leaf Nodes=n1,n2\nSwitchName=top Switches=leaf\n"
     )
+
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = Path(__file__).parent / "document"
+
+
+@pytest.mark.parametrize("name", ["osu", "imb", "opa"])
+def test_lint_finds_what_the_documents_scripts_fail_by_and_nothing_in_the_corrected_ones(name: str) -> None:
+    found = {"osu": "missing-continuation", "imb": "no-fabric-selection", "opa": "fabric-removed"}
+    printed, corrected = DOCUMENT / f"{name}-as-printed.sh", DOCUMENT / f"{name}-corrected.sh"
+    codes = {one.code for one in lint_text(printed.read_text(encoding="utf-8"), printed.name)}
+    assert {"shebang-option", found[name]} <= codes
+    assert lint_text(corrected.read_text(encoding="utf-8"), corrected.name) == []
+    example = ROOT / "examples" / "slurm" / "check.sbatch"
+    assert lint_text(example.read_text(encoding="utf-8"), example.name) == []

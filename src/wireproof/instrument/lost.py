@@ -16,9 +16,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from wireproof.instrument.rank_names import Who
 from wireproof.instrument.talk import clean_text
 from wireproof.model.plan import Plan
-from wireproof.model.record import EngineError, Frame, Host
+from wireproof.model.record import EngineError, Frame
 
 __all__ = ["lost_ranks", "scheduler_ended"]
 
@@ -112,45 +113,6 @@ def scheduler_ended(talk: bytes) -> str:
     return ""
 
 
-class _Who:
-    """The plan's ranks by every name that a launcher may use."""
-
-    def __init__(self, plan: Plan, frames: Sequence[Frame]) -> None:
-        named = {place.index: place.host for place in plan.ranks}
-        for point in plan.points:
-            for rank in (*(rank for pair in point.pairs for rank in pair), *point.members):
-                named.setdefault(rank, "")
-        self.host = named
-        self._by_name: dict[str, set[int]] = {}
-        self._by_pid: dict[tuple[int, int], int] = {}
-        for place in plan.ranks:
-            self._know(place.index, place.host, place.address)
-        for frame in frames:
-            if isinstance(frame, Host) and frame.rank in named:
-                self._know(frame.rank, frame.hostname)
-                self._by_pid[frame.rank, frame.pid] = frame.rank
-
-    def _know(self, rank: int, *names: str) -> None:
-        for name in names:
-            for form in {name.lower(), _short(name)} - {""}:
-                self._by_name.setdefault(form, set()).add(rank)
-
-    def on(self, host: str, pid: int = 0) -> set[int]:
-        """Ranks of a host; of that process alone when the frames have told the pids."""
-        host = host.strip("[]'\",.:;").lower()
-        ranks = self._by_name.get(host) or self._by_name.get(_short(host)) or set()
-        return {rank for rank in ranks if (rank, pid) in self._by_pid} or set(ranks)
-
-    def words(self, rank: int) -> str:
-        host = clean_text(self.host.get(rank, "").encode("utf-8", "replace"), 80)
-        return f"rank {rank} on {host}" if host else f"rank {rank}"
-
-
-def _short(name: str) -> str:
-    """The name before the domain; numeric addresses stay whole."""
-    return name.lower() if name.replace(".", "").isdigit() or ":" in name else name.lower().split(".", 1)[0]
-
-
 def _signal(number: int) -> str:
     import signal
 
@@ -160,7 +122,7 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-def _killed(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
+def _killed(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
     """Ranks that a launcher saw end by a signal."""
     for number, line in enumerate(lines):
         for pattern in _RANK_KILLED:
@@ -205,7 +167,7 @@ def _tasks(text: str, known: Sequence[int]) -> set[int]:
     return found
 
 
-def _by_srun(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
+def _by_srun(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
     """Tasks that died before srun began to end the others."""
     known = sorted(who.host)
     left = _MOST_SRUN
@@ -220,7 +182,7 @@ def _by_srun(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
                 yield _tasks(tasks, known), f"srun: {how}"
 
 
-def _hosts_gone(lines: Sequence[str], who: _Who) -> Iterator[tuple[set[int], str]]:
+def _hosts_gone(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
     for line in lines:
         for pattern, why in _HOST_LOST:
             if found := pattern.search(line):
@@ -277,7 +239,7 @@ class _Words:
         return set(self.waits) | self.others | self.busy
 
 
-def _silent(words: _Words, who: _Who) -> Iterator[tuple[set[int], str]]:
+def _silent(words: _Words, who: Who) -> Iterator[tuple[set[int], str]]:
     """Those who said nothing in time and are waited for; else the few that said nothing at all, or were busy."""
     if not words.spoken:
         return
@@ -295,7 +257,7 @@ def _silent(words: _Words, who: _Who) -> Iterator[tuple[set[int], str]]:
         yield set(words.busy), why
 
 
-def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], who: _Who) -> Iterator[tuple[set[int], str]]:
+def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], who: Who) -> Iterator[tuple[set[int], str]]:
     """Ranks that survivors have lost, by the survivors' own words."""
     for line in lines:
         if found := _PEER.search(line):
@@ -322,7 +284,7 @@ def _alive(lines: Sequence[str], words: _Words) -> set[int]:
     return told | words.spoken
 
 
-def _collect(evidence: Iterable[tuple[set[int], str]], who: _Who, alive: set[int]) -> dict[int, str]:
+def _collect(evidence: Iterable[tuple[set[int], str]], who: Who, alive: set[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     free = set(who.host) - alive
     for ranks, why in islice(evidence, _MOST_EVIDENCE):
@@ -344,7 +306,7 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
     """
     if scheduler_ended(talk):
         return {}
-    who = _Who(plan, frames)
+    who = Who(plan, frames)
     lines = list(_lines(talk))
     words = _Words(lines, set(who.host))
     nobody: set[int] = set()

@@ -267,6 +267,7 @@ void Sweep::measure_group(const Point& point, Records& records) {
                              .seed = plan_.seed,
                              .moves_payload = transport_.moves_payload(),
                              .host_clock = virtual_time ? nullptr : &clock_};
+  if (own_ranks().size() == 1) watchdog::wait_for_others();
   transport_.run_group(point.members, clock_, [&](GroupEnd& end) {
     if (end.member() != 0) {
       records.payload_bytes += GroupMember(end, context).serve();
@@ -276,6 +277,7 @@ void Sweep::measure_group(const Point& point, Records& records) {
     records.payload_bytes += outcome.sent_bytes.front() + outcome.received_bytes.front();
     records.group = group_json(outcome, point);
   });
+  watchdog::busy();
 }
 
 void Sweep::originate(Pair& pair, const EndContext& context, Records& records) {

@@ -253,6 +253,9 @@ void read_point(Statement& line, Draft& plan) {
   if (!plan.point_ids.insert(*id).second) {
     line.fail("point id " + std::to_string(*id) + " comes twice");
   }
+  const auto& members = point.members;
+  const auto kept = [&](int rank) { return plan.keeps(rank); };
+  if (std::none_of(members.begin(), members.end(), kept)) point.members = {};
   plan.points.push_back(std::move(point));
 }
 

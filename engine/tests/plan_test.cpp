@@ -125,6 +125,13 @@ TEST(Plan, KeepsOnlyThePairsOfARank) {
   EXPECT_EQ(whole.points.at(1).pairs.size(), 2U);
   EXPECT_EQ(own.points.at(0).pairs, (std::vector<std::pair<int, int>>{{2, 3}}));
   EXPECT_TRUE(own.points.at(1).pairs.empty());
+  const std::string rings = std::string(kHead) +
+                            "point id=1 pattern=ring message_bytes=8 members=0:2\n"
+                            "point id=2 pattern=ring message_bytes=8 members=1:40\n";
+  const Plan ring = parse_plan(rings, [](int rank) { return rank == 3; });
+  EXPECT_TRUE(ring.points.at(0).members.empty());
+  EXPECT_EQ(ring.points.at(0).highest_rank, 2);
+  EXPECT_EQ(ring.points.at(1).members.size(), 40U);
   EXPECT_EQ(own.points.at(1).highest_rank, 9);  // so that all ranks refuse it together
   EXPECT_NE(
       complaint_about("point id=1 pattern=put message_bytes=8 pairs=5-6,6-7").find("disjoint"),

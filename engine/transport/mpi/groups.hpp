@@ -19,6 +19,9 @@ class MpiGroups {
 
   /// Collective over the members.
   GroupEnd& end_of(const std::vector<int>& members, const HostClock& clock, bool yield);
+  /// Frees every communicator; all members of all groups call it between points, in one order of
+  /// groups: that of their member lists.
+  void forget();
 
  private:
   static constexpr int kGroupTag = 6;
@@ -26,6 +29,7 @@ class MpiGroups {
   MPI_Comm data_;
   MPI_Comm control_;
   std::map<std::vector<int>, std::unique_ptr<LinkGroupEnd<MpiGroupLink>>> ends_;
+  std::map<std::vector<int>, MPI_Comm> communicators_;
 };
 
 }  // namespace wireproof

@@ -11,8 +11,8 @@
 #include "base/failure.hpp"
 #include "pattern/link_pair.hpp"
 #include "transport/binomial.hpp"
-#include "transport/mpi/groups.hpp"
 #include "transport/mpi/abilities.hpp"
+#include "transport/mpi/groups.hpp"
 #include "transport/mpi/mpi_link.hpp"
 #include "transport/openers.hpp"
 
@@ -162,7 +162,10 @@ class MpiTransport final : public Transport {
     (originates ? roles.originate : roles.answer)(*pair);
   }
 
-  void forget_pairs() override { pairs_.clear(); }
+  void forget_pairs() override {
+    pairs_.clear();
+    groups_.forget();
+  }
   bool has_groups() const override { return true; }
   void run_group(const std::vector<int>& members, const HostClock& clock,
                  const GroupRole& role) override {

@@ -56,7 +56,7 @@ CASES: dict[str, LaunchRequest] = {
     **{f"pbs-{one}-ssh": request(one, scheduler="pbs", job="12.srv") for one in FAMILIES},
     **{f"lsf-{one}": request(one, scheduler="lsf", job="12") for one in FAMILIES},
     "lsf-openmpi-jsrun": request(
-        "openmpi", scheduler="lsf", starter="scheduler", hosts=EIGHT, nics=("ib0",) * 8, cores=64
+        "openmpi", scheduler="lsf", agent="/opt/ibm/jsm/bin/jsrun", hosts=EIGHT, nics=("ib0",) * 8, cores=64
     ),
     **{f"flux-{one}": request(one, scheduler="flux", job="f3", starter="scheduler") for one in FAMILIES},
     **{f"flux-{one}-ssh": request(one, scheduler="flux", job="f3") for one in FAMILIES},
@@ -99,7 +99,7 @@ def test_every_rank_and_only_named_hosts_are_in_it(name: str) -> None:
     asked = CASES[name]
     words = build_command("mpi", asked).argv
     assert words[-len(asked.words) :] == tuple(asked.words)
-    if "jsrun" not in words and asked.hosts:
+    if not words[0].endswith("jsrun") and asked.hosts:
         text = " ".join(words).replace("n[1-2]", "n1,n2")
         assert all(host in text for host in asked.hosts)
 
@@ -117,15 +117,20 @@ def test_a_dollar_is_no_variable_of_flux() -> None:
     assert "--env=A=$$HOME/x" in build_command("mpi", asked).argv
 
 
-@pytest.mark.parametrize("scheduler", ["flux", "lsf"])
-def test_what_one_call_cannot_say_is_refused(scheduler: str) -> None:
-    wishes = {"scheduler": scheduler, "starter": "scheduler"}
+@pytest.mark.parametrize(("scheduler", "agent"), [("flux", ""), ("lsf", "/bin/jsrun")])
+def test_what_one_call_cannot_say_is_refused(scheduler: str, agent: str) -> None:
+    wishes = {"scheduler": scheduler, "starter": "scheduler", "agent": agent}
     with pytest.raises(BadInput, match="equally many"):
         build_command("mpi", request("openmpi", hosts=("n1", "n2", "n1"), nics=(), **wishes))
     with pytest.raises(BadInput, match="in turns"):
         build_command("mpi", request("openmpi", hosts=("n1", "n2", "n2", "n1"), nics=(), **wishes))
     with pytest.raises(BadInput, match="ib0, ib1"):
         build_command("mpi", request("openmpi", nics=("ib0", "ib1"), **wishes))
+
+
+def test_jsrun_is_no_launcher_of_hydras_families() -> None:
+    with pytest.raises(BadInput, match="blaunch"):
+        build_command("mpi", request("intel", scheduler="lsf", agent="/bin/jsrun"))
 
 
 def test_ten_thousand_hosts_fit_into_one_argument_of_flux() -> None:

@@ -7,6 +7,7 @@ and its pages on jsrun; Hydra's ``-launcher lsf`` starts ``blaunch -n HOST ...``
 from __future__ import annotations
 
 import dataclasses
+from pathlib import PurePath
 
 from wireproof.launch.alike import alike_environment, per_host, rank_order
 from wireproof.launch.environment import clearings
@@ -19,10 +20,10 @@ __all__ = ["lsf"]
 
 @launcher("lsf")
 def lsf(request: LaunchRequest) -> LaunchCommand:
-    """Open MPI by ``jsrun`` when LSF's launcher is wanted; else the MPI's own launcher over ``blaunch``."""
+    """The MPI's own launcher over ``blaunch``; Open MPI by ``jsrun`` when that is the agent (few sites have it)."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
-    if request.starter == "scheduler" and request.install.family == "openmpi" and not request.agent:
+    if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
     command = BUILDERS[request.install.family](request)
     way = request.agent or "blaunch"
@@ -32,12 +33,14 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
 def _jsrun(request: LaunchRequest) -> LaunchCommand:
     """One resource set a host with all its cores. jsrun gives standard input to the first task and takes no host names:
     it fills the job's hosts in its own order."""
+    if request.install is None or request.install.family != "openmpi":
+        raise BadInput("jsrun starts Open MPI and its relatives only: leave --launcher out, and blaunch is used.")
     each = per_host(request, "jsrun")
     order = rank_order(request)
     if order == "other":
         raise BadInput("jsrun numbers ranks host after host or in turns: give the hosts in one of these orders.")
     environment = alike_environment(request, "jsrun")
-    argv = ["jsrun", "--nrs", str(request.size // each), "--rs_per_host", "1", "--tasks_per_rs", str(each)]
+    argv = [request.agent, "--nrs", str(request.size // each), "--rs_per_host", "1", "--tasks_per_rs", str(each)]
     argv += ["--cpu_per_rs", "ALL_CPUS", "--bind", "none", "--exit_on_error", "1"]
     argv += ["--launch_distribution", "cyclic" if order == "cyclic" and each > 1 else "packed"]
     argv += ["--chdir", request.folder] if request.folder else []
@@ -48,7 +51,7 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
         launcher="jsrun",
         clear=clearings("openmpi"),
         notes=("jsrun chooses among the job's hosts itself: the engine says which rank ran where",),
-        library=str(request.install.library or "") if request.install else "",
+        library=str(request.install.library or ""),
         expect=request.engine.expect,
         engine=request.engine.path,
     )

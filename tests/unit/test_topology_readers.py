@@ -112,6 +112,7 @@ def test_our_own_form() -> None:
         ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n", "below itself"),
         ("SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n", "line 2: switch x is named but no line defines it"),
+        ("SwitchName=a Nodes=n1\n=x\n", "line 2: =x is not understood"),
         ("SwitchName=a Nodes=n1\nNodeName=n1 CPUs=4\n", "line 2: NodeName=n1 CPUs=4 is not understood"),
         ("topology: \n  tree:\n", "scontrol show topology"),
         ("[[switch]]\nname = 3\n", "number 1: name and nic must be text"),

@@ -16,6 +16,8 @@ from wireproof.model.fabric import Fabric
 
 __all__ = ["read_slurm"]
 
+_MOST_TOLD = 1_000_000  # scontrol repeats each node at each level
+
 
 @dataclasses.dataclass
 class _Line:
@@ -52,7 +54,7 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
         builder.note("blocks (topology/block) are taken as leaf switches; how they are joined is not told.")
     name = words["switchname"] or words["blockname"]
     if not name:
-        first = line.split("=", 1)[0].split()[0].lower()
+        first = line.partition("=")[0].strip().lower().partition(" ")[0]
         if first == "include":
             builder.note(f"line {number} includes another file, which is not read.")
         elif first not in ("blocksizes", "blocksize"):
@@ -68,6 +70,7 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     """
     builder = Builder(source)
     told: dict[str, _Line] = {}
+    names = 0
     for number, line in _logical_lines(text):
         parsed = _parse(builder, number, line)
         if parsed is None:
@@ -77,13 +80,15 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
             before = told[parsed.name].number
             raise BadInput(f"{builder.where(number)}: switch {short(parsed.name)} is there twice (line {before}).")
         told[parsed.name] = parsed
+        names += len(parsed.nodes) + len(parsed.switches)
+        if names > _MOST_TOLD:
+            raise BadInput(f"{builder.where(number)}: more than {_MOST_TOLD} names; give the fabric that is meant.")
     levels = _heights(builder, told)
-    below = _nodes_below(told, levels)
-    for each in told.values():
-        inner = set().union(*(below[child] for child in each.switches))
+    placed: dict[str, int] = {}
+    for each in sorted(told.values(), key=lambda line: (levels[line.name], line.number)):
         for node in each.nodes:
-            if node not in inner:  # scontrol repeats at each level what hangs below
-                builder.attach(node, each.name, each.number)
+            if placed.setdefault(node, levels[each.name]) == levels[each.name]:
+                builder.attach(node, each.name, each.number)  # else scontrol repeats what hangs below
         for child in each.switches:
             builder.join(child, each.name, each.number)
     builder.note(f"{source} does not tell how many cables join two switches.")
@@ -115,11 +120,3 @@ def _heights(builder: Builder, told: dict[str, _Line]) -> dict[str, int]:
                     raise BadInput(f"{where}: switch {short(child)} is named but no line defines it.")
                 stack.append((child, False))
     return levels
-
-
-def _nodes_below(told: dict[str, _Line], levels: dict[str, int]) -> dict[str, set[str]]:
-    """Switch to all nodes that its line or its children's lines name."""
-    below: dict[str, set[str]] = {}
-    for name in sorted(levels, key=levels.__getitem__):
-        below[name] = set(told[name].nodes).union(*(below[child] for child in told[name].switches))
-    return below

@@ -183,6 +183,11 @@ def test_the_same_fabric_told_by_both_ends_counts_its_cables_once() -> None:
     assert cables(read_topology(text + text, "twice")) == cables(read_topology(text, "once"))
 
 
+def test_a_switch_that_only_its_neighbour_names_keeps_its_identity() -> None:
+    text = 'Switch 2 "S-01" # "leaf1"\n[1] "H-0a"[1](b) # "n1 mlx5_0"\n[2] "S-02"[1]\n'
+    assert cables(read_topology(text, "cut")) == {("leaf1", "S-02"): (1, None)}
+
+
 @pytest.mark.parametrize(
     ("description", "expected"),
     [

@@ -69,8 +69,8 @@ class _Reader:
 
     def _port(self, number: int, own: str, other: str, other_port: str, comment: str) -> None:
         quoted = _QUOTED.search(comment)
-        if quoted and quoted.group(1):
-            self.names.setdefault(other, quoted.group(1))
+        if not self.names.get(other):
+            self.names[other] = quoted.group(1) if quoted else ""
         speed = _SPEED.search(comment)
         rate = int(speed.group(1)) * _LANE[speed.group(2)] * 1e9 if speed else None
         ends = sorted([(self.current, own), (other, other_port)])

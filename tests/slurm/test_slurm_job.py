@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -90,8 +91,6 @@ def test_the_wait_is_bounded_and_only_our_job_is_cancelled(here: Cluster) -> Non
     ],
 )
 def test_refusals(here: Cluster, request_: JobRequest, kind: type[Exception], words: str) -> None:
-    import dataclasses
-
     with pytest.raises(kind, match=words) as caught:
         allocate(dataclasses.replace(request_, through=here.through))
     assert "\n" not in str(caught.value)

@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.mpi.mpis import EVERY_MPI
 from tests.slurm.labs import MIB, Cluster, measured, plan_for, request_for
@@ -102,18 +103,12 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     request = LaunchRequest(engine=engine_for("tcp", None), hosts=("n1", "n2"), meet=meet, job=job.job)
     (way,) = slurm_ways(request, find_slurm(here.through), job_hosts=job.hosts)
     plan = plan_for(("n1", "n2"))
-    ranks = tuple(dataclasses_replace(rank, address=here.lab.node_address(rank.host, "hsn")) for rank in plan.ranks)
-    plan = dataclasses_replace(plan, transport=Transport(kind="tcp"), ranks=ranks)
+    ranks = tuple(msgspec.structs.replace(rank, address=here.lab.node_address(rank.host, "hsn")) for rank in plan.ranks)
+    plan = msgspec.structs.replace(plan, transport=Transport(kind="tcp"), ranks=ranks)
     before = here.sent("n1", "hsn0")
     outcome = measured(here, slurm(way_request(request, way)), plan, tmp_path / "run")
     assert outcome.complete, outcome.ending
     assert here.sent("n1", "hsn0") - before > payload_of(outcome) > MIB
-
-
-def dataclasses_replace(value: object, **more: object) -> object:
-    import msgspec
-
-    return msgspec.structs.replace(value, **more)  # type: ignore[type-var]
 
 
 def test_a_wrong_nic_is_seen_by_the_counters(here: Cluster, job: Allocation, tmp_path: Path) -> None:

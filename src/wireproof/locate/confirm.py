@@ -28,7 +28,7 @@ Pair = tuple[str, str]
 
 _CONTROLS = 3
 _PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05
-_NOT_BELOW = 1.645  # standard errors by which an estimate may miss the practical threshold: 5 % of the time by chance
+_NOT_BELOW = 2.0  # standard errors by which an estimate may miss the practical threshold: 2.3 % of the time by chance
 _STRICT = 0.2  # of the family-wise error: what was suspected because it was slow tends to look slow
 _FAR = 3.0
 _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown speaks against it

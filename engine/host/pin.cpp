@@ -19,7 +19,7 @@ std::optional<int> read_small(const std::string& path) {
 }
 
 std::string device_of(const std::string& root, const std::string& nic) {
-  const std::string net = under_root(root, "sys/class/net/" + nic + "/device");
+  std::string net = under_root(root, "sys/class/net/" + nic + "/device");
   if (!list_directory(net).empty()) return net;
   return under_root(root, "sys/class/infiniband/" + nic + "/device");
 }

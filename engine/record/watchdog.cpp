@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
@@ -60,12 +61,12 @@ void say(const char* line) {
 /// had no processor when the others spoke: its line says so.
 void say_last_word() {
   char line[sizeof(LastWord::line) + 16];
-  std::size_t length = strlen(g_last_word[g_current_word].line);
-  memcpy(line, g_last_word[g_current_word].line, length);
+  const std::string_view word = g_last_word[g_current_word].line;
   const bool late = monotonic_ns() > g_alarm_ns + kLateNs;
-  const char* const ending = late ? ", late\n" : "\n";
-  memcpy(line + length, ending, strlen(ending));
-  length += strlen(ending);
+  const std::string_view ending = late ? ", late\n" : "\n";
+  word.copy(line, word.size());
+  ending.copy(line + word.size(), ending.size());
+  const std::size_t length = word.size() + ending.size();
   write_all(STDERR_FILENO, {line, length});
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "in_process.hpp"
+#include "temporary_tree.hpp"
 
 namespace wireproof {
 namespace {
@@ -102,6 +103,30 @@ TEST(Sweep, ABriefPointLeavesTheBatchesOut) {
   }
   EXPECT_EQ(frame.find("sentinels"), std::string::npos);
   EXPECT_LT(2 * longest(brief.frames), longest(full.frames));
+}
+
+TEST(Sweep, ABriefWitnessAlwaysHasTheClaimedBytes) {
+  const test::TemporaryTree tree;
+  for (const char* nic : {"hsn0", "eth0"}) {
+    const std::string folder = std::string("sys/class/net/") + nic + "/";
+    tree.write(folder + "ifindex", "2\n");
+    for (const char* name : {"tx_bytes", "rx_bytes", "tx_packets"}) {
+      tree.write(folder + "statistics/" + name, "5\n");
+    }
+  }
+  const std::string text =
+      "wireproof-plan 1\nrun id=r seed=5\ntransport kind=model\nwitness idle_ms=1 root=" +
+      tree.root() +
+      "\nmodel latency_ns=1000 gap_ns_per_byte=0.1\nrank index=0 host=a nic=hsn0\n"
+      "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 detail=";
+  const Told full = run(text + "full\n");
+  const Told brief = run(text + "brief\n");
+  const std::string& frame = brief.frames.at(brief.frames.size() - 2);
+  EXPECT_NE(frame.find(R"("net/hsn0/tx_bytes":[5,5])"), std::string::npos) << frame;
+  EXPECT_NE(frame.find(R"("net/hsn0/rx_bytes":[5,5])"), std::string::npos);
+  EXPECT_EQ(frame.find("tx_packets"), std::string::npos);  // stood still, and tells no bytes
+  EXPECT_EQ(frame.find("net/eth0"), std::string::npos);    // nobody claimed it
+  EXPECT_EQ(full.frames.at(full.frames.size() - 2).find("net/hsn0"), std::string::npos);
 }
 
 /// Peak memory does not tell (other tests have raised it); what is in use now does.

@@ -151,7 +151,7 @@ def run(setting: Setting) -> None:
     """Adds a row for each figure that locate has to reach."""
     setting.say("locate: synthetic worlds")
     _analysis_time(setting)
-    _counted(setting, "8 nodes, a port at 80 %: port and direction", 400, 0.99, "at least", _small(0.8), "sigma 3 %")
+    _counted(setting, "8 nodes, a port at 80 %: port and direction", 1000, 0.99, "at least", _small(0.8), "sigma 3 %")
     _counted(setting, "8 good nodes: anybody blamed", 1000, 0.01, "at most", _small(1.0), "sigma 3 %, tail 5 %")
     _counted(setting, "1,024 good nodes: anybody blamed", 400, 0.01, "at most", _blames_in_a_good_world, "12 rounds")
     _counted(setting, "two bad nodes paired together: both, and they alone", 100, 0.95, "at least", _both_of_a_bad_pair)

@@ -81,6 +81,9 @@ void check_group_formula(const Statement& line, const Point& point) {
   const bool known = point.formula == robust ||
                      (point.pattern == Pattern::ring && point.formula == hpcc) ||
                      (rate && (point.formula == osu || point.formula == imb_mpi1));
+  if (known && point.formula == hpcc && point.message_bytes == 0) {
+    line.fail("formula hpcc marks the ends of a message: message_bytes must be 1 or more");
+  }
   if (known) return;
   line.fail("formula " + std::string(name_of(point.formula)) + " has no " +
             std::string(name_of(point.pattern)) +

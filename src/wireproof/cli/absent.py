@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wireproof.cli.place import Place
 
-__all__ = ["absent"]
+__all__ = ["absent", "nobody"]
 
 TIMEOUT_S = 10.0
 
@@ -37,3 +37,8 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         answers = reachable(hosts, agent=place.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
     return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+
+
+def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
+    """For transports that play all ranks in one process: their hosts are names only."""
+    return {}

@@ -43,7 +43,8 @@ def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: F
         return sweeps
     from wireproof.cli.screening import screen_points
 
-    found = screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"])
+    size = MODEL_BYTES if settings.transport.value == "model" else None
+    found = screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"], size=size)
     return found + ([] if quick else sweeps)
 
 
@@ -62,17 +63,23 @@ def _facts(place: Place) -> tuple[FactRequest, ...]:
 
 
 SCREEN_DEADLINE_MS = 15_000
+MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
 
 
 def _policy(settings: Settings, place: Place) -> Policy:
     """A screen's points are short: who has not ended soon after its budget is hung, and the rest is to go on."""
     policy = policy_of(settings)
+    if settings.transport.value == "model":  # its time is made up, and its bytes are really moved: few of them tell all
+        return msgspec.structs.replace(
+            policy, block_us=20, warmup_min_us=20, warmup_min_operations=10, point_deadline_ms=MODEL_DEADLINE_MS
+        )
     if place.size <= 2 or settings.budget.value is not None:
         return policy
     return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
 
 
 def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None) -> Any:
+    from wireproof.cli.modelled import faults_of, model_of
     from wireproof.cli.physics import read_table
     from wireproof.cli.resuming import stored_seed
     from wireproof.cli.session import Wish
@@ -92,7 +99,9 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
         fabric=cast(Any, settings.fabric.value),
         nic_selection=cast(Any, settings.nic_selection.value),
         policy=_policy(settings, place),
-        facts=_facts(place),
+        model=model_of(options["model_world"]) if settings.transport.value == "model" else None,
+        model_faults=faults_of(options["model_fault"], place.size),
+        facts=_facts(place) if settings.transport.value != "model" else (),
         out=folder / "run",
         resume=options["resume"],
         deadline_s=settings.deadline.value,
@@ -164,6 +173,8 @@ def _parts(wish: Any, place: Place, fabric: Fabric | None) -> list[Any]:
 @click.option("--all-pairs", is_flag=True, help="every pair, however many hosts.")
 @click.option("--dry-run", is_flag=True, help="print every command and script, and start nothing.")
 @click.option("--prolog", is_flag=True, help="health check before a job: one line, at most 60 s, nothing changed.")
+@click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
+@click.option("--model-fault", multiple=True, metavar="rank=N,tx=SHARE", help="a fault planted in that world.")
 @place_options
 @job_options
 @link_options

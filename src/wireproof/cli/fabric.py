@@ -40,7 +40,7 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
         if not text.strip():
             return None
         fabric = read_topology(text, "scontrol show topology")
-    fabric, notes = against(fabric, place.hosts)
+    fabric, notes = against(fabric, place.hosts, place.nics[0] if place.nics else "")
     for note in (*fabric.notes, *notes):
         say(note)
     return fabric

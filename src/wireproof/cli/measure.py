@@ -12,30 +12,13 @@ from typing import Any, cast
 import click
 import msgspec
 
+from wireproof.cli.modelled import model_of
 from wireproof.cli.options import link_options, output_options, place_options, settings_of
 from wireproof.cli.patterns import GROUP_PATTERNS, PATTERNS, SATURATED
-from wireproof.model.errors import BadInput
-from wireproof.model.plan import ModelWorld, Policy
+from wireproof.model.plan import Policy
 from wireproof.settings.resolve import Settings
 
 __all__ = ["command", "policy_of"]
-
-
-def _model(text: str | None) -> ModelWorld:
-    """``latency_ns=1500,gap_ns_per_byte=0.08,...`` as the world of the model transport."""
-    fields: dict[str, str] = {}
-    for part in (text or "latency_ns=1000,gap_ns_per_byte=0.1").split(","):
-        name, separator, value = part.partition("=")
-        if not separator:
-            raise BadInput(f"--model {part[:40]!r} is not NAME=NUMBER: give {', '.join(ModelWorld.__struct_fields__)}.")
-        fields[name.strip()] = value
-    try:
-        return msgspec.convert(fields, ModelWorld, strict=False)
-    except msgspec.ValidationError as error:
-        known = ", ".join(ModelWorld.__struct_fields__)
-        raise BadInput(
-            f"--model {text!r}: {error}; there is {known}, latency_ns and gap_ns_per_byte are needed."
-        ) from error
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -94,7 +77,7 @@ def command(pattern: str, **options: Any) -> int:
     saturation (message_rate over sizes and ranks per host: where is the link full?).
     """
     from wireproof.cli.delivery import deliver, say
-    from wireproof.cli.measuring import points_of, saturated, spread
+    from wireproof.cli.measuring import extra_of, points_of, saturated, spread
     from wireproof.cli.physics import read_table
     from wireproof.cli.place import Asked, place_of, this_machine
     from wireproof.cli.session import Wish, run_session
@@ -123,11 +106,12 @@ def command(pattern: str, **options: Any) -> int:
             fabric=cast(Any, settings.fabric.value),
             nic_selection=cast(Any, settings.nic_selection.value),
             policy=policy_of(settings),
-            model=_model(options["model_world"]) if transport == "model" else None,
+            model=model_of(options["model_world"]) if transport == "model" else None,
             out=folder / "run",
             resume=options["resume"],
             deadline_s=settings.deadline.value,
             table=table,
+            extra=extra_of(pattern, options, place),
         )
         section, outcomes = run_session(wish, place)
         part = (saturated(section) if pattern == "saturation" else section, outcomes)

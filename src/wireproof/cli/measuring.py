@@ -19,7 +19,7 @@ from wireproof.report import quantity
 from wireproof.report.section import Section
 from wireproof.settings.resolve import Settings
 
-__all__ = ["points_of", "saturated", "spread"]
+__all__ = ["extra_of", "points_of", "saturated", "spread"]
 
 _TWO_FORMS = ("put", "get", "accumulate", "persistent", "partitioned", "threads")
 _WORD = ("fetch_and_op", "compare_and_swap")
@@ -95,9 +95,9 @@ def _group(pattern: GroupPattern, settings: Settings, options: dict[str, Any], r
 def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
     sizes = settings.sizes.value or ((_WORD_BYTES,) if pattern in _WORD else SIZES)
     if pattern == "accumulate":
-        sizes = tuple(size for size in sizes if size % _WORD_BYTES == 0)
+        sizes = tuple(size for size in sizes if size and size % _WORD_BYTES == 0)
     if pattern == "partitioned":
-        sizes = tuple(size for size in sizes if size % (options["partitions"] or 1) == 0)
+        sizes = tuple(size for size in sizes if size and size % (options["partitions"] or 1) == 0)
     points: list[Point] = []
     for pairs in ([(0, 1)], [(1, 0)]) if options["both_directions"] else ([(0, 1)],):
         points += sweep(
@@ -116,6 +116,18 @@ def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Po
     if not points:
         raise BadInput(f"{pattern} cannot be measured at these sizes: give larger ones, multiples of 8 B.")
     return points
+
+
+def extra_of(pattern: str, options: dict[str, Any], place: Place) -> tuple[tuple[str, str], ...]:
+    """Variables that a pattern needs on every rank."""
+    extra: dict[str, str] = {}
+    if pattern == "threads":
+        # Before MPI_Init only the environment can say it; asked for, it costs every other number dearly.
+        extra["WIREPROOF_THREADS"] = str(options["threads"] or 1)
+    if pattern == "compare_and_swap" and not place.hosts:
+        # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host (ompi 7027, 11349).
+        extra["OMPI_MCA_osc"] = "pt2pt"
+    return tuple(extra.items())
 
 
 def saturated(section: Section) -> Section:

@@ -152,7 +152,9 @@ def lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
 
     if name:
         return open_lab(name)
-    having = [one.name for one in find_labs() if one.topology and set(hosts) <= set(one.topology.nodes)]
+    # Seen from inside a node the lab around us looks crashed: its supervisor is in another pid namespace.
+    labs = [one for one in find_labs() if one.state in ("up", "degraded")]
+    having = [one.name for one in labs if one.topology and set(hosts) <= set(one.topology.nodes)]
     if len(having) > 1:
         raise BadInput(f"the labs {', '.join(having)} all have these nodes: say which with --lab.")
     return open_lab(having[0]) if having else None

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.cli.campaign import Carried
+from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
 from wireproof.cli.session import Wish, carried_run, judged, merged_run
 from wireproof.instrument.measure import Outcome
@@ -22,8 +23,9 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
-from wireproof.plan.schedule import Pair, confirm_rounds, screen_rounds, screen_size
+from wireproof.plan.schedule import Pair, confirm_rounds, screen_rounds, screen_size, unconfirmed
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
@@ -70,11 +72,13 @@ def crowded(place: Place) -> bool:
     return place.machine_ranks > len(os.sched_getaffinity(0))
 
 
-def _of_rounds(rounds: Sequence[Sequence[Pair]], place: Place, budget_ms: int, *, brief: bool) -> list[Point]:
+def _of_rounds(
+    rounds: Sequence[Sequence[Pair]], place: Place, budget_ms: int, *, brief: bool, size: int | None = None
+) -> list[Point]:
     """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
     rate_bits_per_s = place.link.rate_bits_per_s if place.link else None
     points: list[Point] = []
-    size = screen_size(rate_bits_per_s)
+    size = size or screen_size(rate_bits_per_s)
     window = _window(size, rate_bits_per_s)
     for pairs in rounds:
         back = [(target, origin) for origin, target in pairs]
@@ -85,7 +89,7 @@ def _of_rounds(rounds: Sequence[Sequence[Pair]], place: Place, budget_ms: int, *
 
 
 def screen_points(
-    place: Place, fabric: Fabric | None, *, seed: int, rounds: int | None, all_pairs: bool
+    place: Place, fabric: Fabric | None, *, seed: int, rounds: int | None, all_pairs: bool, size: int | None = None
 ) -> list[Point]:
     """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless ``all_pairs``."""
     count = place.size
@@ -94,10 +98,12 @@ def screen_points(
     chosen = screen_rounds(count, leaves, seed, wanted)
     chosen = chosen * max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / len(chosen))))
     budget_ms = max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen)))))
-    return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE)
+    return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE, size=size)
 
 
-def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int) -> list[Point]:
+def confirm_points(
+    screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int, size: int | None = None
+) -> list[Point]:
     """Suspects of any metric against partners known to be good in all: each pair alone, both directions, repeated."""
     index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
     names = dict.fromkeys(name for one in screens for suspect in one.suspects for name in suspect.nodes)
@@ -107,7 +113,11 @@ def confirm_points(screens: Sequence[Screened], place: Place, fabric: Fabric | N
     if not suspects or not good:
         return []
     rounds = confirm_rounds(suspects, good, leaves_of(place.hosts, fabric), seed)
-    return _of_rounds(rounds, place, CONFIRM_MS, brief=False)
+    left = unconfirmed(suspects)
+    if left:
+        named = fold(place.hosts[rank] for rank in left)
+        say(f"{len(left)} of the suspects are not measured again, the others come first: {named}")
+    return _of_rounds(rounds, place, CONFIRM_MS, brief=False, size=size)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +151,8 @@ def _confirm(
     """The second stage; None when nobody is suspected, or when the first was broken off."""
     if carried.ended in ("interrupted", "disk-full"):
         return None
-    points = confirm_points([one for one in screens.values() if one], place, fabric, seed=wish.seed)
+    size = next((point.message_bytes for point in wish.points if point.pattern == "stream"), None)
+    points = confirm_points([one for one in screens.values() if one], place, fabric, seed=wish.seed, size=size)
     if not points:
         return None
     ordered = tuple(

@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import msgspec
 
-from wireproof.cli.absent import absent
+from wireproof.cli.absent import absent, nobody
 from wireproof.cli.campaign import GOES_ON, Carried, carry_out
 from wireproof.cli.place import Place
 from wireproof.cli.starting import Way, install_for, started, ways_of
@@ -21,7 +21,17 @@ from wireproof.launch.command import provenance
 from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, Transport, TransportKind
+from wireproof.model.plan import (
+    FactRequest,
+    ModelFault,
+    ModelWorld,
+    Plan,
+    Point,
+    Policy,
+    RankPlace,
+    Transport,
+    TransportKind,
+)
 from wireproof.model.record import EngineError, Host
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
@@ -47,6 +57,7 @@ class Wish:
     nic_selection: NicSelection = "claimed"
     policy: Policy = dataclasses.field(default_factory=Policy)
     model: ModelWorld | None = None
+    model_faults: tuple[ModelFault, ...] = ()
     facts: tuple[FactRequest, ...] = ()
     out: Path | None = None
     resume: bool = False
@@ -78,6 +89,7 @@ def _plan(wish: Wish, place: Place, expect: str) -> Plan:
         points=wish.points,
         policy=policy,
         model=wish.model,
+        model_faults=wish.model_faults,
         facts=wish.facts,
     )
 
@@ -119,11 +131,25 @@ def carried_run(wish: Wish, place: Place, *, lost: Mapping[int, str] | None = No
 
 def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
     def launch(points: tuple[Point, ...], where: Place, claim: Claim, folder: Path | None, said: str) -> Outcome:
-        part = dataclasses.replace(wish, points=points, out=folder, resume=False, title=wish.title + said)
+        faults = _faults_of(wish.model_faults, place, where)
+        part = dataclasses.replace(
+            wish, points=points, out=folder, resume=False, title=wish.title + said, model_faults=faults
+        )
         return _launch(part, where, claim)
 
+    probe = nobody if wish.transport in ("null", "model") else absent
     return carry_out(
-        wish.points, place, place.claim(), launch, out=wish.out, resume=wish.resume, probe=absent, lost=lost
+        wish.points, place, place.claim(), launch, out=wish.out, resume=wish.resume, probe=probe, lost=lost
+    )
+
+
+def _faults_of(faults: Sequence[ModelFault], whole: Place, part: Place) -> tuple[ModelFault, ...]:
+    """The model's faults under the numbers that their hosts have in a launch."""
+    number = {host: rank for rank, host in enumerate(part.hosts)}
+    return tuple(
+        msgspec.structs.replace(fault, rank=number[whole.hosts[fault.rank]])
+        for fault in faults
+        if fault.rank < len(whole.hosts) and whole.hosts[fault.rank] in number
     )
 
 
@@ -209,6 +235,8 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
+    if wish.transport not in ("null", "model") and (gone := absent(place, tuple(range(len(place.hosts))))):
+        raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
     outcome = _launch(wish, place, claim)
     if not outcome.run.points and outcome.ending.ended != "interrupted":
         raise CouldNotMeasure(f"{outcome.ending.reason} (log: {outcome.folder / 'engine.log'})")

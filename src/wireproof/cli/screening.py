@@ -16,14 +16,14 @@ from wireproof.cli.session import Wish, carried_run, judged, merged_run
 from wireproof.instrument.measure import Outcome
 from wireproof.locate.causes import explain
 from wireproof.locate.conclude import conclude
-from wireproof.locate.from_run import samples_of
+from wireproof.locate.from_run import reasons_of, samples_of
 from wireproof.locate.screen import Screened, screen
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
-from wireproof.plan.schedule import Pair, confirm_rounds, screen_rounds, screen_size, unconfirmed
+from wireproof.plan.schedule import Pair, alone_rounds, confirm_rounds, screen_rounds, screen_size, unconfirmed
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.report.names import fold
 from wireproof.report.section import Section
@@ -36,6 +36,8 @@ METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 SCREEN_S = 10.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of that."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
+CONTROLS = 2
+"""Pairs of known-good nodes that are measured with the suspects: they say what is to be expected now."""
 CONFIRM_MS = 250
 """Of each point of the confirm stage: its certainty comes from several partners and repeats."""
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
@@ -110,9 +112,19 @@ def confirm_points(
     suspects = [index[name] for name in names if name in index]
     shared = set.intersection(*(set(one.good) for one in screens)) - set(names) if screens else set()
     good = [index[name] for name in (screens[0].good if screens else []) if name in shared and name in index]
-    if not suspects or not good:
+    lone = [
+        tuple(index[name] for name in pair.nodes)
+        for one in screens
+        for pair in one.pairs
+        if set(pair.nodes) <= set(index)
+    ]
+    if not (suspects or lone) or not good:
         return []
-    rounds = confirm_rounds(suspects, good, leaves_of(place.hosts, fabric), seed)
+    leaves = leaves_of(place.hosts, fabric)
+    rounds = confirm_rounds(suspects, good, leaves, seed) if suspects else []
+    controls = list(zip(good[: 2 * CONTROLS : 2], good[1 : 2 * CONTROLS : 2], strict=False))
+    again = dict.fromkeys((min(pair), max(pair)) for pair in (*lone, *controls))
+    rounds += alone_rounds(list(again), leaves)
     left = unconfirmed(suspects)
     if left:
         named = fold(place.hosts[rank] for rank in left)
@@ -142,7 +154,7 @@ def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section
 
 def _screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | None:
     samples = samples_of(run, metric)
-    return None if samples is None else screen(samples, fabric)
+    return None if samples is None else screen(samples, fabric, reasons=reasons_of(run, metric))
 
 
 def _confirm(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, judge, lab_sweep, latency, locate, osu, own, rings, truth
+from benchmarks import bandwidth, judge, lab_sweep, latency, locate, many_nodes, osu, own, rings, truth
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
@@ -28,6 +28,7 @@ PARTS = {
     "lab": (lab_sweep.run, 3),
     "judge": (judge.run, 1),
     "locate": (locate.run, 3),
+    "many-nodes": (many_nodes.run, 6),
 }
 """Each part and its weight in the time."""
 

@@ -30,6 +30,7 @@ class Context:
     claims: Mapping[int, HostClaim]
     idle: Mapping[int, Idle]
     units: dict[str, int] = field(default_factory=dict)
+    nics: dict[int, Nic | None] = field(default_factory=dict, repr=False)  # found so far, by rank
 
     def name(self, rank: int) -> str:
         """The host's name as the user gave it."""
@@ -43,6 +44,11 @@ class Context:
 
     def claimed_nic(self, rank: int) -> Nic | None:
         """The NIC that the rank is claimed to use; None when not found. Without a claim: the only one there is."""
+        if rank not in self.nics:
+            self.nics[rank] = self._claimed_nic(rank)
+        return self.nics[rank]
+
+    def _claimed_nic(self, rank: int) -> Nic | None:
         host, claim = self.hosts.get(rank), self.claims.get(rank)
         if host is None:
             return None

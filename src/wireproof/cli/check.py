@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
-from wireproof.cli.measure import policy_of
+from wireproof.cli.measure import pinned, policy_of
 from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
 from wireproof.cli.place import Asked, Place, place_of, this_machine
 from wireproof.model.plan import FactRequest, Point, Policy
@@ -62,6 +62,8 @@ def _facts(place: Place) -> tuple[FactRequest, ...]:
     return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
 
 
+MANY = 64
+"""Above so many hosts connections are given up after each round: to keep them all costs memory on every host."""
 SCREEN_DEADLINE_MS = 15_000
 MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
 
@@ -73,6 +75,9 @@ def _policy(settings: Settings, place: Place) -> Policy:
         return msgspec.structs.replace(
             policy, block_us=20, warmup_min_us=20, warmup_min_operations=10, point_deadline_ms=MODEL_DEADLINE_MS
         )
+    policy = pinned(policy, place)
+    if place.size > MANY:
+        policy = msgspec.structs.replace(policy, teardown="point")
     if place.size <= 2 or settings.budget.value is not None:
         return policy
     return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)

@@ -7,7 +7,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
@@ -18,7 +18,10 @@ from wireproof.cli.patterns import GROUP_PATTERNS, PATTERNS, SATURATED
 from wireproof.model.plan import Policy
 from wireproof.settings.resolve import Settings
 
-__all__ = ["command", "policy_of"]
+if TYPE_CHECKING:
+    from wireproof.cli.place import Place
+
+__all__ = ["command", "pinned", "policy_of"]
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -31,6 +34,12 @@ def policy_of(settings: Settings) -> Policy:
     if settings.deadline.value is not None:
         policy = msgspec.structs.replace(policy, run_deadline_ms=max(1, round(settings.deadline.value * 1000)))
     return policy
+
+
+def pinned(policy: Policy, place: Place) -> Policy:
+    """Each rank on a core of its NIC's socket, where several are left to it. A lab's nodes have no socket of their own."""
+    real = place.hosts and place.lab is None and not place.virtual
+    return msgspec.structs.replace(policy, pin="nic") if real else policy
 
 
 @contextlib.contextmanager
@@ -105,7 +114,7 @@ def command(pattern: str, **options: Any) -> int:
             mpi=settings.mpi.value,
             fabric=cast(Any, settings.fabric.value),
             nic_selection=cast(Any, settings.nic_selection.value),
-            policy=policy_of(settings),
+            policy=policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place),
             model=model_of(options["model_world"]) if transport == "model" else None,
             out=folder / "run",
             resume=options["resume"],

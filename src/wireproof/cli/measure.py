@@ -37,7 +37,7 @@ def policy_of(settings: Settings) -> Policy:
 
 
 def pinned(policy: Policy, place: Place) -> Policy:
-    """Each rank on a core of its NIC's socket, where several are left to it. A lab's nodes have no socket of their own."""
+    """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no sockets."""
     real = place.hosts and place.lab is None and not place.virtual
     return msgspec.structs.replace(policy, pin="nic") if real else policy
 

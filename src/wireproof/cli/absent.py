@@ -29,7 +29,7 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
             for host, one in states.items()
             if not one.usable
         }
-    elif place.allocation is not None:
+    elif place.allocation is not None and not place.reached_by_agent:
         why = {}
     else:
         from wireproof.launch.fanout import reachable

@@ -56,6 +56,11 @@ class Place:
         return len(self.hosts) or self.ranks
 
     @property
+    def reached_by_agent(self) -> bool:
+        """A program of the user's own reaches the hosts: it is stronger than a scheduler's way."""
+        return bool(self.agent) and self.lab is None
+
+    @property
     def machine_ranks(self) -> int:
         """Ranks that share this machine's cores: all nodes of a lab do."""
         return self.size if self.lab is not None or self.virtual else 0
@@ -248,7 +253,8 @@ def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
     else:
         nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
-        place = Place(hosts=hosts, start_on=hosts, nics=nics, link=link, virtual=asked.virtual)
+        agent = agent_of(settings)
+        place = Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, virtual=asked.virtual)
     said = f"{allocation.scheduler} job {allocation.job}: {len(hosts)} nodes"
     return dataclasses.replace(
         place,

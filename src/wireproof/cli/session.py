@@ -231,7 +231,7 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
                 resume=wish.resume or (begun and wish.out is not None),
             )
 
-    return started(ways, run, lambda text: print(f"wireproof: {text}", file=sys.stderr))
+    return started(ways, place, run, lambda text: print(f"wireproof: {text}", file=sys.stderr))
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:

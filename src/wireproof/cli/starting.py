@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from wireproof.cli.broken_off import as_interrupt, named
 from wireproof.cli.place import Place
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, prepare, request_for
 from wireproof.launch.find import choose_mpi
 from wireproof.launch.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
+from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.cli.session import Wish
@@ -49,26 +53,68 @@ def ways_of(wish: Wish, place: Place, install: MpiInstall | None) -> list[Way]:
         "extra": wish.extra,
         "prefix": place.prefix,
     }
-    if place.allocation is None:
+    job = place.allocation
+    if job is None or (place.reached_by_agent and PurePath(place.agent).name != "jsrun"):
         return [Way(place.enter(prepare(wish.transport, install, **wishes)))]
-    wishes |= {"scheduler": place.allocation.scheduler, "job": place.allocation.job, "starter": place.starter}
-    if place.allocation.scheduler != "slurm":
-        return [Way(place.enter(prepare(wish.transport, install, **wishes)))]
+    in_job = {**wishes, "scheduler": job.scheduler, "job": job.job, "starter": place.starter}
+    if job.scheduler != "slurm":
+        return _ways_beside_ssh(
+            job.scheduler, in_job, wishes, lambda given: place.enter(prepare(wish.transport, install, **given))
+        )
     from wireproof.launch.slurm_found import slurm_requests
 
-    request = request_for(wish.transport, install, **wishes)
-    found = slurm_requests(request, job_hosts=place.allocation.hosts, through=place.through())
+    request = request_for(wish.transport, install, **in_job)
+    found = slurm_requests(request, job_hosts=job.hosts, through=place.through())
     return [Way(_noted(place.enter(build_command(wish.transport, one)), why), why) for one, why in found]
+
+
+_STARTS = {"pbs": "pbs_tmrsh", "lsf": "blaunch", "flux": "flux"}
+"""The scheduler's program that starts ranks; without it on PATH that way is not the first to be tried."""
+
+
+def _ways_beside_ssh(
+    scheduler: str,
+    in_job: dict[str, object],
+    by_ssh: dict[str, object],
+    build: Callable[[dict[str, object]], LaunchCommand],
+) -> list[Way]:
+    """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites; best first."""
+    program = _STARTS[scheduler]
+    if in_job["starter"] == "mpi" or in_job["agent"]:
+        return [Way(build(in_job))]
+    own = build(by_ssh)
+    try:
+        theirs = build(in_job)
+    except BadInput as error:  # one environment for all ranks, an order of its own: the MPI's launcher has neither
+        return [_ssh_way(own, str(error).rstrip("."))]
+    first = Way(theirs, f"started by {theirs.launcher} in a job of {scheduler}")
+    if theirs.argv == own.argv:
+        return [first]
+    if "tm" not in theirs.argv and shutil.which(program) is None:
+        return [_ssh_way(own, f"{program} is not on PATH"), first]
+    return [first, _ssh_way(own, f"should the way of {scheduler} not start")]
+
+
+def _ssh_way(command: LaunchCommand, reason: str) -> Way:
+    why = f"started by the MPI's own launcher over ssh: {reason}"
+    return Way(_noted(command, why), why)
 
 
 def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
     return dataclasses.replace(command, notes=(why, *command.notes))
 
 
-def started(ways: list[Way], run: Callable[[Way, bool], Outcome], say: Callable[[str], None]) -> Outcome:
-    """The outcome of the first way that starts. ``run`` is told whether the folder was begun by a way before."""
+def started(ways: list[Way], place: Place, run: Callable[[Way, bool], Outcome], say: Callable[[str], None]) -> Outcome:
+    """The outcome of the first way that starts. ``run`` is told whether the folder was begun by a way before.
+
+    SIGTERM ends the run as Ctrl-C does, and a run that broke off because its job ended says so.
+    """
     for number, way in enumerate(ways):
-        outcome = run(way, number > 0)
+        with as_interrupt() as signals:
+            outcome = run(way, number > 0)
+        outcome, before = named(outcome, place, signals), outcome
+        if outcome is not before:
+            say(outcome.ending.reason)
         left = ways[number + 1 :]
         if outcome.ending.ended != "not-started" or not left:
             return outcome

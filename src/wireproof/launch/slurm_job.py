@@ -260,11 +260,15 @@ def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[
 
 
 def job_ended(job: str, through: Sequence[str] = ()) -> str:
-    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off inside a job."""
-    info = _show(job, through)
-    if info is None:
-        return f"Slurm does not know job {job} any more."
-    return why_ended(info)
+    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off inside a job.
+
+    "" too when Slurm gives no answer: no answer is no end.
+    """
+    done = _ask(job_argv(job), through)
+    if done.returncode != 0:
+        return f"Slurm does not know job {job} any more." if "Invalid job id" in done.stderr else ""
+    info = parse_job(done.stdout)
+    return why_ended(info) if info is not None else ""
 
 
 def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, NodeState]:

@@ -330,7 +330,18 @@ _ENDS = {
 
 
 def why_ended(info: JobInfo) -> str:
-    """One sentence for a job that does not run any more, "" while it runs or waits."""
+    """One sentence for a job that does not run any more, "" while it runs or waits.
+
+    From inside its own batch script a job that is ended is COMPLETING, and only the reason can tell why.
+    """
     state = info.state.split("+")[0]
+    if state == "COMPLETING":
+        if info.reason == "TimeLimit":
+            state = "TIMEOUT"
+        else:
+            said = f" (Slurm: {info.reason})" if info.reason not in ("", "None") else ""
+            return (
+                f"job {info.job} is being ended by Slurm before its time{said}: cancelled, preempted, or a node failed."
+            )
     text = _ENDS.get(state)
     return f"job {info.job} {text.format(limit=info.limit)}." if text else ""

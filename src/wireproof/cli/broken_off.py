@@ -1,0 +1,90 @@
+"""What ends a measurement from outside, in order and by its name: a signal, or the end of the job that it runs in."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+import msgspec
+
+from wireproof.cli.place import Place
+from wireproof.instrument.measure import Outcome
+from wireproof.model.errors import WireproofError
+from wireproof.model.record import EngineError
+
+__all__ = ["as_interrupt", "named"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
+"""Endings that the end of a job does not explain."""
+_FOLLOWED = ("-lost", "-gone", "interrupted")
+"""Codes by which ranks tell of what the end of their job has brought upon them."""
+
+
+@contextlib.contextmanager
+def as_interrupt() -> Iterator[list[str]]:
+    """In the block SIGTERM and SIGHUP end what is measured as Ctrl-C does; gives the names of those that came.
+
+    At a job's time limit and for scancel Slurm sends SIGTERM to all processes of a batch job and leaves them KillWait
+    (30 s) to come to an end: time to seal and to judge. Once one has come, further ones are passed over to the end.
+    """
+    seen: list[str] = []
+
+    def heard(number: int, _frame: FrameType | None) -> None:
+        seen.append(signal.Signals(number).name)
+        if len(seen) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    ours = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]  # nohup's wish stays
+    for number in ours:
+        signal.signal(number, heard)
+    try:
+        yield seen
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_IGN if seen else signal.SIG_DFL)
+
+
+def named(outcome: Outcome, place: Place, signals: list[str]) -> Outcome:
+    """The outcome with the reason that the scheduler gives, where its job has ended; else with the signal's name."""
+    if outcome.ending.ended in _OWN_BUSINESS:
+        return outcome
+    if why := _job_end(place):
+        return _ended(outcome, why)
+    if signals and outcome.ending.ended == "interrupted":
+        return _ended(outcome, f"{signals[0]} ended the run")
+    return outcome
+
+
+def _job_end(place: Place) -> str:
+    """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it runs."""
+    job = place.allocation
+    if job is None or job.scheduler != "slurm" or not job.job:
+        return ""
+    from wireproof.cli.absent import absent
+    from wireproof.launch.slurm_job import job_ended
+
+    try:
+        why = job_ended(job.job, place.through())
+        gone = absent(place, tuple(range(place.size))) if why else {}
+    except WireproofError:  # a controller that is gone, too: what the launcher said has to do
+        return ""
+    return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""
+
+
+def _ended(outcome: Outcome, why: str) -> Outcome:
+    """``interrupted``, nobody to blame: what was said of ranks and hosts came from the end of the job."""
+    before = outcome.ending.reason
+    missing = {point: text.replace(before, why) if before else why for point, text in outcome.run.missing.items()}
+    errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
+    ending = msgspec.structs.replace(outcome.ending, ended="interrupted", reason=why, lost={})
+    run = msgspec.structs.replace(
+        outcome.run, missing=missing, errors=[EngineError(code="broken-off", message=why), *errors]
+    )
+    return msgspec.structs.replace(outcome, ending=ending, run=run)

@@ -1,0 +1,106 @@
+"""Which way is tried first in a job, and which next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.cli.place import Asked, Place, place_of
+from wireproof.cli.session import Wish
+from wireproof.cli.starting import Way, install_for, started, ways_of
+from wireproof.instrument.ending import Ending
+from wireproof.instrument.measure import Outcome
+from wireproof.launch.allocation import Allocation
+from wireproof.launch.request import LaunchCommand, Starter
+from wireproof.model.claim import Claim
+from wireproof.model.document import Ended
+from wireproof.model.run import Provenance, Run
+from wireproof.settings.resolve import resolve
+
+HOSTS = ("c1", "c2", "c3")
+WISH = Wish(title="t", points=(), seed=1, mpi="mpich")
+
+
+def job(scheduler: str, starter: Starter = "scheduler", **more: object) -> Place:
+    allocation = Allocation(scheduler=scheduler, job="7", hosts=HOSTS)  # type: ignore[arg-type]
+    return Place(hosts=HOSTS, start_on=HOSTS, allocation=allocation, starter=starter, **more)  # type: ignore[arg-type]
+
+
+def ways(place: Place) -> list[Way]:
+    return ways_of(WISH, place, install_for(WISH))
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schedulers' own launchers on PATH."""
+    for name in ("pbs_tmrsh", "blaunch", "flux"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+@pytest.mark.parametrize(("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "lsf"), ("flux", "flux")])
+def test_the_schedulers_way_comes_first_and_ssh_next(programs: None, scheduler: str, word: str) -> None:
+    first, second = ways(job(scheduler))
+    assert word in first.command.argv
+    assert word not in second.command.argv
+    assert second.command.argv[1:3] == ("-launcher", "ssh")
+    assert "over ssh" in second.why
+    assert second.why in second.command.notes
+
+
+@pytest.mark.parametrize(("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "blaunch"), ("flux", "flux")])
+def test_a_launcher_that_is_not_there_is_not_tried_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheduler: str, word: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    first, second = ways(job(scheduler))
+    assert first.command.argv[1:3] == ("-launcher", "ssh")
+    assert f"{word} is not on PATH" in first.why
+    assert first.command.argv != second.command.argv
+
+
+def test_what_the_schedulers_launcher_cannot_say_is_left_to_the_mpis(programs: None) -> None:
+    (only,) = ways(job("flux", nics=("ib0", "ib0", "ib1")))
+    assert only.command.argv[1:3] == ("-launcher", "ssh")
+    assert "ib1" in only.why
+
+
+@pytest.mark.parametrize("scheduler", ["pbs", "lsf", "flux", "slurm"])
+def test_a_program_of_the_users_own_is_stronger_than_any_scheduler(scheduler: str, tmp_path: Path) -> None:
+    (only,) = ways(job(scheduler, agent=str(tmp_path / "reach")))
+    assert str(tmp_path / "reach") in only.command.argv
+    assert "srun" not in only.command.argv
+
+
+def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reach = tmp_path / "reach"
+    reach.write_text("#!/bin/sh\n")
+    (tmp_path / "nodes").write_text("c1\nc1\nc2\n")
+    monkeypatch.setenv("PBS_JOBID", "12.srv")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
+    place = place_of(resolve({"launcher": str(reach)}, {}), Asked(scheduler="auto"))
+    assert place.hosts == ("c1", "c2")
+    assert place.agent == str(reach)
+
+
+def outcome(ended: Ended) -> Outcome:
+    provenance = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
+    run = Run(claim=Claim(hosts=[], wire=True), provenance=provenance, open=None, hosts=[], points=[])
+    return Outcome(run=run, ending=Ending(ended=ended, reason="no daemon"), exit_status=1, folder=Path())
+
+
+def test_the_next_way_is_tried_only_when_nothing_started() -> None:
+    two = [Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}") for name in "ab"]
+    here, said, tried = Place(hosts=HOSTS, start_on=HOSTS), list[str](), list[tuple[str, bool]]()
+
+    def run(way: Way, begun: bool) -> Outcome:
+        tried.append((way.command.launcher, begun))
+        return outcome("not-started" if way.command.launcher == "a" else "failed")
+
+    assert started(two, here, run, said.append).ending.ended == "failed"
+    assert tried == [("a", False), ("b", True)]
+    assert said == ["no daemon; trying another way: by b"]
+    assert started(two[1:], here, run, said.append).ending.ended == "failed"
+    assert len(tried) == 3

@@ -91,7 +91,9 @@ DECLARED: dict[str, Declared] = {
     ),
     "launcher": Declared(_text, "", "how other hosts are reached: ssh or the path of an agent"),
     "sizes": Declared(parse_sizes, (), "message sizes: 0,8,64KiB or 0:4MiB (doubling)"),
-    "formula": Declared(_one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"), "robust", "whose formula gives the number"),
+    "formula": Declared(
+        _one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"), "robust", "whose formula gives the number"
+    ),
     "window": Declared(_whole(1, 1024), 64, "messages in flight"),
     "profile": Declared(_one_of("quick", "standard", "acceptance"), "quick", "how much is measured"),
     "budget": Declared(parse_duration, None, "time for one point: 500ms, 2s"),

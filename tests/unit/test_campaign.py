@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from wireproof.cli.absent import is_down
 from wireproof.cli.campaign import attempt_folder, carry_out, earlier_attempts
 from wireproof.cli.place import Place
 from wireproof.cli.renumber import renumbered, subset_claim, subset_points
@@ -245,3 +246,35 @@ def test_renumbering_reaches_every_place_that_names_a_rank() -> None:
     assert back.group is not None
     assert back.group.members == [3, 1]
     assert [one.host for one in subset_claim(whole, (3, 1)).hosts] == ["d", "b"]
+
+
+def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -> None:
+    """The last point of a dead host was under way: nobody would ask for it any more, and it must be named."""
+    world = World({0: (2, "b")}, told=False)
+    carried = carry_out(
+        points(), place(), place().claim(), world.launch, probe=nobody,
+        examine=lambda _, ranks: {rank: "b: its NIC is down" for rank in ranks if rank == 1},
+    )  # fmt: skip
+    assert carried.lost == {1: "b: its NIC is down"}
+    assert world.launches[1][0] == ("a", "c", "d")
+    assert world.launches[0][1][2] not in carried.missing, "the pair without b was measured in that point"
+
+
+def test_what_is_said_of_all_hosts_names_nobody() -> None:
+    world = World({0: (2, "b")}, told=False)
+    carried = carry_out(
+        points(), place(), place().claim(), world.launch, probe=nobody,
+        examine=lambda _, ranks: dict.fromkeys(ranks, "its NIC is down"),
+    )  # fmt: skip
+    assert carried.lost == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "down"),
+    [
+        ("down\n", True), ("up", False), ("unknown", False), ("lowerlayerdown", True), ("", False), ("1: DOWN", True),
+        ("4: ACTIVE", False), ("\x00\xff garbage", False), ("up\n4: ACTIVE", False),
+    ],
+)  # fmt: skip
+def test_the_kernels_words_for_a_link(text: str, down: bool) -> None:
+    assert is_down(text) is down

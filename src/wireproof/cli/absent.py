@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
 from wireproof.cli.place import Place
 
-__all__ = ["absent", "nobody"]
+__all__ = ["absent", "nobody", "unfit"]
 
 TIMEOUT_S = 10.0
 
@@ -37,6 +40,47 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         answers = reachable(hosts, agent=place.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
     return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+
+
+def unfit(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
+    """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its claimed NIC is down.
+
+    Asked after a launch that broke off and told nobody's name: an MPI's start fails as a whole then.
+    """
+    gone = absent(place, ranks)
+    here = sorted((r for r in ranks if r not in gone and r < len(place.nics)), key=lambda rank: place.nics[rank])
+    if place.allocation is not None and place.lab is None and not place.reached_by_agent:
+        return gone
+    for nic, group in groupby(here, key=lambda rank: place.nics[rank]):
+        members = tuple(group)
+        states = _states(place, nic, sorted({place.start_on[rank] for rank in members})) if nic else {}
+        gone |= {
+            rank: f"{place.start_on[rank]} cannot take part: its NIC {nic} is down"
+            for rank in members
+            if is_down(states.get(place.start_on[rank], ""))
+        }
+    return gone
+
+
+def is_down(text: str) -> bool:
+    """Whether the kernel's words for a link (operstate, or an InfiniBand port's ``1: DOWN``) say that it is down."""
+    words = text.lower().split()
+    return words[-1:] in (["down"], ["lowerlayerdown"])
+
+
+def _state_files(nic: str) -> list[str]:
+    """The files of which one tells the state of ``nic``: an interface, or ``mlx5_0`` or ``mlx5_0:2``."""
+    device, _, port = nic.partition(":")
+    return [f"/sys/class/net/{nic}/operstate", f"/sys/class/infiniband/{device}/ports/{port or 1}/state"]
+
+
+def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
+    """What each host's files say; a host or a file that does not answer says nothing."""
+    from wireproof.launch.fanout import facts_by_host
+
+    environment = place.lab.agent_environment() if place.lab is not None else None
+    answers = facts_by_host(hosts, ["cat", *_state_files(nic)], place.agent, TIMEOUT_S, environment=environment)
+    return {host: answer.text for host, answer in answers.items()}
 
 
 def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:

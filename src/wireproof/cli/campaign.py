@@ -97,8 +97,8 @@ def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
 
 
 class _Campaign:
-    def __init__(self, points: tuple[Point, ...], place: Place, claim: Claim) -> None:
-        self.points, self.place, self.claim = points, place, claim
+    def __init__(self, points: tuple[Point, ...], place: Place, claim: Claim, examine: Probe) -> None:
+        self.points, self.place, self.claim, self.examine = points, place, claim, examine
         self.done: Done = set()
         self.carried = Carried()
 
@@ -129,11 +129,18 @@ class _Campaign:
         if ending.ended not in GOES_ON:
             return False
         fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
+        if not fresh:  # a launch that broke off and named nobody: the hosts themselves may tell
+            fresh = self.examined(ranks)
         self.carried.lost |= fresh
         if not fresh and ending.culprit is not None:
             self.carried.missing.setdefault(ending.culprit, ending.reason)
             return True
         return bool(fresh) or len(self.done) > before
+
+    def examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
+        """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own fault."""
+        found = self.examine(self.place, ranks)
+        return found if len(found) < len(ranks) else {}
 
 
 def carry_out(
@@ -143,15 +150,16 @@ def carry_out(
     launch: Launch,
     *,
     probe: Probe,
+    examine: Probe | None = None,
     out: Path | None = None,
     resume: bool = False,
     lost: Mapping[int, str] | None = None,
 ) -> Carried:
     """Measure ``points`` on ``place``, without whoever is lost on the way (or was before: ``lost``).
 
-    ``probe`` is asked before each launch. Raises ``CouldNotMeasure`` when nothing at all was measured.
+    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody. Raises ``CouldNotMeasure`` when nothing at all was measured.
     """
-    campaign = _Campaign(points, place, claim)
+    campaign = _Campaign(points, place, claim, examine or probe)
     campaign.carried.lost |= lost or {}
     folders = earlier_attempts(out) if resume else []
     for folder in folders:

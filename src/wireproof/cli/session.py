@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import msgspec
 
-from wireproof.cli.absent import absent, nobody
+from wireproof.cli.absent import absent, nobody, unfit
 from wireproof.cli.campaign import GOES_ON, Carried, carry_out
 from wireproof.cli.place import Place
 from wireproof.cli.starting import Way, install_for, started, ways_of
@@ -137,9 +137,17 @@ def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
         )
         return _launch(part, where, claim)
 
-    probe = nobody if wish.transport in ("null", "model") else absent
+    probe, examine = (nobody, nobody) if wish.transport in ("null", "model") else (absent, unfit)
     return carry_out(
-        wish.points, place, place.claim(), launch, out=wish.out, resume=wish.resume, probe=probe, lost=lost
+        wish.points,
+        place,
+        place.claim(),
+        launch,
+        out=wish.out,
+        resume=wish.resume,
+        probe=probe,
+        examine=examine,
+        lost=lost,
     )
 
 
@@ -239,6 +247,9 @@ def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
     outcome = _launch(wish, place, claim)
     if not outcome.run.points and outcome.ending.ended != "interrupted":
+        why = unfit(place, tuple(range(len(place.hosts)))) if wish.transport not in ("null", "model") else {}
+        if why:
+            raise CouldNotMeasure("; ".join(dict.fromkeys(why.values())) + ".")
         raise CouldNotMeasure(f"{outcome.ending.reason} (log: {outcome.folder / 'engine.log'})")
     return outcome
 

@@ -11,6 +11,7 @@ from wireproof.cli.absent import is_down
 from wireproof.cli.campaign import attempt_folder, carry_out, earlier_attempts
 from wireproof.cli.place import Place
 from wireproof.cli.renumber import renumbered, subset_claim, subset_points
+from wireproof.cli.screening import screen_points
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
@@ -19,7 +20,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import GroupResult, Host, PairResult, PointRecord, Warmup, WitnessReading
 from wireproof.model.run import Provenance, Run
-from wireproof.plan.sweep import numbered, screen
+from wireproof.plan.sweep import numbered
 
 HOSTS = ("a", "b", "c", "d")
 PROVENANCE = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
@@ -78,7 +79,13 @@ def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
 
 
 def points() -> tuple[Point, ...]:
-    return numbered(screen(4), seed=3)
+    return numbered(screen_points(place(), None, seed=3, rounds=3, all_pairs=True), seed=3)
+
+
+def test_a_screen_streams_each_direction_of_each_pair_alone() -> None:
+    streams = [point.pairs for point in points() if point.pattern == "stream"]
+    assert {pair for pairs in streams for pair in pairs} == {(a, b) for a in range(4) for b in range(4) if a != b}
+    assert all(len({rank for pair in pairs for rank in pair}) == 2 * len(pairs) for pairs in streams)
 
 
 def all_pairs(some: tuple[Point, ...]) -> set[tuple[int, str, str]]:

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from wireproof.plan.rounds import rounds
-from wireproof.plan.sweep import SIZES, numbered, screen, sweep
+from wireproof.plan.sweep import SIZES, numbered, sweep
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 15, 16, 33])
@@ -29,11 +29,6 @@ def test_no_pairs_without_two_ranks(ranks: int) -> None:
 def test_zero_bytes_only_where_it_means_something() -> None:
     assert [point.message_bytes for point in sweep("pingpong", SIZES, [(0, 1)])][:2] == [0, 1]
     assert sweep("stream", SIZES, [(0, 1)])[0].message_bytes == 1
-
-
-def test_screen_streams_each_direction_of_each_pair() -> None:
-    streams = [pair for point in screen(4) if point.pattern == "stream" for pair in point.pairs]
-    assert sorted(streams) == sorted((a, b) for a in range(4) for b in range(4) if a != b)
 
 
 def test_numbering_is_reproducible_and_complete() -> None:

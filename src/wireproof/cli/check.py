@@ -29,23 +29,24 @@ LAUNCHES = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions do not show it."""
 
 
-def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int) -> list[Point]:
-    """One machine: sweeps. Two hosts: streams each way. More: rounds of pairs; beyond quick one pair's sweeps too."""
+def _sweeps(settings: Settings, *, back: bool) -> list[Point]:
+    """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the other way."""
     from wireproof.plan.sweep import SIZES, sweep
 
     quick = settings.profile.value == "quick"
     pingpongs, streams = (QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES)
-    sweeps = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
-    if not place.hosts:
-        return sweeps
-    sweeps += sweep("stream", streams, [(1, 0)])
-    if place.size == 2:
-        return sweeps
+    points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
+    return points + (sweep("stream", streams, [(1, 0)]) if back else [])
+
+
+def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int) -> list[Point]:
+    """One machine or two hosts: sweeps. More: rounds of pairs."""
+    if not place.hosts or place.size == 2:
+        return _sweeps(settings, back=bool(place.hosts))
     from wireproof.cli.screening import screen_points
 
     size = MODEL_BYTES if settings.transport.value == "model" else None
-    found = screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"], size=size)
-    return found + ([] if quick else sweeps)
+    return screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"], size=size)
 
 
 COMMANDS_UP_TO = 256
@@ -152,20 +153,37 @@ def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     yield place_of(settings, Asked.of(options))
 
 
-def _parts(wish: Any, place: Place, fabric: Fabric | None) -> list[Any]:
+def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -> list[Any]:
     """One measured and judged part for each thing that is checked; an interrupted one is the last."""
     from wireproof.cli.session import run_session
 
     if place.size > 2 and place.hosts:
         from wireproof.cli.screening import run_screen
 
-        return [run_screen(wish, place, fabric)]
-    parts = []
-    for one, where in [(wish, place)] if place.hosts else _alone(wish):
-        parts.append(run_session(one, where))
-        if parts[-1][1][-1].ending.ended == "interrupted":
+        parts = [run_screen(wish, place, fabric)]
+        curves = settings.profile.value != "quick" and settings.transport.value != "model"
+        more = [(_curves(wish, place, settings), place.only((0, 1)))] if curves else []
+    else:
+        parts, more = [], [(wish, place)] if place.hosts else _alone(wish)
+    for one, where in more:
+        if parts and parts[-1][1] and parts[-1][1][-1].ending.ended == "interrupted":
             break
+        parts.append(run_session(one, where))
     return parts
+
+
+def _curves(wish: Any, place: Place, settings: Settings) -> Any:
+    """Beyond quick the curves of one pair too: what this link is like, over the sizes."""
+    from wireproof.plan.sweep import numbered
+
+    out = wish.out.with_name("pair")
+    return dataclasses.replace(
+        wish,
+        title=f"{place.hosts[0]} and {place.hosts[1]} over the sizes",
+        points=numbered(_sweeps(settings, back=True), seed=wish.seed),
+        out=out,
+        resume=wish.resume and any(out.parent.glob(f"{out.name}*/run.json")),
+    )
 
 
 @click.command("check")
@@ -211,14 +229,14 @@ def command(**options: Any) -> int:
 
             wish = _wish(settings, options, place, folder, fabric)
             remember(folder, wish.seed, place)
-            parts = _parts(wish, place, fabric)
+            parts = _parts(wish, place, settings, fabric)
             return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)
 
 
 def measured(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> list[Any]:
     """Measured and judged parts of a check, with its records in ``folder`` and nothing told."""
     fabric = _fabric(options, place)
-    return _parts(_wish(settings, options, place, folder, fabric), place, fabric)
+    return _parts(_wish(settings, options, place, folder, fabric), place, settings, fabric)
 
 
 def _fabric(options: dict[str, Any], place: Place) -> Fabric | None:

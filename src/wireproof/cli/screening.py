@@ -110,7 +110,8 @@ def confirm_points(
     index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
     names = dict.fromkeys(name for one in screens for suspect in one.suspects for name in suspect.nodes)
     suspects = [index[name] for name in names if name in index]
-    shared = set.intersection(*(set(one.good) for one in screens)) - set(names) if screens else set()
+    telling = [set(one.good) for one in screens if one.good]
+    shared = set.intersection(*telling) - set(names) if telling else set()
     good = [index[name] for name in (screens[0].good if screens else []) if name in shared and name in index]
     lone = [
         tuple(index[name] for name in pair.nodes)

@@ -1,4 +1,4 @@
-"""Points of a sweep and of a screen, shuffled with a recorded seed."""
+"""Points of a sweep, shuffled with a recorded seed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ import msgspec
 
 from wireproof.model.plan import Formula, Point
 from wireproof.model.record import Form, Pattern
-from wireproof.plan.rounds import rounds
 
-__all__ = ["SIZES", "numbered", "screen", "sweep"]
+__all__ = ["SIZES", "numbered", "sweep"]
 
 SIZES: tuple[int, ...] = (0, *(1 << power for power in range(23)))
 """0 B and the powers of two to 4 MiB: the sizes that OSU and IMB users know."""
-
-SCREEN_BYTES = 1 << 20
-"""One size that fills any link yet fits the bound on bytes in flight."""
 
 
 def sweep(
@@ -49,20 +45,6 @@ def sweep(
         for size in sizes
         if size > 0 or pattern == "pingpong"
     ]
-
-
-def screen(ranks: int, *, message_bytes: int = SCREEN_BYTES, budget_ms: int = 600) -> list[Point]:
-    """Every pair of ranks in disjoint rounds: a stream each way, then the half round trip at 8 B.
-
-    Each direction is streamed alone, because a round trip averages both and hides a one-way fault.
-    """
-    points: list[Point] = []
-    for pairs in rounds(ranks):
-        back = [(target, origin) for origin, target in pairs]
-        points += sweep("stream", [message_bytes], pairs, budget_ms=budget_ms)
-        points += sweep("stream", [message_bytes], back, budget_ms=budget_ms)
-        points += sweep("pingpong", [8], pairs, budget_ms=budget_ms // 2)
-    return points
 
 
 def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[Point, ...]:

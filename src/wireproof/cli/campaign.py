@@ -157,7 +157,8 @@ def carry_out(
 ) -> Carried:
     """Measure ``points`` on ``place``, without whoever is lost on the way (or was before: ``lost``).
 
-    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody. Raises ``CouldNotMeasure`` when nothing at all was measured.
+    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
+    Raises ``CouldNotMeasure`` when nothing at all was measured.
     """
     campaign = _Campaign(points, place, claim, examine or probe)
     campaign.carried.lost |= lost or {}

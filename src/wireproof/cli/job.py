@@ -61,10 +61,38 @@ def time_limit_s(text: str) -> float:
     return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))
 
 
-def _told(state: JobState) -> None:
-    why = f" ({state.reason})" if state.reason and state.reason != "None" else ""
-    starts = f", expected to start {state.starts}" if state.starts else ""
-    say(f"Slurm job {state.job}: {state.state.lower()}{why}{starts}, {state.waited_s:.0f} s")
+AGAIN_S = 60.0
+"""An unchanged state is told again after so long: a night in the queue is no thousand lines."""
+
+
+class _Teller:
+    """Tells the job's state when it changes, and every ``AGAIN_S`` while it does not."""
+
+    def __init__(self) -> None:
+        self._before = ""
+        self._at_s = 0.0
+
+    def __call__(self, state: JobState) -> None:
+        waits = state.state == "PENDING"
+        why = f" ({state.reason})" if waits and state.reason and state.reason != "None" else ""
+        starts = f", expected to start {state.starts}" if waits and state.starts else ""
+        words = f"Slurm job {state.job}: {state.state.lower()}{why}{starts}"
+        if words == self._before and state.waited_s - self._at_s < AGAIN_S:
+            return
+        if words == self._before and not waits:
+            return
+        self._before, self._at_s = words, state.waited_s
+        say(f"{words}, {state.waited_s:.0f} s" if waits else words)
+
+
+@contextlib.contextmanager
+def _interrupt_told() -> Iterator[None]:
+    """Ctrl-C while the job waits: ``allocate`` has cancelled it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("interrupted while it waited for the nodes: the job was cancelled.")
+        raise
 
 
 def _through(lab: str | None) -> tuple[str, ...]:
@@ -98,7 +126,9 @@ def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     asked = Asked.of(options)
     claimed_link(settings, asked.mtu, asked.pcie)  # what is wrong with it is told before anything is asked for
     prefix_of(asked.prefix)
-    allocation = allocate(dataclasses.replace(request_of(options), through=_through(asked.lab)), _told)
+    request = dataclasses.replace(request_of(options), through=_through(asked.lab))
+    with _interrupt_told():
+        allocation = allocate(request, _Teller())
     try:
         yield allocated(settings, allocation, asked)
     finally:

@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 NODES = ("n1", "n2", "n3", "n4")
 SLOW_NODE, SLOW_RATE, SLOW_WORDS = "n3", "300mbit", "300 Mb/s"
-SWEEP_BUDGET_MS, LARGE_BUDGET_MS = 250, 900
+SWEEP_BUDGET_MS, LARGE_BUDGET_MS = 150, 600
 LARGE_BYTES = 1 << 20
 SCREEN_ROUNDS = 6
 """Every pair twice: enough to suspect a node at a third of its rate."""

@@ -103,7 +103,7 @@ def test_a_job_as_scontrol_shows_it() -> None:
     assert why_ended(info) == ""
     ended = parse_job(SHOWN.format(state="TIMEOUT", nodes="n1"))
     assert ended is not None
-    assert why_ended(ended) == "job 6 was ended by its time limit of 01:00:00: give more time, or measure less."
+    assert why_ended(ended) == "job 6 was ended at its time limit of 01:00:00: give more time, or measure less."
     hostile = parse_job(SHOWN.format(state="RUNNING", nodes="n[0-999999999]"))
     assert hostile is not None
     assert hostile.hosts == ()

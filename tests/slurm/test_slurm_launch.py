@@ -208,7 +208,7 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     assert not outcome.complete
     assert 0 < len(outcome.run.points) < 200
     assert len(outcome.run.points) + len(outcome.run.missing) == 200
-    assert job_ended(job.job, here.through).startswith(f"job {job.job} was ended by its time limit")
+    assert job_ended(job.job, here.through).startswith(f"job {job.job} was ended at its time limit")
 
 
 def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(

@@ -61,10 +61,10 @@ def job(state: str, reason: str = "None") -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (job("TIMEOUT", "TimeLimit"), "job 12 was ended by its time limit of 00:01:00"),
-        (job("COMPLETING", "TimeLimit"), "job 12 was ended by its time limit of 00:01:00"),
+        (job("TIMEOUT", "TimeLimit"), "job 12 was ended at its time limit of 00:01:00"),
+        (job("COMPLETING", "TimeLimit"), "job 12 was ended at its time limit of 00:01:00"),
         (job("CANCELLED"), "job 12 was cancelled"),
-        (job("COMPLETING"), "job 12 is being ended by Slurm before its time"),
+        (job("COMPLETING"), "Slurm ends job 12 before its time"),
         (job("NODE_FAIL", "NodeDown"), "a node of it failed"),
         (job("PENDING", "BeginTime"), "job 12 was ended and put back into the queue"),
         ((1, "", "slurm_load_jobs error: Invalid job id specified\n"), "Slurm does not know job 12"),

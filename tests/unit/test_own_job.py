@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from wireproof.cli import job
-from wireproof.launch.slurm_job import JobState
+from wireproof.cli.absent import absent
+from wireproof.cli.place import Place
+from wireproof.launch import slurm_job
+from wireproof.launch.allocation import Allocation
+from wireproof.launch.slurm_job import JobRequest, JobState
 from wireproof.settings.resolve import resolve
 
 OPTIONS: dict[str, Any] = {
@@ -47,3 +53,28 @@ def test_ctrl_c_in_the_queue_says_that_the_job_is_gone(
     with pytest.raises(KeyboardInterrupt), job.job_place(resolve({}, {}), OPTIONS):
         pass
     assert "the job was cancelled" in capsys.readouterr().err
+
+
+def test_a_resumed_check_asks_for_the_nodes_that_it_was_begun_on(tmp_path: Path) -> None:
+    (tmp_path / "asked.json").write_text('{"argv": ["check"], "seed": 1, "folder": "/", "hosts": ["c1", "c2", "c3"]}')
+    settings, request = resolve({"out": str(tmp_path)}, {}), JobRequest(nodes=3)
+    assert job._same_nodes(request, settings, {"resume": True}).hosts == ("c1", "c2", "c3")
+    assert job._same_nodes(request, settings, {"resume": False}) == request
+    assert job._same_nodes(request, resolve({"out": str(tmp_path / "new")}, {}), {"resume": True}) == request
+    named = JobRequest(nodes=1, hosts=("c9",))
+    assert job._same_nodes(named, settings, {"resume": True}) == named
+
+
+@pytest.mark.parametrize(
+    ("state", "gone"),
+    [("draining|bad cable", False), ("mixed|none", False), ("maint|none", False), ("reserved|none", False),
+     ("down|dead", True), ("down*|Not responding", True), ("draining*|bad cable", True), ("mixed*|none", True)],
+)  # fmt: skip
+def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
+    monkeypatch: pytest.MonkeyPatch, state: str, gone: bool
+) -> None:
+    text = f"c1|idle|none\nc2|{state}\n"
+    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, ""))
+    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
+                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    assert bool(absent(here, (0, 1))) is gone

@@ -10,6 +10,8 @@ from wireproof.cli.place import Place
 __all__ = ["absent", "nobody", "unfit"]
 
 TIMEOUT_S = 10.0
+_NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
+"""States of nodes that take no other job and still run the one that has them."""
 
 
 def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
@@ -30,7 +32,7 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         why = {
             host: f"{host} cannot be used: Slurm calls it {one.state}" + (f" ({one.reason})" if one.reason else "")
             for host, one in states.items()
-            if not one.usable
+            if not one.usable and not _ours_still(one.state)
         }
     elif place.allocation is not None and not place.reached_by_agent:
         why = {}
@@ -86,3 +88,8 @@ def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
 def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
     """For transports that play all ranks in one process: their hosts are names only."""
     return {}
+
+
+def _ours_still(state: str) -> bool:
+    """A node that was closed while our job has it: it works, and to leave it out would hide what it can do."""
+    return state.startswith(_NO_NEW_JOBS) and "not responding" not in state

@@ -12,6 +12,7 @@ from typing import Any
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Asked, Place, allocated, claimed_link, prefix_of
 from wireproof.launch.allocation import Allocation
+from wireproof.launch.slurm import fold_hosts
 from wireproof.launch.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
@@ -118,6 +119,19 @@ def imagined_place(settings: Settings, options: dict[str, Any]) -> Place:
     return allocated(settings, allocation, Asked.of({**options, "lab": None}))
 
 
+def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]) -> JobRequest:
+    """What is resumed goes on between the nodes that it was begun on: they are asked for by name."""
+    if not options.get("resume") or request.hosts or settings.out.value is None:
+        return request
+    from wireproof.cli.resuming import ASKED, recall
+
+    if not (settings.out.value / ASKED).is_file():
+        return request
+    hosts = parse_hosts(",".join(recall(settings.out.value).hosts), repeats=True)
+    say(f"the run was begun on {fold_hosts(hosts)}: a job on these nodes is asked for")
+    return dataclasses.replace(request, hosts=hosts, nodes=len(hosts))
+
+
 @contextlib.contextmanager
 def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     """The nodes of a job made for us; the job ends with the block, and no other job is touched."""
@@ -126,7 +140,7 @@ def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     asked = Asked.of(options)
     claimed_link(settings, asked.mtu, asked.pcie)  # what is wrong with it is told before anything is asked for
     prefix_of(asked.prefix)
-    request = dataclasses.replace(request_of(options), through=_through(asked.lab))
+    request = _same_nodes(dataclasses.replace(request_of(options), through=_through(asked.lab)), settings, options)
     with _interrupt_told():
         allocation = allocate(request, _Teller())
     try:

@@ -314,8 +314,8 @@ def refusal(stderr: str, what: str = "the job") -> WireproofError:
 
 
 _ENDS = {
-    "TIMEOUT": "was ended by its time limit of {limit}: give more time, or measure less",
-    "DEADLINE": "was ended by its deadline",
+    "TIMEOUT": "was ended at its time limit of {limit}: give more time, or measure less",
+    "DEADLINE": "was ended at its deadline",
     "NODE_FAIL": "was ended because a node of it failed",
     "PREEMPTED": "was preempted by another job",
     "CANCELLED": "was cancelled",
@@ -340,8 +340,6 @@ def why_ended(info: JobInfo) -> str:
             state = "TIMEOUT"
         else:
             said = f" (Slurm: {info.reason})" if info.reason not in ("", "None") else ""
-            return (
-                f"job {info.job} is being ended by Slurm before its time{said}: cancelled, preempted, or a node failed."
-            )
+            return f"Slurm ends job {info.job} before its time{said}: cancelled, preempted, or a node failed."
     text = _ENDS.get(state)
     return f"job {info.job} {text.format(limit=info.limit)}." if text else ""

@@ -11,10 +11,12 @@ import pytest
 
 from wireproof.cli import job
 from wireproof.cli.absent import absent
+from wireproof.cli.fabric import fabric_for
 from wireproof.cli.place import Place
 from wireproof.launch import slurm_job
 from wireproof.launch.allocation import Allocation
 from wireproof.launch.slurm_job import JobRequest, JobState
+from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import resolve
 
 OPTIONS: dict[str, Any] = {
@@ -78,3 +80,28 @@ def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
     here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
                  allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
     assert bool(absent(here, (0, 1))) is gone
+
+
+def test_a_slurm_that_does_not_answer_closes_no_node(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "slurm_load_partitions: Unable to contact slurm controller (connect failure)"
+    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 1, "", said))
+    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
+                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    assert absent(here, (0, 1)) == {}
+    assert "taken for usable" in capsys.readouterr().err
+
+
+def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = "SwitchName=a Switches=b\nSwitchName=b Switches=a\n"
+    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, ""))
+    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
+                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    assert fabric_for(None, here) is None
+    assert "goes on without a topology" in capsys.readouterr().err
+    (tmp_path / "topology.conf").write_text(text)
+    with pytest.raises(BadInput):
+        fabric_for(tmp_path / "topology.conf", here)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
+from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["absent", "nobody", "unfit"]
 
@@ -26,14 +28,7 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         alive = {node.name: node.alive for node in place.lab.status().nodes}
         why = {host: f"{host} was lost: the lab's node has died" for host in hosts if not alive.get(host, False)}
     elif place.allocation is not None and place.allocation.scheduler == "slurm":
-        from wireproof.launch.slurm_job import node_states
-
-        states = node_states(hosts, place.through())
-        why = {
-            host: f"{host} cannot be used: Slurm calls it {one.state}" + (f" ({one.reason})" if one.reason else "")
-            for host, one in states.items()
-            if not one.usable and not _ours_still(one.state)
-        }
+        why = _closed_in_slurm(hosts, place)
     elif place.allocation is not None and not place.reached_by_agent:
         why = {}
     else:
@@ -88,6 +83,22 @@ def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
 def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
     """For transports that play all ranks in one process: their hosts are names only."""
     return {}
+
+
+def _closed_in_slurm(hosts: list[str], place: Place) -> dict[str, str]:
+    """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured must not be lost."""
+    from wireproof.launch.slurm_job import node_states
+
+    try:
+        states = node_states(hosts, place.through())
+    except CouldNotMeasure as error:
+        say(f"{str(error).rstrip('.')}; the nodes are taken for usable")
+        return {}
+    return {
+        host: f"{host} cannot be used: Slurm calls it {one.state}" + (f" ({one.reason})" if one.reason else "")
+        for host, one in states.items()
+        if not one.usable and not _ours_still(one.state)
+    }
 
 
 def _ours_still(state: str) -> bool:

@@ -28,6 +28,7 @@ _WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's sl
 _LISTED = 8
 _OTHER = {"tx": "rx", "rx": "tx"}
 _WORTH_A_WORD = 0.3  # the tail of the noise seldom reaches that far
+_ALIKE, _APART = 0.25, 0.02  # two slowdowns of one cause: relative, and what noise adds
 _SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
 
 
@@ -118,7 +119,14 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
         np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.level_errors,
         screened.sharp, screened.effects.noise, screened.effects.spread,
         as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
+        _unexplained(screened),
     )  # fmt: skip
+
+
+def _unexplained(screened: Screened) -> NDArray[np.float64]:
+    """Log slowness of the screen's samples beyond what is expected of them, sorted."""
+    logs = np.log(screened.expected) - np.log(screened.samples.value)
+    return np.sort(logs if screened.samples.metric == "goodput" else -logs)
 
 
 def _controls(screened: Screened, confirm: Samples) -> NDArray[np.bool_]:
@@ -287,18 +295,32 @@ def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blam
         leaves = {int(screened.places.leaf[number[name]]) for name in one.nodes if name in number} - {-1}
         return len(leaves) > 1 and any(f" {screened.places.leaves[leaf]} " in named for leaf in leaves)
 
-    named_leaves = [_with_path(one, blames) if _is_named(one) else one for one in blames]
+    leaves = screened.places.leaves
+    named_leaves = [_with_path(one, blames, leaves) if _is_named(one) else one for one in blames]
     return [
         one
         for one in named_leaves
-        if not (one.kind == "pair" and explained(one))
-        and not (_is_unnamed(one) and any(_covers(other, one) for other in blames))
+        if not (one.kind == "pair" and (explained(one) or _is_of_an_end(one, blames)))
+        and not (_is_unnamed(one) and any(_covers(other, one, leaves) for other in blames))
     ]
 
 
-def _with_path(named: Blame, blames: Sequence[Blame]) -> Blame:
-    """A link or leaf of the screen, confirmed by the paths through it that were slow alone too."""
-    paths = [one for one in blames if _is_unnamed(one) and _covers(named, one) and one.stage == "confirmed"]
+def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
+    """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as slow."""
+    ways = ("tx", "rx") if pair.metric == "goodput" else ("", "")
+    return any(
+        one.kind in ("node", "port")
+        and one.subject == name
+        and one.direction in ("", way)
+        and pair.slowdown <= one.slowdown * (1.0 + _ALIKE) + _APART
+        for one in blames
+        for name, way in zip(pair.nodes, ways, strict=False)
+    )
+
+
+def _with_path(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
+    """A link or switch of the screen, confirmed by the paths through it that were slow alone too."""
+    paths = [one for one in blames if _is_unnamed(one) and _covers(named, one, leaves) and one.stage == "confirmed"]
     if not paths:
         return named
     evidence = list(dict.fromkeys([*named.evidence, *(line for one in paths for line in one.evidence)]))
@@ -314,11 +336,15 @@ def _is_unnamed(blame: Blame) -> bool:
     return blame.kind == "link" and blame.subject.endswith(" - ?")
 
 
-def _covers(named: Blame, path: Blame) -> bool:
-    """Whether a link or leaf that is named explains a path that could not be named."""
-    leaf = path.subject.partition(" - ")[0]
-    same = leaf in named.subject.split(" - ") and named.direction in ("", path.direction)
-    return _is_named(named) and same
+def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
+    """Whether a link or switch that is named explains a path that could not be named. One above the leaves explains
+    what is about as slow on any leaf.
+    """
+    if not _is_named(named) or named.direction not in ("", path.direction):
+        return False
+    if named.kind == "switch" and named.subject not in leaves:
+        return abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
+    return path.subject.partition(" - ")[0] in named.subject.split(" - ")
 
 
 def _ordered(blames: Sequence[Blame]) -> list[Blame]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from wireproof.locate.effects import robust_scale
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, as_normal, holm, upper_tail
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, as_normal, at_least_half, holm, upper_tail
 from wireproof.locate.slowness import log_slowness
-from wireproof.locate.tiers import ONE_SWITCH
+from wireproof.locate.tiers import ALL, ONE_SWITCH
 from wireproof.model.located import Direction
 
 __all__ = ["Alone", "Finding", "Partner", "alone", "look", "look_at_pairs"]
@@ -31,21 +31,26 @@ _PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05
 _NOT_BELOW = 2.0  # standard errors by which an estimate may miss the practical threshold: 2.3 % of the time by chance
 _STRICT = 0.2  # of the family-wise error: what was suspected because it was slow tends to look slow
 _FAR = 3.0
+_AS_FAST = 0.03
+_REACHED = 0.7
+_LONE = 2.0  # times the practical threshold: with one partner only, both ports' spread and chance count
 _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown speaks against it
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Alone:
-    """The confirm stage's samples with what is ``expected`` of each (log slowness) and its kind of path (``tier``).
+    """The confirm stage's samples with what is ``expected`` of each (log slowness) its kind of path (``tier``)
+    and the slower end's ``kind`` of NIC (0 the fastest).
 
     ``sharp``: the kinds of path that show a port's slowness, the fastest unless they are noisy: a path that is slow
     anyway hides a port. ``sigma``: of one sample; ``doubt``: standard error of ``expected``; ``spread``: of healthy
-    ports; ``practical``: the least slowdown that is called one.
+    ports; ``practical``: the least slowdown that is called one; ``tail``: sorted, what the screen left unexplained.
     """
 
     samples: Samples
     expected: Floats
     tier: NDArray[np.int32]
+    kind: NDArray[np.int32]
     tiers: tuple[str, ...]
     sharp: frozenset[str]
     sigma: float
@@ -53,13 +58,15 @@ class Alone:
     spread: float
     practical: float
     alpha: float
+    tail: Floats
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Partner:
     """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its standard error.
 
-    ``doubt``: standard error of ``expected``; ``early``: the lower quartile of the slowness.
+    ``doubt``: standard error of ``expected``; ``each``: sample's slowness, ``early`` the fastest;
+    ``kind``: of the slower NIC.
     """
 
     name: str
@@ -69,7 +76,9 @@ class Partner:
     expected: float
     doubt: float
     early: float
+    each: Floats
     samples: int
+    kind: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -95,30 +104,48 @@ def alone(
     confirm: Samples, control: NDArray[np.bool_], tier: NDArray[np.int32], tiers: tuple[str, ...],
     kind: NDArray[np.int32], levels: Mapping[tuple[str, int], float], level_errors: Mapping[tuple[str, int], float],
     sharp: frozenset[str], noise: float, spread: float, practical: float, alpha: float,
+    tail: Floats,
 ) -> Alone:  # fmt: skip
     """The samples ready to be looked at. ``levels``: the screen's, by kind of path and of nodes; ``kind``: of each
-    sample. Three samples of good ports (``control``) on a kind of path replace the screen's level.
+    sample. Three samples of good ports (``control``) correct the screen's level, or replace it where others had slowed
+    the path.
     """
     logs = log_slowness(confirm)
     known = list(levels.values())
     expected, doubt = np.empty(logs.size), np.zeros(logs.size)
     sigma = _own_noise(confirm, logs, noise)
+    shift, shared = _now(logs, control, tier, kind, tiers, levels, sharp)
     for number, slowest in sorted({(int(t), int(k)) for t, k in zip(tier, kind, strict=True)}):
         own = (tier == number) & (kind == slowest)
-        fallback = max(known) if known else float(np.median(logs[own]))
-        level = levels.get((tiers[number], slowest), fallback)
-        controls = int(np.sum(own & control))
+        key = (tiers[number], slowest)
+        level = levels.get(key, max(known) if known else float(np.median(logs[own])))
+        together = shared >= _CONTROLS and key in levels and tiers[number] in sharp
+        controls = shared if together else int(np.sum(own & control))
         measured = controls >= _CONTROLS
-        expected[own] = float(np.median(logs[own & control])) if measured else level
+        now = level + shift if together else float(np.median(logs[own & control])) if measured else level
+        # Which pairs have more hops nobody knows without a topology, and the controls may have had none.
+        expected[own] = max(now, level) if tiers[number] == ALL and confirm.metric == "hrt" else now
         doubt[own] = (
-            float(np.hypot(MEDIAN_FACTOR * sigma / controls**0.5, spread))
-            if measured
-            else level_errors.get((tiers[number], slowest), 0.0)
+            float(np.hypot(MEDIAN_FACTOR * sigma / controls**0.5, spread)) if measured else level_errors.get(key, 0.0)
         )
     return Alone(
-        samples=confirm, expected=expected, tier=tier, tiers=tiers, sharp=sharp, sigma=sigma, doubt=doubt,
-        spread=spread, practical=practical, alpha=alpha,
+        samples=confirm, expected=expected, tier=tier, kind=kind, tiers=tiers, sharp=sharp, sigma=sigma, doubt=doubt,
+        spread=spread, practical=practical, alpha=alpha, tail=tail,
     )  # fmt: skip
+
+
+def _now(
+    logs: Floats, control: NDArray[np.bool_], tier: NDArray[np.int32], kind: NDArray[np.int32], tiers: tuple[str, ...],
+    levels: Mapping[tuple[str, int], float], sharp: frozenset[str],
+) -> tuple[float, int]:  # fmt: skip
+    """(how much slower than in the screen good ports are now, by how many controls): all those on paths that show a
+    port, because the few on one kind of path may have met the tail of the noise.
+    """
+    keys = [(tiers[number], slowest) for number, slowest in zip(tier.tolist(), kind.tolist(), strict=True)]
+    chosen = [row for row in np.nonzero(control)[0].tolist() if keys[row] in levels and keys[row][0] in sharp]
+    if not chosen:
+        return 0.0, 0
+    return float(np.median([logs[row] - levels[keys[row]] for row in chosen])), len(chosen)
 
 
 def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
@@ -169,9 +196,15 @@ def _partners(view: Alone, suspected: set[str]) -> dict[tuple[str, Direction], t
     for (node, way, other, tier), rows in cells.items():
         found.setdefault((node, way), []).append(_partner(view, other, tier, np.asarray(rows)))
     return {
-        key: tuple([one for one in partners if one.name not in suspected] or partners)
+        key: _telling([one for one in partners if one.name not in suspected] or partners)
         for key, partners in found.items()
     }
+
+
+def _telling(partners: list[Partner]) -> tuple[Partner, ...]:
+    """Without partners whose NIC is of a slower kind than the others': behind it a port does not show."""
+    fastest = min(one.kind for one in partners)
+    return tuple(one for one in partners if one.kind == fastest)
 
 
 def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partner:
@@ -180,13 +213,32 @@ def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partn
         name=name, tier=view.tiers[tier], slowness=float(np.median(logs - view.expected[rows])),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
         expected=float(np.median(view.expected[rows])), doubt=float(np.max(view.doubt[rows])),
-        early=float(np.percentile(logs - view.expected[rows], 25.0)), samples=int(rows.size),
+        early=float(np.min(logs - view.expected[rows])), samples=int(rows.size),
+        each=logs - view.expected[rows], kind=int(view.kind[rows[0]]),
     )  # fmt: skip
+
+
+def _showing(partners: tuple[Partner, ...], view: Alone) -> list[Partner]:
+    """The partners by which a port is judged: on paths that show it best in the screen, or that are as fast alone."""
+    fastest = min(one.expected for one in partners)
+    return [one for one in partners if one.tier in view.sharp or one.expected <= fastest + _AS_FAST] or list(partners)
+
+
+def _steadily(draft: Finding, own: Sequence[Partner], view: Alone) -> bool:
+    """Whether most of the samples alone are slow, and not only the half that a noise of two values makes slow: three
+    quarters are, or half would be by chance too rare (``tail``: all that the screen left unexplained).
+    """
+    ordered = np.sort(np.concatenate([one.each for one in own]))
+    if float(ordered[(ordered.size - 1) // 4]) + view.sigma >= _CONTRADICTS * draft.slowness:
+        return True
+    beyond = view.tail.size - int(np.searchsorted(view.tail, _REACHED * draft.slowness))
+    chance = at_least_half(int(ordered.size), (beyond + 1) / (view.tail.size + 1))
+    return chance * len(view.samples.nodes) * 2 <= view.alpha
 
 
 def _overall(node: str, way: Direction, partners: tuple[Partner, ...], view: Alone) -> Finding:
     """The suspect's own slowness: the median over its partners on the paths that show a port best."""
-    own = [one for one in partners if one.tier in view.sharp] or list(partners)
+    own = _showing(partners, view)
     doubt = max(one.doubt for one in own)
     apart = view.spread**2 * (1.0 + 1.0 / len(own))  # the suspect's own spread, and its partners' averaged
     total = sum(one.samples for one in own)
@@ -201,7 +253,7 @@ def _overall(node: str, way: Direction, partners: tuple[Partner, ...], view: Alo
 def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
     """The finding with its shape."""
     guilty = draft.p <= view.alpha * _STRICT and draft.slowness + _NOT_BELOW * draft.error >= view.practical
-    own = [one for one in draft.partners if one.tier in view.sharp] or list(draft.partners)
+    own = _showing(draft.partners, view)
     beyond = [
         (one, p)
         for one, p in zip(draft.partners, each, strict=True)
@@ -209,7 +261,7 @@ def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
     ]
     size = draft.slowness if guilty else max((one.slowness for one, _ in beyond), default=0.0)
     against = [one for one in own if one.slowness < _CONTRADICTS * size and one.slowness + _FAR * one.error < size]
-    if guilty and not against:
+    if guilty and not against and _steadily(draft, own, view):
         return dataclasses.replace(draft, shape="all", slow=tuple(own))
     slow = [one for one, _ in beyond if one not in against]
     if not slow or not against:
@@ -217,7 +269,7 @@ def _shaped(draft: Finding, each: Sequence[float], view: Alone) -> Finding:
     fast = {one.tier for one in against}
     behind = {one.tier for one in slow}.isdisjoint({one.tier for one in draft.partners if one not in slow})
     split = behind and ONE_SWITCH in fast
-    lone = len(slow) == 1 and min(slow[0].slowness, 2.0 * slow[0].early) >= view.practical
+    lone = len(slow) == 1 and min(slow[0].slowness, 2.0 * slow[0].early) >= _LONE * view.practical
     shape: Shape = "path" if split else "partner" if lone else "all" if guilty and len(slow) > 1 else "unclear"
     return dataclasses.replace(
         draft, shape=shape, slow=tuple(slow), slowness=float(np.median([one.slowness for one in slow])),

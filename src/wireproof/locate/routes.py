@@ -33,6 +33,7 @@ _MOST = 16
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
 _LISTED = 12
 _RESTLESS = 0.2
+_COMMON = 0.25
 _STRICTER = 0.2  # contention is no independent chance: a leaf's stain needs more than alpha
 
 
@@ -51,8 +52,8 @@ def blame_paths(
     if fabric is None or len(samples) == 0:
         return []
     use = _usable(samples, excluded) & np.isfinite(expected) & (expected > 0) & (samples.value > 0)
-    cross = crossing(samples, fabric, use)
-    if len(cross.leaves) < 2 or cross.rows.size == 0:
+    cross = crossing(samples, fabric, np.ones(len(samples), dtype=np.bool_))
+    if len(cross.leaves) < 2 or not np.any(use[cross.rows]):
         return []
     slowness = np.full(len(samples), np.nan)
     slowness[use] = np.log(expected[use] / samples.value[use]) * (1.0 if samples.metric == "goodput" else -1.0)
@@ -82,7 +83,8 @@ class _Search:
         self.noise = max(noise, criteria.floor)
         self.alpha, self.stage = criteria.alpha, stage
         self.practical = as_log(samples.metric, criteria.practical(samples.metric))
-        every = np.ones(cross.rows.size, dtype=np.bool_)
+        # What does not count still had its share of the links.
+        every = np.isfinite(slowness[cross.rows])
         tried = guesses(samples, fabric, cross)
         fits, self.residual = settled(slowness[cross.rows], tried, every)
         if fits is None:
@@ -125,7 +127,7 @@ class _Search:
 
     def _is_path(self, found: Culprit) -> bool:
         """Not what a single node's port explains as well, and not too little to matter."""
-        if found.slowness < self.practical:
+        if found.slowness < self.practical or self._elsewhere(found) > _COMMON:
             return False
         for ends, every in ((self.cross.origin, self.samples.origin), (self.cross.target, self.samples.target)):
             own = np.unique(ends[found.hit])
@@ -134,6 +136,11 @@ class _Search:
         if found.kind == "link":
             return self._is_only_link(found)
         return found.kind != "leaf" or self._inside_leaf(found.leaf) is not None
+
+    def _elsewhere(self, found: Culprit) -> float:
+        """Share of the other samples that are as slow: where contention is so common it also gathers by itself."""
+        every, own = float(np.sum(self.active)), float(np.sum(found.hit))
+        return max(0.0, found.usual * every - found.slow) / max(1.0, every - own)
 
     def _is_only_link(self, found: Culprit) -> bool:
         """Whether what else leaves (or reaches) the leaf is fast: else it is the leaf, or nothing that is known."""

@@ -68,7 +68,7 @@ class Guess:
 
 
 def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
-    """The samples of ``use`` whose ends hang on two different known leaves."""
+    """The samples of ``use`` whose ends hang on two different known leaves: all that ran, for they shared the links."""
     first: dict[str, str] = {}
     for each in fabric.attachments:
         first.setdefault(each.node, each.switch)

@@ -23,6 +23,7 @@ _OUTSTANDING = 5.0
 _AT_A_TIME = 6
 _MATCHED = 0.8
 _FLOOR = 0.02
+_RARE, _OF_A_LINK = 0.02, 0.25
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,9 @@ def stains(
         for leaf, (log_p, threshold, usual) in _candidates(cross, key, values, use, practical, log_alpha).items():
             own = use & (key == leaf)
             hit = own & (np.nan_to_num(values) > threshold)
+            # Where collisions make as many samples slow as a bad up-link would, they cannot be told from one.
+            if usual > max(_RARE, _OF_A_LINK / max(1, len(cross.up[leaf]))):
+                continue
             if not _is_one_link(cross, leaf, hit, own) or np.median(values[own & ~hit]) >= practical:
                 continue
             slowness = _one_factor(values[hit], practical, max(3.0 * noise, _FLOOR))

@@ -15,7 +15,7 @@ from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import REACH, Floats, detectable, median_error
-from wireproof.locate.slowness import check, log_slowness, value_of
+from wireproof.locate.slowness import check, log_slowness, rounding, value_of
 from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
 from wireproof.locate.suspects import (
     Suspect,
@@ -73,8 +73,8 @@ def screen(
     ``reasons``: node to why it has no sample (``from_run.reasons_of``), used for those that have none. With two nodes
     only the direction of their pair can be named. Raises ValueError for samples that are none (``slowness.check``).
     """
-    criteria = criteria or Criteria()
     check(samples)
+    criteria = _no_finer(criteria or Criteria(), samples)
     places = places_of(samples.nodes, fabric)
     frame = Screened(
         suspects=[], pairs=[], good=[], located=_frame(samples, criteria, reasons or {}), samples=samples,
@@ -89,11 +89,15 @@ def screen(
         return _two(frame, effects, names)
     levels = _tier_levels(effects.level, kinds, names)
     effects_of_ports = _without_paths(ports, effects, tier, names)
+    some_fast = _fast_with_some(ports, effects, places)
+    if some_fast is not None:
+        effects_of_ports = effects = some_fast
     suspects, pairs, expected = _suspects(samples, ports, effects, effects_of_ports, excess, criteria)
     sign = -1.0 if samples.metric == "goodput" else 1.0
     practical = as_log(samples.metric, criteria.practical(samples.metric))
+    good = _fastest_first(good_nodes(samples, effects, suspects, practical), samples, kinds)
     found = dataclasses.replace(
-        frame, suspects=suspects, pairs=pairs, good=good_nodes(samples, effects, suspects, practical),
+        frame, suspects=suspects, pairs=pairs, good=good,
         effects=effects, kinds=kinds, levels=levels, level_errors=_tier_levels(effects.level_error, kinds, names),
         sharp=_sharp(effects, kinds, names), expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
     )  # fmt: skip
@@ -120,6 +124,40 @@ def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], name
     return dataclasses.replace(effects, slowness=np.where(behind, inner, effects.slowness))
 
 
+def _fastest_first(good: list[str], samples: Samples, kinds: Kinds) -> list[str]:
+    """``good``, of the fastest kind of NIC first: a slower one hides what is wrong with a suspect."""
+    kind = dict(zip(samples.nodes, kinds.kind.tolist(), strict=True))
+    return sorted(good, key=lambda name: kind[name]) if kinds.count > 1 else good
+
+
+def _shown(ports: Ports, effects: Effects) -> NDArray[np.bool_]:
+    """Samples on the kinds of path that show a port: the collisions on others are not what a port is judged by."""
+    fine = fine_strata(effects.level, effects.sigma, ports.family)
+    return np.asarray(fine[ports.stratum], dtype=np.bool_)
+
+
+def _no_finer(criteria: Criteria, samples: Samples) -> Criteria:
+    """Rounded values do not tell ports apart that are less than half a step from each other, however many they are."""
+    step = rounding(samples.value)
+    return dataclasses.replace(criteria, floor=max(criteria.floor, min(0.5, step / 2.0))) if step else criteria
+
+
+def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
+    """Without a topology a node of the smaller of two switches is slow with most partners, and fast with a few: its
+    slowness is what it has with those. None where there is no such port, or a topology (it has kinds of path), or
+    kinds of NIC (with a slow one any port is fast).
+    """
+    if places.known or int(ports.family.max()) > 0:
+        return None
+    best, _ = ports.by_port.best(np.concatenate((effects.residual, effects.residual)))
+    usual = float(np.nanmedian(best))
+    slow = np.nan_to_num(effects.slowness)
+    fast = (slow > 3.0 * np.nan_to_num(effects.error)) & (np.nan_to_num(best - usual) < 0.5 * slow - effects.noise)
+    if not np.any(fast):
+        return None
+    return dataclasses.replace(effects, slowness=np.where(fast, np.minimum(best - usual, slow), effects.slowness))
+
+
 def _suspects(
     samples: Samples, ports: Ports, effects: Effects, own: Effects, excess: Floats, criteria: Criteria
 ) -> tuple[list[Suspect], list[Suspect], Floats]:
@@ -132,11 +170,12 @@ def _suspects(
     clean = effects.level[ports.stratum]
     expected = clean + explained(ports, own, practical / 2.0, additive=samples.metric == "hrt")
     leftover = log_slowness(samples) - expected - excess
-    suspects = with_tail(samples, effects, suspects, leftover)
+    suspects = with_tail(samples, effects, suspects, leftover[_shown(ports, effects)])
     if len(samples.nodes) > _ALL_PAIRS:
         return suspects, [], expected
     sigma = effects.sigma[ports.stratum]
-    return suspects, suspected_pairs(samples, leftover, sigma, clean, suspects, criteria), expected
+    sure = [one for one in suspects if one.p <= criteria.alpha]
+    return suspects, suspected_pairs(samples, leftover, sigma, clean, sure, criteria), expected
 
 
 def _fit(

@@ -10,7 +10,13 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.significance import Floats
 from wireproof.model.located import Metric
 
-__all__ = ["check", "log_of", "log_slowness", "value_of"]
+__all__ = ["check", "log_of", "log_slowness", "rounding", "value_of"]
+
+_MANTISSAS = (10.0, 5.0, 2.5, 2.0, 1.25, 1.0)
+_COARSE, _FINE = 0.1, 0.002
+_LOOKED_AT = 2000
+_MOST = 1e6
+_EXACT = 1e-3  # of a step: single precision keeps the multiples of a step of 0.2 % that well
 
 
 def check(samples: Samples) -> None:
@@ -43,3 +49,22 @@ def log_of(metric: Metric, value: float) -> float:
 def value_of(metric: Metric, slowness: float) -> float:
     """The value, in the metric's unit, of a log slowness."""
     return float(np.exp(-slowness if metric == "goodput" else slowness))
+
+
+def rounding(values: Floats) -> float:
+    """The step that ``values`` were rounded to, relative to their median; 0 when it is below 0.2 % or there is none.
+
+    A step is 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are found in bytes/s), or that times
+    1.048576 (MiB/s). All values are multiples of it and the closest two are one step apart, at most a tenth.
+    """
+    some = np.unique(values[:: max(1, values.size // _LOOKED_AT)])
+    if some.size < 2:
+        return 0.0
+    step, middle = float(np.min(np.diff(some))), float(some[some.size // 2])
+    if not _FINE * middle <= step <= _COARSE * middle or float(some[-1]) > _MOST * step:
+        return 0.0
+    first = [10.0 ** (math.log10(step / unit) % 1.0) / mantissa for unit in (1.0, 1.048576) for mantissa in _MANTISSAS]
+    parts = some / step
+    if min(abs(one - 1.0) for one in first) > _EXACT or float(np.max(np.abs(parts - np.round(parts)))) > _EXACT:
+        return 0.0
+    return step / middle

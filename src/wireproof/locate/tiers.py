@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wireproof.locate.samples import Samples
 from wireproof.model.fabric import Fabric
 
-__all__ = ["ONE_SWITCH", "Places", "places_of", "tiers_of"]
+__all__ = ["ALL", "ONE_SWITCH", "Places", "places_of", "tiers_of"]
 
 Ints = NDArray[np.int32]
 

@@ -150,7 +150,8 @@ class World:
 
     def _links(self) -> tuple[Floats, Floats]:
         """Capacity of each leaf's links (leaves, uplinks), out and in, as shares of a port's rate."""
-        out = np.full((self.leaves, self.uplinks), self.uplink_rate)
+        # A rate given as a whole number would make whole numbers of all capacities.
+        out = np.full((self.leaves, self.uplinks), float(self.uplink_rate))
         into = out.copy()
         for fault in self.faults:
             rows: slice | int = slice(None)

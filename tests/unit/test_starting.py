@@ -85,10 +85,12 @@ def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path, mo
     assert place.agent == str(reach)
 
 
-def outcome(ended: Ended) -> Outcome:
+def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
     provenance = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
     run = Run(claim=Claim(hosts=[], wire=True), provenance=provenance, open=None, hosts=[], points=[])
-    return Outcome(run=run, ending=Ending(ended=ended, reason="no daemon"), exit_status=1, folder=Path())
+    return Outcome(
+        run=run, ending=Ending(ended=ended, reason="no daemon", lost=lost or {}), exit_status=1, folder=Path()
+    )
 
 
 def test_the_next_way_is_tried_only_when_nothing_started() -> None:
@@ -104,3 +106,17 @@ def test_the_next_way_is_tried_only_when_nothing_started() -> None:
     assert said == ["no daemon; trying another way: by b"]
     assert started(two[1:], here, run, said.append).ending.ended == "failed"
     assert len(tried) == 3
+
+
+@pytest.mark.parametrize(("lost", "tries"), [({2: "c3 refused"}, 1), ({1: "c2 refused", 2: "c3 refused"}, 2), ({}, 2)])
+def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(lost: dict[int, str], tries: int) -> None:
+    two = [Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}") for name in "ab"]
+    tried: list[str] = []
+
+    def run(way: Way, _begun: bool) -> Outcome:
+        tried.append(way.command.launcher)
+        return outcome("not-started", lost if way.command.launcher == "a" else None)
+
+    ending = started(two, Place(hosts=HOSTS, start_on=HOSTS), run, lambda _text: None).ending
+    assert len(tried) == tries
+    assert ending.lost == (lost if tries == 1 else {})

@@ -23,8 +23,13 @@ double per_operation(std::span<const Ticks> ticks, double operations, const Host
 /// As member 0 of two.
 double group_floor_ns(Pattern pattern, const HostClock& clock) {
   LinkGroupEnd<NullGroupLink> end(clock, 2);
-  const auto runner =
-      end.make_runner({.pattern = pattern, .bytes = 8, .window = 64, .left = 1, .right = 1});
+  const auto runner = end.make_runner({.pattern = pattern,
+                                       .bytes = 8,
+                                       .window = 64,
+                                       .left = 1,
+                                       .right = 1,
+                                       .watched = 1,
+                                       .load_bytes = 8});
   const int granule = runner->layout().granule;
   const std::uint32_t granules = kOperations / static_cast<std::uint32_t>(granule);
   std::vector<Ticks> ticks(kBatches + 1);

@@ -19,6 +19,7 @@ struct Count {
 Count osu_count(const Point& point) {
   if (point.pattern == Pattern::message_rate) return {10, 100};  // of all sizes, in 7.x
   const bool large = point.message_bytes > kOsuLarge;
+  if (is_collective(point.pattern)) return large ? Count{10, 100} : Count{100, 1000};
   if (point.form == Form::latency) return large ? Count{10, 1000} : Count{100, 10'000};
   return large ? Count{2, 20} : Count{10, 100};
 }

@@ -5,8 +5,8 @@
 
 namespace wireproof {
 
-/// Time per operation in ns: osu_mbw_mr the mean over the senders, IMB-MPI1 Uniband the slowest
-/// member.
+/// Time per operation in ns: osu_mbw_mr the mean over the senders, OSU's collectives the mean over
+/// all, IMB-MPI1 the slowest member.
 double group_formula_value_ns(const GroupOutcome& outcome, const Point& point);
 
 }  // namespace wireproof

@@ -31,6 +31,19 @@ GroupLeader::GroupLeader(GroupEnd& end, const GroupContext& context)
       clock_(in_picoseconds(end.clock())) {}
 
 GroupOutcome GroupLeader::run() {
+  if (point_.pattern == Pattern::congestion) {
+    sample_congestion();
+  } else if (!point_.blocking) {
+    sample_with_overlap();
+  } else {
+    sample();
+  }
+  verify();
+  conclude();
+  return std::move(outcome_);
+}
+
+void GroupLeader::sample() {
   Sampler sampler(*this, point_, *context_.policy);
   if (point_.formula == Formula::robust) {
     sampler.sample();
@@ -41,9 +54,49 @@ GroupOutcome GroupLeader::run() {
     sampler.sample_by_formula();
   }
   static_cast<Samples&>(outcome_) = std::move(sampler.samples());
-  verify();
-  conclude();
-  return std::move(outcome_);
+}
+
+/// The collective alone gets half of the budget.
+void GroupLeader::sample_with_overlap() {
+  const Ticks began = now();
+  const int budget_ms = point_.budget_ms.value_or(context_.policy->point_budget_ms);
+  Point alone = point_;
+  alone.budget_ms = std::max(1, budget_ms / 2);
+  Sampler sampler(*this, alone, *context_.policy);
+  sampler.sample();
+  static_cast<Samples&>(outcome_) = std::move(sampler.samples());
+  const double pure_ns = median_of(outcome_.block_values) / kTicksPerNs /
+                         static_cast<double>(outcome_.operations_per_batch);
+  outcome_.overlap =
+      measure_overlap(phases(began), pure_ns, clock_, *context_.policy, 1e6 * budget_ms);
+}
+
+void GroupLeader::sample_congestion() {
+  Congestion found = measure_congestion(phases(now()), point_, *context_.policy, clock_);
+  static_cast<Samples&>(outcome_) = std::move(found.samples);
+  outcome_.operations = noted_operations_;
+  outcome_.quiet = found.quiet;
+  outcome_.loaded = found.loaded;
+}
+
+Phases GroupLeader::phases(Ticks began) {
+  return {.enter =
+              [this](Phase phase, double compute_ns) {
+                phase_ = phase;
+                if (phase == Phase::loaded) forget();  // the members' times are those under load
+                command({.order = GroupOrder::enter, .phase = phase, .compute_ns = compute_ns});
+              },
+          .time =
+              [this](const Segment& segment, bool counted) {
+                if (phase_ != Phase::computing) noted_operations_ += segment.total();
+                return time_segment(segment, counted);
+              },
+          .elapsed_ns = [this, began] { return static_cast<double>(now() - began) / kTicksPerNs; },
+          .collect =
+              [this](std::size_t each) {
+                const auto all = command({.order = GroupOrder::collect, .seed = each});
+                return std::vector<double>(all.begin(), all.end());
+              }};
 }
 
 Ticks GroupLeader::now() {
@@ -83,17 +136,17 @@ void GroupLeader::verify() {
 
 void GroupLeader::conclude() {
   GroupOutcome& o = outcome_;
+  conclude_traffic();
   const auto elapsed = command({.order = GroupOrder::stop});
   o.member_ns.assign(elapsed.begin(), elapsed.end());
   const double counted = std::max<double>(1, static_cast<double>(o.counted_operations));
   for (double& ns : o.member_ns) ns /= counted;
-  conclude_traffic();
   std::vector<double> values = o.block_values;
   for (double& value : values) {
     value /= kTicksPerNs * static_cast<double>(o.operations_per_batch);
   }
   o.estimate = estimate_median(values, target_half_width(point_, *context_.policy));
-  if (point_.pattern == Pattern::message_rate && point_.formula != Formula::robust) {
+  if (point_.formula == Formula::osu || point_.formula == Formula::imb_mpi1) {
     o.formula_value_ns = group_formula_value_ns(o, point_);
   }
 }
@@ -104,12 +157,20 @@ void GroupLeader::conclude_traffic() {
   o.window_used = bounded_window(point_, *context_.policy);
   o.messages_per_operation = layout.messages;
   o.exact = layout.exact;
+  if (point_.pattern == Pattern::congestion) return conclude_moved();
   const std::uint64_t operations = o.operations + verifications_;
   for (int member = 0; member < end_.members(); ++member) {
     const Traffic each = member_.runner().traffic(member);
     o.sent_bytes.push_back(operations * each.sent_bytes);
     o.received_bytes.push_back(operations * each.received_bytes);
   }
+}
+
+void GroupLeader::conclude_moved() {
+  const auto bytes = command({.order = GroupOrder::account});
+  const auto half = bytes.begin() + end_.members();
+  outcome_.sent_bytes.assign(bytes.begin(), half);
+  outcome_.received_bytes.assign(half, bytes.end());
 }
 
 }  // namespace wireproof

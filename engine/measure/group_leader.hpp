@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "measure/congestion.hpp"
 #include "measure/group_member.hpp"
 #include "measure/outcome.hpp"
+#include "measure/overlap.hpp"
+#include "measure/phases.hpp"
 #include "measure/sampler.hpp"
 
 namespace wireproof {
@@ -23,6 +26,9 @@ struct GroupOutcome : Samples {
   bool exact = true;
   std::optional<Estimate> estimate;
   std::optional<double> formula_value_ns;
+  std::optional<Overlap> overlap;
+  std::optional<Quantiles> quiet;  ///< of congestion, as `loaded`
+  std::optional<Quantiles> loaded;
   Integrity integrity = Integrity::unchecked;
 };
 
@@ -44,6 +50,11 @@ class GroupLeader final : private Sampled {
   void verify();
   void conclude();
   void conclude_traffic();
+  void conclude_moved();
+  void sample();
+  void sample_with_overlap();
+  void sample_congestion();
+  Phases phases(Ticks began);
 
   GroupEnd& end_;
   const GroupContext& context_;
@@ -53,6 +64,8 @@ class GroupLeader final : private Sampled {
   std::vector<Ticks> batches_;
   GroupOutcome outcome_;
   std::uint64_t verifications_ = 0;
+  Phase phase_ = Phase::plain;
+  std::uint64_t noted_operations_ = 0;  // of the segments of phases
 };
 
 }  // namespace wireproof

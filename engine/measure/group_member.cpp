@@ -21,7 +21,10 @@ GroupShape group_shape_of(const Point& point, const Policy& policy, const GroupE
           .member = end.member(),
           .members = members,
           .left = near.left,
-          .right = near.right};
+          .right = near.right,
+          .blocking = point.blocking,
+          .watched = point.watched_pairs,
+          .load_bytes = point.load_bytes};
 }
 
 GroupMember::GroupMember(GroupEnd& end, const GroupContext& context)
@@ -38,6 +41,7 @@ std::uint64_t GroupMember::serve() {
     obey(command);
     if (command.order == GroupOrder::stop) break;
   }
+  if (const auto moved = runner_->moved()) return moved->sent_bytes + moved->received_bytes;
   const Traffic each = runner_->traffic(end_.member());
   return operations_ * (each.sent_bytes + each.received_bytes);
 }
@@ -48,8 +52,16 @@ std::span<const double> GroupMember::obey(const GroupCommand& command) {
     run(command);
   } else if (command.order == GroupOrder::forget) {
     elapsed_ns_ = 0;
+    round_trips_ns_.clear();
   } else if (command.order == GroupOrder::turn) {
     turn(command.seed);
+  } else if (command.order == GroupOrder::enter) {
+    phase_ = command.phase;
+    runner_->enter(command.phase, command.compute_ns, end_.clock().ns_per_tick);
+  } else if (command.order == GroupOrder::collect) {
+    collect(command.seed);
+  } else if (command.order == GroupOrder::account) {
+    account();
   } else if (command.order == GroupOrder::verify) {
     values_.assign(1, runner_->verify(command.seed) ? 0 : 1);
     ++operations_;
@@ -71,9 +83,37 @@ void GroupMember::run(const GroupCommand& command) {
   const double elapsed_ns = static_cast<double>(elapsed) * ns_per_tick;
   const bool told = std::any_of(values_.begin(), values_.end(), [](double ns) { return ns > 0; });
   values_.push_back(told ? elapsed_ns : 0);
-  if (command.counted != 0) elapsed_ns_ += elapsed_ns;
-  operations_ += segment.total() * static_cast<std::uint64_t>(runner_->layout().granule);
+  if (command.counted != 0) {
+    elapsed_ns_ += elapsed_ns;
+    for (const Ticks ticks : runner_->round_trips()) {
+      round_trips_ns_.push_back(static_cast<double>(ticks) * ns_per_tick);
+    }
+  }
+  if (phase_ != Phase::computing)
+    operations_ += segment.total() * static_cast<std::uint64_t>(runner_->layout().granule);
   end_.reduce(Reduction::maximum, values_);
+}
+
+/// Every watched pair's own place in one list, 0 elsewhere: the sum has them all.
+void GroupMember::collect(std::size_t each) {
+  values_.assign(each * static_cast<std::size_t>(context_.point->watched_pairs), 0);
+  if (!round_trips_ns_.empty()) {
+    const std::size_t first = static_cast<std::size_t>(end_.member() / 2) * each;
+    std::copy_n(round_trips_ns_.begin(), std::min(each, round_trips_ns_.size()),
+                values_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  round_trips_ns_.clear();
+  end_.reduce(Reduction::sum, values_);
+}
+
+void GroupMember::account() {
+  const auto members = static_cast<std::size_t>(end_.members());
+  const auto self = static_cast<std::size_t>(end_.member());
+  const Traffic moved = runner_->moved().value_or(Traffic{});
+  values_.assign(2 * members, 0);
+  values_[self] = static_cast<double>(moved.sent_bytes);
+  values_[members + self] = static_cast<double>(moved.received_bytes);
+  end_.reduce(Reduction::sum, values_);
 }
 
 void GroupMember::turn(std::uint64_t seed) {

@@ -21,7 +21,7 @@ struct GroupContext {
   HostClock* host_clock = nullptr;  ///< null: time is not the host's
 };
 
-enum class GroupOrder : std::uint32_t { run, forget, verify, turn, stop };
+enum class GroupOrder : std::uint32_t { run, forget, verify, turn, enter, collect, account, stop };
 
 /// One broadcast from member 0. Plain data: all members are the same program on the same kind of
 /// machine.
@@ -29,7 +29,9 @@ struct GroupCommand {
   GroupOrder order = GroupOrder::stop;
   std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)
   Segment segment{};
-  std::uint64_t seed = 0;  ///< verify: of the payload; turn: of the ring
+  std::uint64_t seed = 0;  ///< verify: of the payload; turn: of the ring; collect: of each pair
+  Phase phase = Phase::plain;
+  double compute_ns = 0;
 };
 
 GroupShape group_shape_of(const Point& point, const Policy& policy, const GroupEnd& end,
@@ -45,8 +47,10 @@ class GroupMember {
 
   /// Executes a command that every member has. At member 0 the result holds: after `run` the
   /// longest time of each batch in ns and then of all together, after `verify` 1 when a byte
-  /// differed somewhere, after `stop` each member's own time over the counted segments in ns. Valid
-  /// until the next call.
+  /// differed somewhere, after `stop` each member's own time over the counted segments in ns,
+  /// after `collect` the counted round trips of every watched pair in ns (which are forgotten),
+  /// after `account` what each member has sent and then what each has received, where the
+  /// operations do not tell. Valid until the next call.
   std::span<const double> obey(const GroupCommand& command);
 
   const GroupRunner& runner() const { return *runner_; }
@@ -54,12 +58,16 @@ class GroupMember {
  private:
   void run(const GroupCommand& command);
   void turn(std::uint64_t seed);
+  void collect(std::size_t each);
+  void account();
 
   GroupEnd& end_;
   const GroupContext& context_;
   std::unique_ptr<GroupRunner> runner_;
   std::vector<Ticks> ticks_;
   std::vector<double> values_;
+  std::vector<double> round_trips_ns_;
+  Phase phase_ = Phase::plain;
   double elapsed_ns_ = 0;
   std::uint64_t operations_ = 0;  // all, warm-up and verification included
 };

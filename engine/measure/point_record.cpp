@@ -119,6 +119,8 @@ std::string point_frame(const Point& point, const PointParts& parts) {
   if (point.threads > 1) json.field("threads", point.threads);
   if (point.partitions > 1) json.field("partitions", point.partitions);
   if (point.pattern == Pattern::ring) json.field("order", name_of(point.order));
+  if (!point.blocking) json.field("blocking", false);
+  if (point.pattern == Pattern::congestion) json.field("load_bytes", point.load_bytes);
   json.field("started_unix_ns", parts.started_unix_ns).field("elapsed_ns", parts.elapsed_ns);
   json.key("pairs").raw("[" + parts.pairs + "]");
   if (!parts.group.empty()) json.key("group").raw(parts.group);

@@ -32,9 +32,17 @@ int bounded_group_window(const Point& point, const Policy& policy) {
   return static_cast<int>(std::max<std::size_t>(2, window / 2 * 2));  // two equal halves
 }
 
+/// Of one of the streams that disturb.
+int bounded_load_window(const Point& point, const Policy& policy) {
+  const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / point.load_bytes);
+  const std::size_t window = std::min(most, static_cast<std::size_t>(point.window));
+  return static_cast<int>(std::max<std::size_t>(2, window / 2 * 2));  // two equal halves
+}
+
 }  // namespace
 
 int bounded_window(const Point& point, const Policy& policy) {
+  if (point.pattern == Pattern::congestion) return bounded_load_window(point, policy);
   if (point.form == Form::latency) return 1;
   if (is_group(point.pattern) && point.formula == Formula::robust) {
     return bounded_group_window(point, policy);

@@ -6,6 +6,9 @@
 #include <string>
 #include <unordered_set>
 
+#include "plan/collective.hpp"
+#include "plan/congestion.hpp"
+
 namespace wireproof {
 namespace {
 
@@ -57,6 +60,7 @@ std::vector<int> take_members(Statement& line) {
 }
 
 void read_group(Statement& line, Point& point) {
+  if (point.pattern == Pattern::congestion) return read_congestion(line, point);
   const std::string name(name_of(point.pattern));
   point.members = take_members(line);
   for (const int rank : point.members) point.highest_rank = std::max(point.highest_rank, rank);
@@ -69,6 +73,7 @@ void read_group(Statement& line, Point& point) {
     line.fail("members has " + std::to_string(count) +
               " ranks, and message_rate pairs them: " + "give an even number");
   }
+  if (is_collective(point.pattern)) read_collective(line, point);
   if (const auto order = line.take_word<RingOrder>("order", kOrders)) {
     if (point.pattern != Pattern::ring) line.fail("order= is for ring only");
     point.order = *order;
@@ -76,6 +81,7 @@ void read_group(Statement& line, Point& point) {
 }
 
 void check_group_formula(const Statement& line, const Point& point) {
+  if (is_collective(point.pattern)) return check_collective_formula(line, point);
   using enum Formula;
   const bool rate = point.pattern == Pattern::message_rate;
   const bool known = point.formula == robust ||
@@ -87,7 +93,7 @@ void check_group_formula(const Statement& line, const Point& point) {
   if (known) return;
   line.fail("formula " + std::string(name_of(point.formula)) + " has no " +
             std::string(name_of(point.pattern)) +
-            "; known: ring by hpcc, message_rate by osu and imb-mpi1");
+            "; known: ring by hpcc, message_rate and the collectives by osu and imb-mpi1");
 }
 
 }  // namespace wireproof

@@ -15,10 +15,11 @@ namespace wireproof {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTransports = {"null", "model", "mpi", "tcp"};
-constexpr std::array<std::string_view, 15> kPatterns = {
+constexpr std::array<std::string_view, 21> kPatterns = {
     "pingpong",     "stream",           "exchange",   "put",         "get",     "accumulate",
     "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads", "message_rate",
-    "ring",         "incast",           "all_to_all"};
+    "ring",         "incast",           "all_to_all", "congestion",  "barrier", "broadcast",
+    "allreduce",    "allgather",        "alltoall"};
 constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
 constexpr std::array<std::string_view, 5> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p",
                                                        "hpcc"};
@@ -199,8 +200,9 @@ void take_pairs(Statement& line, const Draft& plan, Point& point) {
 Form take_form(Statement& line, Pattern pattern) {
   const auto given = line.take_word<Form>("form", kForms);
   if (has_both_forms(pattern)) return given.value_or(Form::latency);
-  const bool waits =
-      pattern == Pattern::pingpong || pattern == Pattern::ring || is_word_atomic(pattern);
+  const bool waits = pattern == Pattern::pingpong || pattern == Pattern::ring ||
+                     pattern == Pattern::congestion || is_collective(pattern) ||
+                     is_word_atomic(pattern);
   const Form implied = waits ? Form::latency : Form::stream;
   if (given && *given != implied) {
     line.fail(std::string(name_of(pattern)) + " has only the form " +

@@ -30,7 +30,14 @@ enum class Pattern {
   message_rate,
   ring,
   incast,
-  all_to_all
+  all_to_all,
+  congestion,
+  // collectives of the library from here on: is_collective()
+  barrier,
+  broadcast,
+  allreduce,
+  allgather,
+  alltoall
 };
 enum class Form { latency, stream };
 enum class Formula { robust, osu, imb_mpi1, imb_p2p, hpcc };
@@ -42,6 +49,8 @@ enum class RingOrder { natural, random };
 
 /// Measured by all `members` of a point together; the other patterns by disjoint pairs.
 constexpr bool is_group(Pattern pattern) { return pattern >= Pattern::message_rate; }
+/// One call of the library by all members.
+constexpr bool is_collective(Pattern pattern) { return pattern >= Pattern::barrier; }
 
 std::string_view name_of(TransportKind kind);
 std::string_view name_of(Pattern pattern);
@@ -125,7 +134,10 @@ struct Point {
   int partitions = 1;        // per message, of the pattern partitioned
   std::vector<int> members;  // of a group pattern, in the order of their numbers
   RingOrder order = RingOrder::natural;
-  int line = 0;  // of the plan's text, for errors that are seen later
+  bool blocking = true;              // false: a collective's non-blocking form
+  int watched_pairs = 0;             // of congestion: the first so many twos of the members
+  std::size_t load_bytes = 1 << 16;  // of congestion: per message of the streams that disturb
+  int line = 0;                      // of the plan's text, for errors that are seen later
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
 };

@@ -10,10 +10,11 @@ std::string_view name_of(TransportKind kind) {
 }
 
 std::string_view name_of(Pattern pattern) {
-  constexpr std::array<std::string_view, 15> kNames = {
+  constexpr std::array<std::string_view, 21> kNames = {
       "pingpong",     "stream",           "exchange",   "put",         "get",     "accumulate",
       "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads", "message_rate",
-      "ring",         "incast",           "all_to_all"};
+      "ring",         "incast",           "all_to_all", "congestion",  "barrier", "broadcast",
+      "allreduce",    "allgather",        "alltoall"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

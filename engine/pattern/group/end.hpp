@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,13 @@ class GroupRunner {
   virtual bool verify(std::uint64_t seed) = 0;
   /// Another ring: neighbours of this member from now on. All members call it together.
   virtual void turn_to(int left, int right) = 0;
+
+  /// The phase of the following segments. `compute_ns`: of one computation, where there are any.
+  virtual void enter(Phase, double /*compute_ns*/, double /*ns_per_tick*/) {}
+  /// Congestion: the last segment's round trips one by one, in ticks, where this member watches.
+  virtual std::span<const Ticks> round_trips() const { return {}; }
+  /// This member's payload since it was made, where that does not follow from the operations.
+  virtual std::optional<Traffic> moved() const { return std::nullopt; }
 };
 
 enum class Reduction { maximum, sum };

@@ -6,6 +6,8 @@
 
 #include "base/failure.hpp"
 #include "pattern/group/all_to_all.hpp"
+#include "pattern/group/collective_runner.hpp"
+#include "pattern/group/congestion.hpp"
 #include "pattern/group/end.hpp"
 #include "pattern/group/incast.hpp"
 #include "pattern/group/message_rate.hpp"
@@ -87,6 +89,10 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
       {incast, robust, bind_group_runner<L, C, Incast>},
       {all_to_all, robust, bind_group_runner<L, C, AllToAll>},
   };
+  if (is_collective(shape.pattern)) return make_collective_runner(link, clock, memory, shape);
+  if (shape.pattern == congestion) {
+    return std::make_unique<CongestionRunner<L, C>>(link, clock, memory, shape);
+  }
   for (const auto& entry : kEntries) {
     if (entry.pattern == shape.pattern && entry.formula == shape.formula) {
       return entry.make(link, clock, memory, shape);

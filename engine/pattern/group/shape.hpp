@@ -17,7 +17,14 @@ struct GroupShape {
   int members = 2;
   int left = 0;  ///< neighbours in the ring
   int right = 0;
+  bool blocking = true;        ///< of a collective
+  int watched = 0;             ///< of congestion: pairs that are watched, the first of the members
+  std::size_t load_bytes = 0;  ///< of congestion, per message; `window` is the load's
 };
+
+/// What the segments of a pattern with several phases do: the operation alone; only a computation
+/// as long as it; both at once (non-blocking collectives); the operation under load (congestion).
+enum class Phase : std::uint32_t { plain, computing, overlapped, loaded };
 
 /// Payload of one operation of one member.
 struct Traffic {

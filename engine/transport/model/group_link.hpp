@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,25 @@ class ModelGroupLink {
   void send_ack(int to);
   void recv_ack(int from);
   void barrier() { world_->barrier(self_); }
+  void expect_ack(int slot, int from) { slots_[index(slot)].from = from; }
+  /// What has come by now, in virtual time.
+  bool has_come(int slot);
+
+  void meet();
+  void broadcast(std::byte* data, std::size_t bytes);
+  void allreduce(const std::byte* source, std::byte* sink, std::size_t bytes);
+  void allgather(const std::byte* source, std::byte* sink, std::size_t bytes);
+  void alltoall(const std::byte* source, std::byte* sink, std::size_t bytes);
+  /// The non-blocking forms progress by themselves up to the eager limit, above it in `finish`
+  /// only.
+  void start_meet(int slot);
+  void start_broadcast(int slot, std::byte* data, std::size_t bytes);
+  void start_allreduce(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void start_allgather(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void start_alltoall(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void finish(int slot);
+  /// Computes for so long.
+  void pass_virtual_time(double ns) { now() += ns; }
 
   void reserve(int slots) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(slots)));
@@ -45,7 +65,10 @@ class ModelGroupLink {
     std::byte* sink = nullptr;  // receives under way
     std::size_t bytes = 0;
     int from = 0;
+    std::function<void()> put_off;  // a collective that waits for `finish`
   };
+
+  void start(int slot, std::size_t bytes, std::function<void()> collective);
 
   double& now() { return world_->now(self_); }
   static std::size_t index(int member) { return static_cast<std::size_t>(member); }
@@ -54,6 +77,7 @@ class ModelGroupLink {
   std::size_t self_;
   ModelClock clock_;
   std::vector<Slot> slots_;
+  std::vector<std::byte> scratch_;
 };
 
 }  // namespace wireproof

@@ -118,6 +118,11 @@ double ModelGroupWorld::receive(Channel channel, std::size_t from, std::size_t t
   return arrival;
 }
 
+bool ModelGroupWorld::has_arrived(Channel channel, std::size_t from, std::size_t to) {
+  const Inbox& inbox = members_[to].inboxes[key_of(channel, from)];
+  return !inbox.empty() && inbox.messages[inbox.next].arrival_ns <= members_[to].now_ns;
+}
+
 void ModelGroupWorld::barrier(std::size_t member) {
   barrier_ns_ = std::max(barrier_ns_, members_[member].now_ns);
   if (at_barrier_.size() + 1 < members_.size()) {

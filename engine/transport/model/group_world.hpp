@@ -47,6 +47,8 @@ class ModelGroupWorld {
             std::span<const std::byte> payload);
   /// Waits for the next message of that channel; returns when it arrived.
   double receive(Channel channel, std::size_t from, std::size_t to, std::span<std::byte> payload);
+  /// Whether one is there at the receiver's time.
+  bool has_arrived(Channel channel, std::size_t from, std::size_t to);
   /// All members leave at the time of the last; costs nothing by itself.
   void barrier(std::size_t member);
 

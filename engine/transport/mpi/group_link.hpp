@@ -44,6 +44,48 @@ class MpiGroupLink {
   void recv_ack(int from) { MPI_Recv(&ack_, 1, MPI_BYTE, from, kAck, comm_, MPI_STATUS_IGNORE); }
   void barrier() { MPI_Barrier(comm_); }
 
+  void expect_ack(int slot, int from) {
+    MPI_Irecv(&word_, 1, MPI_BYTE, from, kAck, comm_, slots_ + slot);
+  }
+  bool has_come(int slot) {
+    int come = 0;
+    MPI_Test(slots_ + slot, &come, MPI_STATUS_IGNORE);
+    return come != 0;
+  }
+
+  void meet() { MPI_Barrier(comm_); }
+  void broadcast(std::byte* data, std::size_t bytes) {
+    MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, comm_);
+  }
+  void allreduce(const std::byte* source, std::byte* sink, std::size_t bytes) {
+    MPI_Allreduce(source, sink, static_cast<int>(bytes / 4), MPI_FLOAT, MPI_SUM, comm_);
+  }
+  void allgather(const std::byte* source, std::byte* sink, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Allgather(source, count, MPI_BYTE, sink, count, MPI_BYTE, comm_);
+  }
+  void alltoall(const std::byte* source, std::byte* sink, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Alltoall(source, count, MPI_BYTE, sink, count, MPI_BYTE, comm_);
+  }
+  void start_meet(int slot) { MPI_Ibarrier(comm_, slots_ + slot); }
+  void start_broadcast(int slot, std::byte* data, std::size_t bytes) {
+    MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0, comm_, slots_ + slot);
+  }
+  void start_allreduce(int slot, const std::byte* source, std::byte* sink, std::size_t bytes) {
+    MPI_Iallreduce(source, sink, static_cast<int>(bytes / 4), MPI_FLOAT, MPI_SUM, comm_,
+                   slots_ + slot);
+  }
+  void start_allgather(int slot, const std::byte* source, std::byte* sink, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Iallgather(source, count, MPI_BYTE, sink, count, MPI_BYTE, comm_, slots_ + slot);
+  }
+  void start_alltoall(int slot, const std::byte* source, std::byte* sink, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Ialltoall(source, count, MPI_BYTE, sink, count, MPI_BYTE, comm_, slots_ + slot);
+  }
+  void finish(int slot) { MPI_Wait(slots_ + slot, MPI_STATUS_IGNORE); }
+
   void reserve(int slots);
   void send_control(int to, std::span<const std::byte> message);
   void recv_control(int from, std::span<std::byte> message);
@@ -59,6 +101,7 @@ class MpiGroupLink {
   int self_ = 0;
   bool yield_;
   std::byte ack_{};
+  std::byte word_{};              // of an acknowledgement that is expected
   MPI_Request* slots_ = nullptr;  // into slot_storage_
   std::vector<MPI_Request> slot_storage_;
 };

@@ -16,5 +16,28 @@ void NullGroupLink::wait(int, int) { WIREPROOF_NOTHING; }
 void NullGroupLink::send_ack(int) { WIREPROOF_NOTHING; }
 void NullGroupLink::recv_ack(int) { WIREPROOF_NOTHING; }
 void NullGroupLink::barrier() { WIREPROOF_NOTHING; }
+void NullGroupLink::expect_ack(int, int) { WIREPROOF_NOTHING; }
+bool NullGroupLink::has_come(int) {
+  WIREPROOF_NOTHING;
+  return true;
+}
+
+void NullGroupLink::meet() { WIREPROOF_NOTHING; }
+void NullGroupLink::broadcast(std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullGroupLink::allreduce(const std::byte*, std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullGroupLink::allgather(const std::byte*, std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullGroupLink::alltoall(const std::byte*, std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullGroupLink::start_meet(int) { WIREPROOF_NOTHING; }
+void NullGroupLink::start_broadcast(int, std::byte*, std::size_t) { WIREPROOF_NOTHING; }
+void NullGroupLink::start_allreduce(int, const std::byte*, std::byte*, std::size_t) {
+  WIREPROOF_NOTHING;
+}
+void NullGroupLink::start_allgather(int, const std::byte*, std::byte*, std::size_t) {
+  WIREPROOF_NOTHING;
+}
+void NullGroupLink::start_alltoall(int, const std::byte*, std::byte*, std::size_t) {
+  WIREPROOF_NOTHING;
+}
+void NullGroupLink::finish(int) { WIREPROOF_NOTHING; }
 
 }  // namespace wireproof

@@ -23,6 +23,20 @@ class NullGroupLink {
   void send_ack(int to);
   void recv_ack(int from);
   void barrier();
+  void expect_ack(int slot, int from);
+  bool has_come(int slot);
+
+  void meet();
+  void broadcast(std::byte* data, std::size_t bytes);
+  void allreduce(const std::byte* source, std::byte* sink, std::size_t bytes);
+  void allgather(const std::byte* source, std::byte* sink, std::size_t bytes);
+  void alltoall(const std::byte* source, std::byte* sink, std::size_t bytes);
+  void start_meet(int slot);
+  void start_broadcast(int slot, std::byte* data, std::size_t bytes);
+  void start_allreduce(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void start_allgather(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void start_alltoall(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
+  void finish(int slot);
 
   void reserve(int) {}
   void send_control(int, std::span<const std::byte>) {}

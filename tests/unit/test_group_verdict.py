@@ -150,5 +150,19 @@ def test_what_must_cross_with_several_ranks_on_a_node() -> None:
     assert crossings(msgspec.structs.replace(ring, group=None), {}) == {}
 
 
+def test_congestion_crosses_pair_by_pair() -> None:
+    """Two watched ranks and a stream: 3 messages each way, and 50 one way."""
+    point = group("congestion", 4, 1, SIZE, 0)
+    assert point.group is not None
+    moved = msgspec.structs.replace(
+        point.group, sent_bytes=[3 * SIZE, 3 * SIZE, 50 * SIZE, 0], received_bytes=[3 * SIZE, 3 * SIZE, 0, 50 * SIZE]
+    )
+    point = msgspec.structs.replace(point, group=moved)
+    assert crossing(point, 0, 1, 0, 1) == {0: (53, 3, True), 1: (3, 53, True)}
+    assert crossing(point, 0, 1, 0, 0) == {0: (3, 3, True), 1: (3, 3, True)}
+    assert crossing(point, 0, 0, 1, 0) == {0: (0, 50, True), 1: (50, 0, True)}
+    assert crossing(point, 0, 0, 1, 1) == {0: (0, 0, True), 1: (0, 0, True)}
+
+
 def test_one_rank_a_node_crosses_with_everything() -> None:
     assert crossings(RING, dict(enumerate((4, 5, 6, 7))))[4] == Crossing(1000.0 * SIZE, 1000.0 * SIZE, True)

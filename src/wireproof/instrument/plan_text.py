@@ -91,6 +91,7 @@ def _point(point: Point) -> str:
         pairs=_pairs(point.pairs) or None,
         members=_ranks(point.members) or None,
         load=_pairs(point.load) or None,
+        load_bytes=point.load_bytes if point.pattern == "congestion" else None,
         order=point.order if point.pattern == "ring" else None,
         blocking=None if point.blocking else 0,
         threads=point.threads if point.threads > 1 else None,

@@ -101,7 +101,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target), or by a group.
 
     A group pattern has ``members`` (ranks, in the order that the pattern numbers them) and no ``pairs``; congestion has
-    ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams that disturb them). ``order``: of a ring,
+    ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams that disturb them, by messages of
+    ``load_bytes``). ``order``: of a ring,
     ``random`` by the plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
     ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many nodes).
     """
@@ -112,6 +113,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[tuple[int, int], ...] = ()
     members: tuple[int, ...] = ()
     load: tuple[tuple[int, int], ...] = ()
+    load_bytes: int = 1 << 16
     order: Literal["natural", "random"] = "natural"
     blocking: bool = True
     threads: int = 1

@@ -80,6 +80,8 @@ def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, floa
     if point.pattern == "all_to_all":
         sizes = {node: nodes.count(node) for node in set(nodes)}
         return [((count - sizes[node]) / (count - 1),) * 2 for node in nodes]
+    if point.pattern == "congestion":  # members 2 i and 2 i + 1 talk to each other and to nobody else
+        return [(float(node != nodes[index ^ 1]),) * 2 for index, node in enumerate(nodes)]
     if point.pattern == "ring" and point.order != "random":
         sides = [((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2 for i in range(count)]
         return [(share, share) for share in sides]

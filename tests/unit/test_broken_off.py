@@ -8,10 +8,12 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from wireproof.cli.broken_off import as_interrupt, named
 from wireproof.cli.place import Place
+from wireproof.cli.session import merged_run
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.launch import slurm_job
@@ -19,10 +21,11 @@ from wireproof.launch.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.record import EngineError
+from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Provenance, Run
 
 HOSTS = ("a", "b")
+CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)
 PROVENANCE = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
 
 
@@ -143,3 +146,10 @@ def test_nohup_is_respected_and_without_a_signal_all_is_as_before() -> None:
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGHUP, old)
+
+
+def test_an_attempt_that_did_not_start_does_not_speak_for_those_that_did() -> None:
+    opened = Open(schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2, clock=CLOCK)
+    dead, measured = outcome("not-started").run, msgspec.structs.replace(outcome("done").run, open=opened)
+    assert merged_run([dead, measured]).open == opened
+    assert merged_run([dead, dead]).open is None

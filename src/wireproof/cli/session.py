@@ -198,8 +198,10 @@ def merged_run(runs: Sequence[Run]) -> Run:
             errors.append(EngineError(code="placement-changed", message=text))
         hosts = {**{host.rank: host for host in run.hosts}, **hosts}
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
+    # An attempt that did not start (a dead host) says nothing of how the others were measured.
+    begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
-        runs[0],
+        begun,
         hosts=[hosts[rank] for rank in sorted(hosts)],
         points=[point for run in runs for point in run.points],
         idle=[idle[rank] for rank in sorted(idle)],

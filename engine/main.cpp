@@ -5,13 +5,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include "base/arguments.hpp"
 #include "facts/collect.hpp"
 #include "measure/sweep.hpp"
+#include "plan/plan_text.hpp"
 #include "record/frames.hpp"
 #include "record/watchdog.hpp"
 #include "transport/openers.hpp"
@@ -38,13 +36,6 @@ std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest&
     if (opener.kind == kind) return opener.open(request);
   }
   throw bad_plan("no such transport");
-}
-
-std::string read_plan_text(const std::string& file) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw bad_plan("cannot read the plan " + file);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// Before the transport is open only the launcher's word (or none) says who reads the plan.

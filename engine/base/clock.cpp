@@ -3,26 +3,31 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <string>
+
+#include "base/bounded_file.hpp"
+#include "base/pieces.hpp"
 
 namespace wireproof {
 namespace {
 
 #if defined(__x86_64__)
+constexpr std::size_t kCpuinfoBytes = 8192;
+
 /// The kernel's own opinion first: it leaves the time-stamp counter when it catches it drifting
 /// between sockets.
 bool counter_is_usable() {
-  std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string name;
-  if (current >> name && name != "tsc") return false;
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(cpuinfo, line)) {
-    if (line.rfind("flags", 0) != 0) continue;
-    return line.find(" constant_tsc") != std::string::npos &&
-           line.find(" nonstop_tsc") != std::string::npos;
+  const std::string name =
+      read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  if (!name.empty() && name != "tsc") return false;
+  // The first processor's flags stand in its first few kilobytes.
+  const FileText cpuinfo = read_bounded("/proc/cpuinfo", kCpuinfoBytes);
+  std::string_view left = cpuinfo.text;
+  while (const auto line = take_line(left)) {
+    if (!line->starts_with("flags")) continue;
+    return line->find(" constant_tsc") != std::string_view::npos &&
+           line->find(" nonstop_tsc") != std::string_view::npos;
   }
   return false;
 }

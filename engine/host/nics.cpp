@@ -9,11 +9,12 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -24,12 +25,12 @@
 namespace wireproof::host {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string link_target_name(const std::string& path) {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(path, error);
-  return error ? std::string() : target.filename().string();
+  char target[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+  if (length <= 0) return {};
+  const std::string_view text(target, static_cast<std::size_t>(length));
+  return std::string(text.substr(text.rfind('/') + 1));
 }
 
 template <class T>
@@ -102,9 +103,9 @@ Nic from_sysfs(const std::string& root, const std::string& name) {
   nic.numa_node = read_number<int>(base + "/device/numa_node");
   const std::string bus = link_target_name(base + "/device/subsystem");
   if (bus == "pci") nic.pci = link_target_name(base + "/device");
-  std::error_code error;
+  struct stat device {};
   nic.kind = kind_of(parse_unsigned(read_line(base + "/type")).value_or(0),
-                     fs::exists(base + "/device", error));
+                     ::stat((base + "/device").c_str(), &device) == 0);
   nic.rdma = find_rdma(root, name);
   return nic;
 }

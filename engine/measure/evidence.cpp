@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/bounded_file.hpp"
 #include "base/json_writer.hpp"
+#include "base/pieces.hpp"
 #include "facts/collect.hpp"
 #include "host/gather.hpp"
 #include "host/pin.hpp"
@@ -74,9 +75,7 @@ Evidence::~Evidence() = default;
 
 std::string Evidence::identity_line() const {
   const host::Host& h = state_->host;
-  std::ostringstream line;
-  line << h.netns << ' ' << h.shm_device << ' ' << h.boot_id;
-  return line.str();
+  return std::to_string(h.netns) + ' ' + std::to_string(h.shm_device) + ' ' + h.boot_id;
 }
 
 void Evidence::learn_identities(const std::vector<std::string>& lines) {
@@ -84,11 +83,10 @@ void Evidence::learn_identities(const std::vector<std::string>& lines) {
   std::unordered_map<std::string, int> hosts;
   Groups memories;
   for (const std::string& text : lines) {
-    std::string boot;
-    std::uint64_t netns = 0;
-    std::uint64_t shm_device = 0;
-    std::istringstream line(text);
-    line >> netns >> shm_device >> boot;
+    std::string_view left = text;
+    const std::uint64_t netns = parse_unsigned(take_word(left)).value_or(0);
+    const std::uint64_t shm_device = parse_unsigned(take_word(left)).value_or(0);
+    const std::string boot(take_word(left));
     const int rank = static_cast<int>(state_->readers.size());
     const auto key = [&](std::uint64_t number) {
       return boot.empty() || number == 0 ? "" : boot + ' ' + std::to_string(number);

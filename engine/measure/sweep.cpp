@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
+#include "base/pieces.hpp"
 #include "measure/floor.hpp"
 #include "measure/group_leader.hpp"
 #include "measure/group_record.hpp"
@@ -27,8 +27,8 @@ void sleep_ms(int milliseconds) {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::string_view left = text;
+  while (const auto line = take_line(left)) lines.emplace_back(*line);
   return lines;
 }
 

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <sstream>
 
+#include "base/pieces.hpp"
 #include "system.hpp"
 
 namespace wireproof {
@@ -26,20 +27,25 @@ struct Process {
   std::uint64_t start = 0;
 };
 
+template <class T>
+bool read_number(std::string_view word, T& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
 // Fields 4 (parent) and 22 (start time) of /proc/PID/stat; nothing for a zombie or a process that
 // has gone. The name in field 2 may hold anything, so the reading starts behind its last ')'.
 std::optional<Process> read_process(pid_t pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
-  char state = 0;
+  std::string_view fields = std::string_view(text).substr(name_end + 1);
+  const std::string_view state = take_word(fields);
+  if (state == "Z" || state == "X") return std::nullopt;
   Process process;
-  fields >> state >> process.parent;
-  std::string skipped;
-  for (int field = 5; field < 22; ++field) fields >> skipped;
-  fields >> process.start;
-  if (!fields || state == 'Z' || state == 'X') return std::nullopt;
+  if (!read_number(take_word(fields), process.parent)) return std::nullopt;
+  for (int field = 5; field < 22; ++field) take_word(fields);
+  if (!read_number(take_word(fields), process.start)) return std::nullopt;
   return process;
 }
 

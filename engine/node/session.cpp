@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
-#include <sstream>
 
+#include "base/pieces.hpp"
 #include "commands.hpp"
 #include "namespaces.hpp"
 #include "process_tree.hpp"
@@ -25,12 +25,12 @@ constexpr const char* kMarkName = "WIREPROOF_SESSION=";
 // Launchers may call a node by any name of its line in the hosts file, addresses included.
 std::string resolve(const std::string& name, const NodePids& nodes, const std::string& hosts_file) {
   if (nodes.contains(name)) return name;
-  std::istringstream lines(read_file(hosts_file));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
+  const std::string text = read_file(hosts_file);
+  std::string_view lines = text;
+  while (auto line = take_line(lines)) {
     bool matches = false;
     std::string node;
-    for (std::string word; words >> word;) {
+    for (std::string word(take_word(*line)); !word.empty(); word = take_word(*line)) {
       matches = matches || word == name;
       if (nodes.contains(word)) node = word;
     }

@@ -1,9 +1,9 @@
 #include "witness/link_counters.hpp"
 
 #include <array>
-#include <sstream>
 
 #include "base/bounded_file.hpp"
+#include "base/pieces.hpp"
 
 namespace wireproof::witness {
 namespace {
@@ -68,16 +68,15 @@ std::vector<std::string> LinkCounters::read_proc(NameTable& names, Snapshot& sna
 std::vector<std::string> parse_proc_net_dev(std::string_view text, NameTable& names,
                                             Snapshot& snapshot) {
   std::vector<std::string> interfaces;
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
-    const auto colon = line.rfind(':');  // an alias may hold a colon itself: "eth0:1"
-    if (colon == std::string::npos) continue;
-    std::istringstream name(line.substr(0, colon));
-    std::string interface;
-    name >> interface;
-    std::istringstream columns(line.substr(colon + 1));
-    std::string word;
-    for (std::size_t i = 0; i < kProcColumns.size() && columns >> word; ++i) {
+  while (const auto line = take_line(text)) {
+    const auto colon = line->rfind(':');  // an alias may hold a colon itself: "eth0:1"
+    if (colon == std::string_view::npos) continue;
+    std::string_view name = line->substr(0, colon);
+    const std::string interface(take_word(name));
+    std::string_view columns = line->substr(colon + 1);
+    for (std::size_t i = 0; i < kProcColumns.size(); ++i) {
+      const std::string_view word = take_word(columns);
+      if (word.empty()) break;
       if (!kProcColumns[i].empty())
         snapshot.set(names.index(counter_name(interface, kProcColumns[i])), parse_unsigned(word));
     }

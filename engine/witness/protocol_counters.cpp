@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <string>
 
 #include "base/bounded_file.hpp"
+#include "base/pieces.hpp"
 
 namespace wireproof::witness {
 namespace {
@@ -42,19 +42,16 @@ bool is_taken(std::string_view name) {
   return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
 }
 
-void take_pair(const std::string& heads, const std::string& values, NameTable& names,
+void take_pair(std::string_view heads, std::string_view values, NameTable& names,
                Snapshot& snapshot) {
-  std::istringstream head_words(heads);
-  std::istringstream value_words(values);
-  std::string protocol;
-  std::string same;
-  if (!(head_words >> protocol) || !(value_words >> same) || protocol != same) return;
-  if (protocol.empty() || protocol.back() != ':') return;
+  std::string protocol(take_word(heads));
+  if (protocol.empty() || protocol.back() != ':' || protocol != take_word(values)) return;
   protocol.back() = '/';
-  std::string head;
-  std::string value;
-  while (head_words >> head && value_words >> value) {
-    const std::string name = protocol + head;
+  for (;;) {
+    const std::string_view head = take_word(heads);
+    const std::string_view value = take_word(values);
+    if (head.empty() || value.empty()) return;
+    const std::string name = protocol + std::string(head);
     if (!is_taken(name)) continue;
     if (const auto number = parse_unsigned(value)) snapshot.set(names.index("ip/" + name), number);
   }
@@ -70,11 +67,9 @@ void ProtocolCounters::read(NameTable& names, Snapshot& snapshot) {
 }
 
 void parse_protocol_counters(std::string_view text, NameTable& names, Snapshot& snapshot) {
-  std::istringstream lines{std::string(text)};
-  std::string heads;
-  std::string values;
-  while (std::getline(lines, heads) && std::getline(lines, values))
-    take_pair(heads, values, names, snapshot);
+  while (const auto heads = take_line(text)) {
+    if (const auto values = take_line(text)) take_pair(*heads, *values, names, snapshot);
+  }
 }
 
 }  // namespace wireproof::witness

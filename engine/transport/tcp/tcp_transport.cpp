@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
+#include "base/bounded_file.hpp"
 #include "base/failure.hpp"
+#include "base/pieces.hpp"
 #include "pattern/link_pair.hpp"
 #include "transport/openers.hpp"
 #include "transport/tcp/group.hpp"
@@ -117,24 +118,22 @@ class TcpTransport final : public Transport {
     }
   }
 
-  [[noreturn]] static void rethrow(const std::string& word) {
-    std::istringstream parts(word.substr(1));
-    int status = 0;
-    std::string code;
-    std::string sentence;
-    parts >> status >> code >> std::ws;
-    std::getline(parts, sentence);
-    throw Failure(static_cast<ExitStatus>(status), code, sentence);
+  [[noreturn]] static void rethrow(std::string_view word) {
+    std::string_view left = word.substr(1);
+    const std::uint64_t status = parse_unsigned(take_word(left)).value_or(0);
+    const std::string code(take_word(left));
+    left.remove_prefix(std::min(left.find_first_not_of(kBlanks), left.size()));
+    throw Failure(static_cast<ExitStatus>(status), code, std::string(left));
   }
 
   void exchange_addresses(const std::string& own) {
     std::string table;
     for (const std::string& word : group_.gather(own)) table += word + "\n";
     group_.broadcast(table);
-    std::istringstream lines(table);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with('-')) rethrow(line);
-      addresses_.push_back(line.substr(std::min<std::size_t>(1, line.size())));
+    std::string_view left = table;
+    while (const auto line = take_line(left)) {
+      if (line->starts_with('-')) rethrow(*line);
+      addresses_.emplace_back(line->substr(std::min<std::size_t>(1, line->size())));
     }
     if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
       throw cannot_measure("tcp-garbled", "rank 0 sent the addresses of " +

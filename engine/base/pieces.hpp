@@ -1,0 +1,32 @@
+// Text of other programs and of the kernel, taken apart from the left without copies and without
+// streams: libstdc++'s streams bring half a megabyte of locales into every program.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace wireproof {
+
+/// What separates words; the same in every locale.
+inline constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+/// Takes the first line off `text`, without its newline; the last line needs none. Nothing when
+/// `text` is empty.
+inline std::optional<std::string_view> take_line(std::string_view& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t length = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return line;
+}
+
+/// Takes the first word off `text`, with the blanks before it; "" when only blanks are left.
+inline std::string_view take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace wireproof

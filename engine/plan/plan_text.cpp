@@ -1,0 +1,71 @@
+#include "plan/plan_text.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/failure.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 16;
+
+Failure unreadable(const std::string& file, const std::string& reason) {
+  return bad_plan("cannot read the plan " + file + ": " + reason);
+}
+
+/// 0 at the end. Launchers hand on pipes that do not block: wait for them.
+std::size_t read_some(int descriptor, char* piece, const std::string& file) {
+  for (;;) {
+    const ssize_t got = ::read(descriptor, piece, kPiece);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd ready{descriptor, POLLIN, 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      throw unreadable(file, std::strerror(errno));
+    }
+  }
+}
+
+std::string read_all(int descriptor, const std::string& file, std::size_t limit) {
+  std::string text;
+  char piece[kPiece];
+  while (const std::size_t got = read_some(descriptor, piece, file)) {
+    text.append(piece, got);
+    if (text.size() > limit) {
+      throw unreadable(file, "it is longer than " + std::to_string(limit) + " bytes");
+    }
+  }
+  return text;
+}
+
+/// Closes the file also when reading it fails.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& file)
+      : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)) {
+    if (descriptor_ < 0) throw unreadable(file, std::strerror(errno));
+  }
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+std::string read_plan_text(const std::string& file, std::size_t limit) {
+  if (file == "-") return read_all(STDIN_FILENO, "from standard input", limit);
+  const OpenFile open(file);
+  return read_all(open.descriptor(), file, limit);
+}
+
+}  // namespace wireproof

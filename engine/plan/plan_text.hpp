@@ -1,0 +1,16 @@
+// The plan as text, from wherever it comes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace wireproof {
+
+/// A plan of ten thousand nodes is some ten megabytes; what is longer than this is no plan.
+inline constexpr std::size_t kLongestPlan = std::size_t{1} << 30;
+
+/// The whole of `file`, or of standard input when it is "-": regular files, pipes and terminals.
+/// Throws bad_plan when it cannot be read or is longer than `limit` bytes.
+std::string read_plan_text(const std::string& file, std::size_t limit = kLongestPlan);
+
+}  // namespace wireproof

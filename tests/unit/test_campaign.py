@@ -285,3 +285,16 @@ def test_what_is_said_of_all_hosts_names_nobody() -> None:
 )  # fmt: skip
 def test_the_kernels_words_for_a_link(text: str, down: bool) -> None:
     assert is_down(text) is down
+
+
+def test_a_full_disk_is_told_by_its_name() -> None:
+    world = World({0: (2, "b")}, told=False)
+
+    def launch(some: tuple[Point, ...], where: Place, claim: Claim, out: Path | None, said: str) -> Outcome:
+        outcome = world.launch(some, where, claim, out, said)
+        full = msgspec.structs.replace(outcome.ending, ended="disk-full", reason="no space is left in out")
+        return msgspec.structs.replace(outcome, ending=full)
+
+    carried = carry_out(points(), place(), place().claim(), launch, probe=nobody)
+    assert [error.message for error in carried.runs[-1].errors] == ["no space is left in out"]
+    assert len(world.launches) == 1

@@ -18,6 +18,7 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
+from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.store.load import load_document, load_run
 
@@ -123,7 +124,10 @@ class _Campaign:
         before = len(self.done)
         ending = outcome.ending
         run = renumbered(outcome.run, ranks, self.claim)
-        self.take(msgspec.structs.replace(run, errors=[] if ending.lost else run.errors))  # the lost explain them
+        errors = [] if ending.lost else run.errors  # the lost explain them
+        if ending.ended == "disk-full":
+            errors = [EngineError(code="broken-off", message=ending.reason), *errors]
+        self.take(msgspec.structs.replace(run, errors=errors))
         self.carried.outcomes.append(outcome)
         self.carried.ended = ending.ended
         if ending.ended not in GOES_ON:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -40,6 +40,8 @@ CONTROLS = 2
 """Pairs of known-good nodes that are measured with the suspects: they say what is to be expected now."""
 CONFIRM_MS = 250
 """Of each point of the confirm stage: its certainty comes from several partners and repeats."""
+BLATANT, BLATANT_REPEATS = 5.0, 2
+"""Of suspects that are so many times slower than expected, each pair is measured again so often, not five times."""
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
 """A few nodes have few partners: their rounds are repeated until each node has about so many samples a way."""
 BRIEF_ABOVE = 64
@@ -126,11 +128,40 @@ def confirm_points(
     controls = list(zip(good[: 2 * CONTROLS : 2], good[1 : 2 * CONTROLS : 2], strict=False))
     again = dict.fromkeys((min(pair), max(pair)) for pair in (*lone, *controls))
     rounds += alone_rounds(list(again), leaves)
+    rounds = _affordable(rounds, _slowdowns(screens, index))
     left = unconfirmed(suspects)
     if left:
         named = fold(place.hosts[rank] for rank in left)
         say(f"{len(left)} of the suspects are not measured again, the others come first: {named}")
     return _of_rounds(rounds, place, CONFIRM_MS, brief=False, size=size)
+
+
+def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
+    """Rank to how many times longer a message takes there, of each suspected node; 1 for all others."""
+    found: dict[int, float] = {}
+    for one in screens:
+        for suspect in one.suspects if one.samples.metric == "goodput" else ():
+            for name in suspect.nodes if suspect.kind != "pair" else ():
+                times = 1 / max(1 - suspect.slowdown, 1e-3)
+                found[index.get(name, -1)] = max(times, found.get(index.get(name, -1), 1.0))
+    return found
+
+
+def _affordable(rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]) -> list[list[Pair]]:
+    """The rounds without the last repeats of pairs that are so slow that one point of theirs outlasts its budget by
+    far: a port at 1 % needs no fifth look, and each would take ten seconds. ``BLATANT_REPEATS`` of each pair stay.
+    """
+    seen: dict[Pair, int] = {}
+    kept: list[list[Pair]] = []
+    for pairs in rounds:
+        stay = []
+        for pair in pairs:
+            seen[pair] = seen.get(pair, 0) + 1
+            blatant = max(slowdowns.get(rank, 1.0) for rank in pair) >= BLATANT
+            if not blatant or seen[pair] <= BLATANT_REPEATS:
+                stay.append(pair)
+        kept += [stay] if stay else []
+    return kept
 
 
 @dataclasses.dataclass(frozen=True)

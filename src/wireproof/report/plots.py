@@ -66,7 +66,7 @@ def latency(section: Section, tables: list[Table], target: str) -> Plot | None:
 
 def bandwidth(section: Section, tables: list[Table], target: str) -> Plot | None:
     """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far above the ceiling."""
-    series, note = _series([table for table in tables if table.unit != "ns" or table.pattern == "pingpong"], rates=True)
+    series, note = _series([table for table in tables if table.unit != "ns" or table.halved], rates=True)
     if not series:
         return None
     ceiling = section.limits.attainable_bytes_per_s if section.limits else None
@@ -107,7 +107,7 @@ def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str
 
 
 def _short(table: Table) -> str:
-    form = f" {table.form}" if table.pattern in ("put", "get") else ""
+    form = f" {table.form}" if table.pattern not in ("pingpong", "stream", "exchange") else ""
     return f"{table.pattern}{form}" + ("" if table.formula == "robust" else f" ({table.formula})")
 
 

@@ -19,7 +19,18 @@ _TITLES = {
     ("put", "stream"): "Put, a window then one flush",
     ("get", "latency"): "Get, each one flushed",
     ("get", "stream"): "Get, a window then one flush",
+    ("accumulate", "latency"): "Accumulate, each one flushed",
+    ("accumulate", "stream"): "Accumulate, a window then one flush",
+    ("fetch_and_op", "latency"): "Fetch-and-op, each one flushed",
+    ("compare_and_swap", "latency"): "Compare-and-swap, each one flushed",
+    ("persistent", "latency"): "Ping-pong by persistent requests (half round trip)",
+    ("persistent", "stream"): "Stream by persistent requests, one way",
+    ("partitioned", "latency"): "Ping-pong in partitions (half round trip)",
+    ("partitioned", "stream"): "Stream in partitions, one way",
+    ("threads", "latency"): "Ping-pong by several threads (half round trip)",
+    ("threads", "stream"): "Stream by several threads, one way",
 }
+_THERE_AND_BACK = ("pingpong", "persistent", "partitioned", "threads")
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,11 @@ class Table:
     title: str
     unit: str
     rows: tuple[Row, ...]
+
+    @property
+    def halved(self) -> bool:
+        """Whether its time is half of a message there and one back."""
+        return self.pattern in _THERE_AND_BACK and self.form == "latency"
 
     @property
     def pairs(self) -> int:

@@ -233,7 +233,7 @@ def _table(table: Table) -> ResultTable:
     if left:
         caption += f" {left} rows that pass are left out here; the result file holds all."
     count = f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result"
-    time = "half round trip" if table.pattern == "pingpong" else "time per message"
+    time = "half round trip" if table.halved else "time per message"
     return ResultTable(
         table.title, caption, count, time, table.unit == "ns", len(rows) <= OPEN_ROWS, [_row(row) for row in rows]
     )

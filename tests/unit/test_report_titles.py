@@ -1,0 +1,38 @@
+"""Every pattern between two ranks has a title of its own, and says what its time is."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import get_args
+
+import msgspec
+import pytest
+from tests.unit.test_report_worlds import four_nodes
+
+from wireproof.model.record import PairPattern
+from wireproof.report.rows import tables
+from wireproof.report.section import Section
+
+ONE_FORM = {
+    "pingpong": "latency",
+    "stream": "stream",
+    "exchange": "stream",
+    "fetch_and_op": "latency",
+    "compare_and_swap": "latency",
+}
+
+
+def of_pattern(pattern: str, form: str) -> Section:
+    section = four_nodes()
+    pairs = [msgspec.structs.replace(it, pattern=pattern, form=form) for it in section.judgement.pairs[:3]]
+    return dataclasses.replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+
+
+@pytest.mark.parametrize("pattern", get_args(PairPattern))
+@pytest.mark.parametrize("form", ["latency", "stream"])
+def test_every_pattern_has_a_title_and_says_what_its_time_is(pattern: str, form: str) -> None:
+    if ONE_FORM.get(pattern, form) != form:
+        pytest.skip(f"{pattern} has no form {form}")
+    for table in tables(of_pattern(pattern, form)):
+        assert not table.title.startswith(f"{pattern},"), "the fallback is no title"
+        assert table.halved == ("half round trip" in table.title)

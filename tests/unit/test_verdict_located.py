@@ -173,7 +173,7 @@ def test_zero_evidence_never_passes() -> None:
     assert with_located(GOOD, [located(missing={"n4": ""})]).verdict == "inconclusive"
 
 
-@pytest.mark.parametrize("detectable", [0.051, 3.0, math.inf, math.nan])
+@pytest.mark.parametrize("detectable", [0.056, 3.0, math.inf, math.nan])
 def test_silence_in_noise_is_no_pass(detectable: float) -> None:
     pairs = [set_(GOOD.pairs[0], verdict="inconclusive"), *GOOD.pairs[1:]]
     found = with_located(set_(GOOD, pairs=pairs), [located(detectable=detectable)])

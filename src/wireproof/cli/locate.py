@@ -19,7 +19,9 @@ def _status(found: Found) -> int:
     """1 with a culprit, 0 with none where one would have been found, else 3."""
     if any(one.blames for one in found.located):
         return 1
-    blind = any(not one.samples or one.detectable > one.practical or one.missing for one in found.located)
+    from wireproof.model.located import ABOUT
+
+    blind = any(not one.samples or one.missing or not one.detectable <= ABOUT * one.practical for one in found.located)
     return 3 if blind else 0
 
 

@@ -14,7 +14,7 @@ from wireproof.locate.confirm import Alone, Finding, alone, look, look_at_pairs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes import whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import Screened, path_blames
+from wireproof.locate.screen import Screened, least_found, path_blames
 from wireproof.locate.slowness import check, value_of
 from wireproof.locate.suspects import Suspect
 from wireproof.locate.tiers import tiers_of
@@ -57,8 +57,9 @@ def conclude(
     blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
     notes = [*located.notes, f"{_some(outcome.left)}: {_NOT_AGAIN}"] if outcome.left else located.notes
     return msgspec.structs.replace(
-        located, blames=_ordered(blames), cleared=outcome.cleared, contention=outcome.contention, notes=notes
-    )
+        located, blames=_ordered(blames), cleared=outcome.cleared, contention=outcome.contention, notes=notes,
+        detectable=least_found(screened, again=True),
+    )  # fmt: skip
 
 
 @dataclasses.dataclass

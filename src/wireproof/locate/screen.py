@@ -14,7 +14,7 @@ from wireproof.locate.effects import Effects, Ports, explained, fine_strata, pol
 from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import REACH, Floats, detectable, median_error
+from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, detectable, loose, median_error
 from wireproof.locate.slowness import check, log_slowness, rounding, value_of
 from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
 from wireproof.locate.suspects import (
@@ -30,7 +30,7 @@ from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 
-__all__ = ["Screened", "Suspect", "path_blames", "screen"]
+__all__ = ["Screened", "Suspect", "least_found", "path_blames", "screen"]
 
 _ALL_PAIRS = 64  # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
 _FEW_SAMPLES = 3
@@ -295,16 +295,29 @@ def _frame(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> 
     )  # fmt: skip
 
 
+def least_found(screened: Screened, *, again: bool) -> float:
+    """The slowdown that is found with 95 % power: as a suspect who is measured ``again`` (or would be: nobody was
+    suspected), else as the screen's own blame.
+    """
+    effects, located = screened.effects, screened.located
+    if effects is None:
+        return located.detectable
+    ways = 3 if len(ways_of(screened.samples)) == 2 else 1
+    hypotheses = ways * located.measured
+    some = effects.samples > 0
+    # A port is compared with the median of all ports, which few ports do not know well.
+    error = float(np.median(effects.error[some]) * np.hypot(1.0, MEDIAN_FACTOR / np.sqrt(np.sum(some))))
+    practical = as_log(located.metric, located.practical)
+    p = loose(hypotheses, located.alpha) if again else located.alpha / max(1, hypotheses)
+    return as_slowdown(located.metric, detectable(error, p, practical, freedom=effects.freedom))
+
+
 def _filled(screened: Screened, blames: list[Blame], tiers: list[Tier], notes: list[str]) -> Located:
     """The located with what the analysis found."""
     effects, located = screened.effects, screened.located
     if effects is None:
         return located
-    ways = 3 if len(ways_of(screened.samples)) == 2 else 1
-    practical = as_log(located.metric, located.practical)
-    error = float(np.median(effects.error[effects.samples > 0]))
-    least = detectable(error, ways * located.measured, located.alpha, practical)
+    least = least_found(screened, again=not screened.suspects)
     return msgspec.structs.replace(
-        located, noise=effects.noise, detectable=as_slowdown(located.metric, least), blames=blames, tiers=tiers,
-        notes=notes,
-    )  # fmt: skip
+        located, noise=effects.noise, detectable=least, blames=blames, tiers=tiers, notes=notes
+    )

@@ -17,9 +17,11 @@ __all__ = [
     "REACH",
     "Floats",
     "as_normal",
+    "as_student",
     "at_least_half",
     "detectable",
     "holm",
+    "loose",
     "median_error",
     "quantile",
     "upper_tail",
@@ -68,6 +70,19 @@ def holm(p: Floats, hypotheses: int | None = None) -> Floats:
     return adjusted
 
 
+def as_student(z: float, freedom: float) -> float:
+    """The inverse of ``as_normal``."""
+    factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0)
+    return math.sqrt(freedom * math.expm1(min(700.0, (z / factor) ** 2 / freedom)))
+
+
+def loose(hypotheses: int, alpha: float) -> float:
+    """The p of one hypothesis that makes a suspect. A screen may suspect more than it may blame: about one false
+    suspect in three sweeps of thousands of nodes.
+    """
+    return max(alpha / max(1, hypotheses), min(1e-4, 1.0 / max(1, hypotheses)))
+
+
 def at_least_half(count: int, share: float) -> float:
     """Probability that half or more of ``count`` independent samples are of a kind that a ``share`` of all samples is.
 
@@ -87,9 +102,11 @@ def median_error(sigma: float | Floats, count: float | Floats | NDArray[np.int32
     return np.asarray(np.sqrt(share**2 + spread**2), dtype=np.float64)
 
 
-def detectable(error: float, hypotheses: int, alpha: float, practical: float, power: float = 0.95) -> float:
-    """The slowness that is found with ``power``: (z_alpha/H + z_beta) x error, from k >= ((z + z) 1.2533 sigma / d)^2
-    solved for d; never less than what the practical threshold lets through (an estimate within ``REACH`` errors of it).
+def detectable(error: float, p: float, practical: float, *, freedom: float = 1e9, power: float = 0.95) -> float:
+    """The slowness that is found with ``power`` where a hypothesis is rejected at ``p``: (z_p + z_beta) x error.
+
+    From k >= ((z_p + z_beta) 1.2533 sigma / d)^2 solved for d; never less than what the practical threshold lets
+    through (an estimate within ``REACH`` errors of it). ``freedom`` of ``error``: it makes Student's t of z_p.
     """
     beyond = quantile(1.0 - power)
-    return max((quantile(alpha / max(1, hypotheses)) + beyond) * error, practical - (REACH - beyond) * error)
+    return max((as_student(quantile(p), freedom) + beyond) * error, practical - (REACH - beyond) * error)

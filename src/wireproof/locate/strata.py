@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import Ports, levels_of, robust_scale
+from wireproof.locate.effects import Ports, fine_strata, levels_of, robust_scale
 from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import Floats
@@ -21,6 +21,7 @@ Ints = NDArray[np.int32]
 _GAP = 0.22  # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
 _FEWEST, _SHARE = 4, 0.10
 _TIGHT = 0.08
+_QUIET = 0.02
 _LEAF_NODES = 3
 _LEAF_SHARE = 0.5
 
@@ -64,9 +65,13 @@ def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Ki
     one = one_kind(count)
     if samples.metric != "goodput":
         return one
-    residual = logs - levels_of(ports, logs)[ports.stratum]
-    ends = np.concatenate((samples.origin, samples.target))
-    best, members = grouped_best(ends, np.concatenate((residual, residual)), count)
+    level = levels_of(ports, logs)
+    residual = logs - level[ports.stratum]
+    # Where flows collide, who met nobody looks like a faster NIC.
+    scale = [max(_QUIET, robust_scale(residual[ports.stratum == number])) for number in range(ports.strata)]
+    shown = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
+    ends = np.concatenate((samples.origin[shown], samples.target[shown]))
+    best, members = grouped_best(ends, np.concatenate((residual[shown], residual[shown])), count)
     order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[: int(np.sum(members > 0))]
     cuts = np.nonzero(np.diff(best[order]) > _GAP)[0] + 1
     groups = [group for group in np.split(order, cuts) if _is_kind(group, best, order.size)]

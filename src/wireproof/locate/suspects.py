@@ -13,7 +13,7 @@ from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.effects import Effects
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import REACH, Floats, as_normal, at_least_half, holm, quantile, upper_tail
+from wireproof.locate.significance import REACH, Floats, as_normal, at_least_half, holm, loose, quantile, upper_tail
 from wireproof.model.located import Blame, Direction
 
 __all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspected_pairs", "ways_of", "with_tail"]
@@ -66,10 +66,8 @@ def suspected_nodes(samples: Samples, effects: Effects, expected: Floats, criter
     hypotheses = int(np.sum(table > -1e8))
     if hypotheses == 0:
         return []
-    # A screen may suspect more than it may blame: about one false suspect in three sweeps of thousands of nodes.
-    loose = max(criteria.alpha / hypotheses, min(1e-4, 1.0 / hypotheses))
     best = table.max(axis=1)
-    chosen = np.nonzero(best >= quantile(loose))[0]
+    chosen = np.nonzero(best >= quantile(loose(hypotheses, criteria.alpha)))[0]
     adjusted = holm(upper_tail(best[chosen]), hypotheses)
     drafts = [
         _suspect(samples, effects, expected, node, p, float(best[node]), criteria)

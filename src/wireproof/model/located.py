@@ -6,7 +6,10 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Blame", "Cause", "Contention", "Located", "Metric", "Tier"]
+__all__ = ["ABOUT", "Blame", "Cause", "Contention", "Located", "Metric", "Tier"]
+
+ABOUT = 1.1
+"""What is detectable is an estimate itself: up to so many times the practical threshold it is called enough."""
 
 Metric = Literal["goodput", "hrt"]
 """``goodput``: bytes/s, one direction; ``hrt``: half round trip in ns (no direction)."""

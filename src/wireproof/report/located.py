@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wireproof.model.located import Blame, Cause, Contention, Located, Metric, Tier
+from wireproof.model.located import ABOUT, Blame, Cause, Contention, Located, Metric, Tier
 from wireproof.report import quantity
 from wireproof.report.names import clean, fold
 
@@ -88,7 +88,7 @@ def _silence(located: Located) -> str:
         return "There is no sample: nobody is known to be slow, and nobody to be good."
     if not math.isfinite(least):
         return f"No slowdown, however large, would have been found reliably ({noise})."
-    enough = "" if least <= wanted else f", which is not enough: {_share(wanted)} is of interest"
+    enough = "" if least <= ABOUT * wanted else f", which is not enough: {_share(wanted)} is of interest"
     return f"A slowdown of {_share(least)} or more would have been found ({noise}){enough}."
 
 

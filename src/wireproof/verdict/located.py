@@ -10,7 +10,7 @@ import msgspec
 from wireproof.model.claim import Criteria
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, Judgement, Severity
-from wireproof.model.located import Blame, Located
+from wireproof.model.located import ABOUT, Blame, Located
 from wireproof.verdict import overall  # not from its module: that would hide the function of the module's name
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Evidence, Issue, merge
@@ -190,7 +190,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _blind(located: Located) -> list[Issue]:
     """Silence proves something only when a fault would have been seen."""
-    if located.detectable <= located.practical:
+    if located.detectable <= ABOUT * located.practical:
         return []
     # A NaN comes here too: not known is not good.
     known = math.isfinite(located.detectable)

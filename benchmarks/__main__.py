@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, judge, lab_sweep, latency, locate, many_nodes, osu, own, rings, truth
+from benchmarks import bandwidth, collectives, judge, lab_sweep, latency, locate, many_nodes, osu, own, rings, truth
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
@@ -25,6 +25,7 @@ PARTS = {
     "bandwidth": (bandwidth.run, 2),
     "osu": (osu.run, 1),
     "rings": (rings.run, 2),
+    "collectives": (collectives.run, 1),
     "lab": (lab_sweep.run, 3),
     "judge": (judge.run, 1),
     "locate": (locate.run, 3),

@@ -135,7 +135,10 @@ def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
         part = dataclasses.replace(
             wish, points=points, out=folder, resume=False, title=wish.title + said, model_faults=faults
         )
-        return _launch(part, where, claim)
+        outcome = _launch(part, where, claim)
+        if outcome.ending.ended == "disk-full":
+            print(f"wireproof: {outcome.ending.reason}", file=sys.stderr)
+        return outcome
 
     probe, examine = (nobody, nobody) if wish.transport in ("null", "model") else (absent, unfit)
     return carry_out(

@@ -153,3 +153,12 @@ def test_an_attempt_that_did_not_start_does_not_speak_for_those_that_did() -> No
     dead, measured = outcome("not-started").run, msgspec.structs.replace(outcome("done").run, open=opened)
     assert merged_run([dead, measured]).open == opened
     assert merged_run([dead, dead]).open is None
+
+
+def test_a_job_that_is_gone_before_anything_started_is_no_interruption(
+    slurm: dict[str, tuple[int, str, str]],
+) -> None:
+    slurm["scontrol"] = (1, "", "slurm_load_jobs error: Invalid job id specified\n")
+    told = named(outcome("not-started"), place(), []).ending
+    assert told.ended == "not-started"
+    assert told.reason == "Slurm does not know job 12 any more"

@@ -79,11 +79,13 @@ def _job_end(place: Place) -> str:
 
 
 def _ended(outcome: Outcome, why: str) -> Outcome:
-    """``interrupted``, nobody to blame: what was said of ranks and hosts came from the end of the job."""
+    """``interrupted`` (or not started), nobody to blame: what was said of hosts came from the end of the job."""
     before = outcome.ending.reason
     missing = {point: text.replace(before, why) if before else why for point, text in outcome.run.missing.items()}
     errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
-    ending = msgspec.structs.replace(outcome.ending, ended="interrupted", reason=why, lost={})
+    nothing = outcome.ending.ended == "not-started" and not outcome.run.points  # such as a job of yesterday's variables
+    ended = "not-started" if nothing else "interrupted"
+    ending = msgspec.structs.replace(outcome.ending, ended=ended, reason=why, lost={})
     run = msgspec.structs.replace(
         outcome.run, missing=missing, errors=[EngineError(code="broken-off", message=why), *errors]
     )

@@ -114,7 +114,9 @@ def started(ways: list[Way], place: Place, run: Callable[[Way, bool], Outcome], 
             outcome = run(way, number > 0)
         outcome, before = named(outcome, place, signals), outcome
         if outcome is not before:
-            say(outcome.ending.reason)
+            if outcome.ending.ended == "interrupted":
+                say(outcome.ending.reason)
+            return outcome
         left = ways[number + 1 :]
         few_lost = 0 < len(outcome.ending.lost) <= place.size // 2  # the way is good, some hosts are not
         if outcome.ending.ended != "not-started" or few_lost or not left:

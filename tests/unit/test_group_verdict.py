@@ -12,7 +12,7 @@ from tests.synthetic import World, run_of
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup, WitnessReading
 from wireproof.model.run import Run
 from wireproof.verdict import judge
-from wireproof.verdict.group_flows import Crossing, crossings
+from wireproof.verdict.group_flows import Crossing, crossings, operations
 
 GBE = 117.0e6  # what 1 GbE carries, bytes/s
 SIZE = 1 << 20
@@ -162,6 +162,23 @@ def test_congestion_crosses_pair_by_pair() -> None:
     assert crossing(point, 0, 1, 0, 0) == {0: (3, 3, True), 1: (3, 3, True)}
     assert crossing(point, 0, 0, 1, 0) == {0: (0, 50, True), 1: (50, 0, True)}
     assert crossing(point, 0, 0, 1, 1) == {0: (0, 0, True), 1: (0, 0, True)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sent"),
+    [
+        ("ring", [14, 14, 14, 14]), ("broadcast", [7, 0, 0, 0]), ("allreduce", [7, 7, 7, 7]),
+        ("allgather", [7, 7, 7, 7]), ("alltoall", [21, 21, 21, 21]), ("congestion", [7, 7, 900, 0]),
+    ],
+)  # fmt: skip
+def test_operations_follow_from_what_was_sent(pattern: str, sent: list[int]) -> None:
+    """Seven operations of four members; a collective's ``messages_per_operation`` is its members."""
+    point = group(pattern, 4, 1, SIZE, 2 if pattern == "ring" else 1)
+    assert point.group is not None
+    moved = msgspec.structs.replace(point.group, sent_bytes=[SIZE * count for count in sent])
+    assert operations(msgspec.structs.replace(point, group=moved)) == 7
+    assert operations(msgspec.structs.replace(point, group=None)) == 0
+    assert operations(msgspec.structs.replace(point, message_bytes=0)) == 0
 
 
 def test_one_rank_a_node_crosses_with_everything() -> None:

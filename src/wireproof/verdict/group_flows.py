@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from wireproof.model.record import GroupResult, PointRecord
 
-__all__ = ["Crossing", "crossings"]
+__all__ = ["Crossing", "crossings", "operations"]
 
 Node = int
 
@@ -43,6 +43,19 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
     if shares is None:
         return _least(group, nodes)
     return _summed(group, nodes, shares, exact=True)
+
+
+def operations(point: PointRecord) -> float:
+    """How many operations of the group the point's bytes are, warm-up included; 0 without bytes (a barrier)."""
+    group = point.group
+    if group is None or point.message_bytes == 0:
+        return 0.0
+    size, count = point.message_bytes, len(group.members)
+    if point.pattern in ("broadcast", "congestion"):  # member 0 sends one message in each; a load is no operation
+        return group.sent_bytes[0] / size
+    each = {"allreduce": count, "allgather": count, "alltoall": count * (count - 1)}
+    messages = each.get(point.pattern, group.messages_per_operation)
+    return sum(group.sent_bytes) / (messages * size) if messages else 0.0
 
 
 def _summed(

@@ -94,5 +94,5 @@ def _write_page(sections: Sequence[Section], title: str, folder: Path) -> Path |
     try:
         return write(folder / "report.html", render(list(sections), title))
     except OSError as error:
-        say(f"the report could not be written: {error.strerror}; the records in {folder} are complete.")
+        say(f"the report could not be written: {error.strerror}; the records that were written stay in {folder}.")
         return None

@@ -94,6 +94,8 @@ def _group(pattern: GroupPattern, settings: Settings, options: dict[str, Any], r
 
 def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
     sizes = settings.sizes.value or ((_WORD_BYTES,) if pattern in _WORD else SIZES)
+    if pattern in _WORD and tuple(sizes) != (_WORD_BYTES,):
+        raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
     if pattern == "accumulate":
         sizes = tuple(size for size in sizes if size and size % _WORD_BYTES == 0)
     if pattern == "partitioned":

@@ -78,6 +78,8 @@ def _sighting(
         kind = "background"
     elif seen.bytes >= ctx.criteria.on_wire_min * need:
         kind = "background" if seen.bytes > _most(ctx, point, crossing, need) else "on-wire"
+    elif seen.bytes + seen.background >= ctx.criteria.on_wire_min * need:
+        kind = "background"
     else:
         kind = _missing(seen.bytes / need, sum(others.values()) / need, loop / need, need, ctx.criteria.stray_share)
     return Sighting(kind, rank, port.nic, way, need, seen.bytes, others, loop, seen.counter, seen.wrapped)

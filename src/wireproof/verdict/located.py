@@ -168,7 +168,7 @@ def _missing(located: Located) -> list[Issue]:
     """One for each node, up to a bound; above it one for all of one reason."""
     if len(located.missing) <= _MOST_MISSING:
         return [
-            Issue("node-missing", "inconclusive", node, f"{node} has no sample: {reason or 'no reason was seen'}")
+            Issue("node-missing", "inconclusive", node, _unsampled(node, reason))
             for node, reason in sorted(located.missing.items())
         ]
     reasons: dict[str, list[str]] = {}
@@ -181,6 +181,13 @@ def _missing(located: Located) -> list[Issue]:
         )
         for reason, nodes in sorted(reasons.items())
     ]  # fmt: skip
+
+
+def _unsampled(node: str, reason: str) -> str:
+    """A reason that says itself that there is no sample is not said twice."""
+    if reason.startswith("no sample"):
+        return f"{node} has {reason}"
+    return f"{node} has no sample: {reason or 'no reason was seen'}"
 
 
 def _names(names: Sequence[str]) -> str:

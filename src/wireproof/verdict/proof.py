@@ -178,6 +178,8 @@ class _Desk:
             return "background"
         if seen >= self.ctx.criteria.on_wire_min * need:
             return "background" if seen > most or stray else "on-wire"
+        if seen + background >= self.ctx.criteria.on_wire_min * need:
+            return "background"  # what is missing is no more than what was taken off for others
         # Neighbour discovery and the like alone move a few packets: a share of little payload must not count them.
         quiet = max(self.ctx.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
         return self._missing(seen / need, sum(others.values()) / need, loop / need, quiet)

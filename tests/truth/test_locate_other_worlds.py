@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.locate import sweep
 
+from wireproof.cli.locating import from_world
 from wireproof.locate.conclude import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
 from wireproof.locate.slowness import rounding
 from wireproof.locate.world import Fault, World
+from wireproof.model.errors import BadInput
 from wireproof.model.located import Located
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
 
@@ -127,3 +130,11 @@ def test_the_pairs_of_a_bad_node_are_not_named_beside_it() -> None:
     for seed in range(20):
         world = World(nodes=3, seed=seed + 1, tail_share=0.05, faults=(Fault(kind="node", node=seed % 3, share=0.5),))
         assert named(sweep(world, fabric=False, seed=seed)[1]) == [("node", f"n{seed % 3}", "")]
+
+
+@pytest.mark.parametrize("text", ["leaves = 0", "leaves = 9", "leaves = 8\nuplinks = 2000000000", "uplinks = -1"])
+def test_a_world_of_no_size_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "world.toml"
+    path.write_text(f"nodes = 8\n{text}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="out of range"):
+        from_world(path, None)

@@ -32,6 +32,7 @@ ALL_ROWS = 4_000_000
 PARTNERS = 60
 WORST = 20
 MOST_WORLD_NODES = 20_000
+MOST_WORLD_LINKS = 200_000
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
@@ -142,6 +143,11 @@ def _world_of(path: Path) -> World:
         raise BadInput(f"{path} is no world ({error}): it has {known}; faults under [[faults]].") from error
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
         raise BadInput(f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}.")
+    if not (1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS):
+        raise BadInput(
+            f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1 to {world.nodes}"
+            f" leaves and {MOST_WORLD_LINKS} up-links in all at most."
+        )
     return world
 
 

@@ -91,6 +91,19 @@ def _imb(stage: Stage, program: Path, sizes: Path) -> Callable[[], Sample]:
     return once
 
 
+def _wish(name: str, formula: Formula) -> Comparison:
+    """IMB's clock around an allreduce is MPI_Wtime, which costs 25 ns; at 8 B that shows, so no target there."""
+    same = formula == "imb-mpi1"
+    short = name == "allreduce 8"
+    note = "its clock is MPI_Wtime, ours the counter" if short else ""
+    return Comparison(
+        title=f"{name}{'' if name == 'barrier' else ' B'}: our {formula}", rival="IMB-MPI1", ours=f"{name} {formula}",
+        theirs=name, unit="ns", target=WITHIN if same and not short else None, sense="within",
+        resolution=HALF_DIGIT_NS, states=False,
+        note=note if same else "another quantity: the median, and calls one after another without a barrier",
+    )  # fmt: skip
+
+
 def _side_by_side(setting: Setting) -> None:
     install = find_intel()
     stage = here(install)
@@ -104,14 +117,8 @@ def _side_by_side(setting: Setting) -> None:
         setting.patience_s,
     )  # fmt: skip
     for name in ("barrier", *(f"allreduce {size}" for size in SIZES)):
-        unit = "" if name == "barrier" else " B"
         for formula in ("imb-mpi1", "robust"):
-            same = formula == "imb-mpi1"
-            setting.add(compare(GROUP, Comparison(
-                title=f"{name}{unit}: our {formula}", rival="IMB-MPI1", ours=f"{name} {formula}", theirs=name,
-                unit="ns", target=WITHIN if same else None, sense="within", resolution=HALF_DIGIT_NS, states=False,
-                note="" if same else "another quantity: the median, and calls one after another without a barrier",
-            ), found))  # fmt: skip
+            setting.add(compare(GROUP, _wish(name, formula), found))
     setting.add(control(GROUP, "allreduce 8 imb-mpi1", "ns", found))
 
 

@@ -35,8 +35,9 @@ bool sums_are(std::span<const std::byte> floats, std::uint64_t seed, int members
     expected[first] = static_cast<float>(sum);
   }
   for (std::size_t at = 0; at + sizeof(float) <= floats.size(); at += sizeof(float)) {
-    if (std::memcmp(floats.data() + at, &expected[place_value(seed, at)], sizeof(float)) != 0)
-      return false;
+    float found = 0;
+    std::memcpy(&found, floats.data() + at, sizeof found);
+    if (found != expected[place_value(seed, at)]) return false;
   }
   return true;
 }

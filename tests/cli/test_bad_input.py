@@ -13,7 +13,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("measure", "pingpong", "--sizes", "8,banana"), "banana"),
     (("measure", "pingpong", "--sizes", "5GiB"), "1GiB"),
     (("measure", "stream", "--sizes", "0"), "0 B alone"),
-    (("measure", "stream", "--form", "latency"), "put and get"),
+    (("measure", "stream", "--form", "latency"), "put, get, accumulate"),
     (("measure", "pingpong", "--transport", "carrier-pigeon"), "carrier-pigeon"),
     (("measure", "pingpong", "--transport", "model", "--model", "latency=3"), "latency_ns"),
     (("measure", "pingpong", "--window", "0"), "1 to 1024"),

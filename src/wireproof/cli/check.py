@@ -226,8 +226,10 @@ def command(**options: Any) -> int:
             return show(_wish(settings, options, place, Path("RUN"), fabric), place, settings, options)
         with result_folder(settings.out.value, "check", resume=options["resume"]) as folder:
             from wireproof.cli.resuming import remember
+            from wireproof.cli.starting import install_for
 
             wish = _wish(settings, options, place, folder, fabric)
+            install_for(wish)  # an MPI that is not there is told before anything is written
             remember(folder, wish.seed, place)
             parts = _parts(wish, place, settings, fabric)
             return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)

@@ -116,7 +116,7 @@ def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Po
         for point in points
     ]
     if not points:
-        raise BadInput(f"{pattern} cannot be measured at these sizes: give larger ones, multiples of 8 B.")
+        raise BadInput(f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes.")
     return points
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 import socket
 from collections.abc import Mapping, Sequence
@@ -209,6 +210,7 @@ def place_of(settings: Settings, asked: Asked) -> Place:
     """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh, or this machine."""
     hosts = settings.hosts.value
     if asked.scheduler == "auto":
+        _once_in_a_step()
         from wireproof.launch.allocation import current
 
         allocation = current()
@@ -231,6 +233,16 @@ def place_of(settings: Settings, asked: Asked) -> Place:
     nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
     agent = agent_of(settings)
     return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, prefix=prefix, virtual=asked.virtual)
+
+
+def _once_in_a_step() -> None:
+    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's way."""
+    task = os.environ.get("SLURM_PROCID", "")
+    if task.isdigit() and int(task) > 0 and os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+        raise BadInput(
+            f"this is task {task} of a job step: start wireproof once in the job (without srun, or srun -n 1);"
+            " it starts the ranks on the nodes by itself."
+        )
 
 
 def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place:

@@ -40,6 +40,7 @@ from wireproof.report.progress import Progress
 from wireproof.report.section import Section
 from wireproof.report.text import Look
 from wireproof.verdict import judge
+from wireproof.verdict.context import context
 
 __all__ = ["Wish", "carried_run", "command_of", "judged", "merged_run", "run_session"]
 
@@ -261,7 +262,7 @@ def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
 
 def _limits(run: Run, table: Table | None) -> Limits | None:
     """The limits to show: of the largest stream, else of the smallest ping-pong."""
-    link = run.claim.link
+    link = context(run, Criteria(), None, table).link  # with the MTU that the NICs have
     if link is None or not run.points:
         return None
     point = max(run.points, key=lambda one: (one.pattern == "stream", one.message_bytes))

@@ -11,6 +11,7 @@ import msgspec
 from wireproof.instrument.lost import lost_ranks, scheduler_ended
 from wireproof.instrument.talk import clean_text
 from wireproof.model.document import Ended
+from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
 from wireproof.model.record import Close, EngineError, Frame, Host, Open, PointRecord, Start
 
@@ -163,9 +164,12 @@ def _without_names(plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     opened = any(isinstance(frame, Open) for frame in frames)
+    if timed_out and close is not None and close.failed == 0 and {p.id for p in plan.points} <= sealed_points(frames):
+        return Ending(ended="done", reason="")  # a library that does not end after everything was told costs nothing
     if timed_out:
         late: Ended = "deadline" if opened else "not-started"
-        return Ending(ended=late, reason=timed_out + _at(culprit, plan), culprit=culprit)
+        where = _at(culprit, plan) if culprit is not None or not sealed_points(frames) else ""
+        return Ending(ended=late, reason=timed_out + where, culprit=culprit)
     if close is not None and exit_status == 0:
         return Ending(ended="done", reason="")
     told = _told(frames, culprit)

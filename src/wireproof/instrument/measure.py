@@ -97,7 +97,7 @@ class _Recorder:
             facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
             self._set(now + facts + START_SECONDS, f"the engine was silent for {facts + START_SECONDS:.0f} s")
         elif isinstance(frame, Close):
-            self._set(now + START_SECONDS, "the engine did not end after its last frame")
+            self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
 
     def _set(self, until: float, waiting_for: str) -> None:
         self._until, self._waiting_for = until, waiting_for

@@ -215,7 +215,8 @@ next: Check that the peer still answers; raise the deadline for slow links.
 # rank-lost: A rank died
 means: A process of the run ended before its work was done.
 detected: The engine or the launcher reported the loss.
-next: Read the rank's standard error and the node's kernel log (OOM, signals).
+next: Look whether the host answers (power, ssh, NIC), then at the rank's standard error and the node's kernel log (OOM,
+  signals); `wireproof resume` measures what is missing.
 
 # library-mismatch: Another MPI library answered
 means: The library that ran is not the one that was asked for, or the ranks ran different ones.

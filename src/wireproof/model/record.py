@@ -285,6 +285,7 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", 
     blocking: bool = True
     threads: int = 1
     partitions: int = 1
+    load_bytes: int | None = None
 
 
 class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="error"):

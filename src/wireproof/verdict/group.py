@@ -11,7 +11,7 @@ from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.limits import floor_constant, limits
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
-from wireproof.verdict.group_flows import crossings
+from wireproof.verdict.group_flows import crossings, operations
 from wireproof.verdict.group_proof import nodes_of, prove_group
 from wireproof.verdict.issue import Issue, amount
 from wireproof.verdict.plausible import fills_link
@@ -140,17 +140,11 @@ def _shortest_ns(
     floor = floor_constant(link, ctx.table).value if point.pattern in _WAITS else 0.0
     if rate is None:
         return None, False
-    operations = max(1.0, _operations(point, group))
-    busiest = max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / operations
+    done = max(1.0, operations(point))
+    busiest = max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
     credit = shaper_credit_bytes(link, idle_between_messages=point.pattern in _WAITS, table=ctx.table)
     wire = max(0.0, busiest - credit * len(group.members)) / rate * 1e9
     return max(floor, wire), wire > floor and fills_link(link, point.message_bytes)
-
-
-def _operations(point: PointRecord, group: GroupResult) -> float:
-    """Operations of the whole point, warm-up included: payload sent by all / payload of one operation."""
-    each = group.messages_per_operation * point.message_bytes
-    return sum(group.sent_bytes) / each if each else 1.0
 
 
 def _possible(ctx: Context, point: PointRecord, estimate: Estimate, limit: float, who: str) -> list[Issue]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from wireproof.cli.screening import leaves_of
+from wireproof.cli.screening import again_rounds, leaves_of
 from wireproof.locate.causes import explain
 from wireproof.locate.conclude import conclude
 from wireproof.locate.from_run import samples_of
@@ -21,7 +21,7 @@ from wireproof.locate.world import World
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
-from wireproof.plan.schedule import confirm_rounds, screen_rounds
+from wireproof.plan.schedule import screen_rounds
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
 
@@ -159,11 +159,8 @@ def from_world(path: Path, rounds: int | None) -> Found:
         leaves = leaves_of(world.names, fabric)
         first = screen(world.measure(screen_rounds(world.nodes, leaves, world.seed, rounds)), fabric)
         index = {name: number for number, name in enumerate(world.names)}
-        suspects = list(dict.fromkeys(index[name] for one in first.suspects for name in one.nodes))
-        confirm = None
-        if suspects:
-            good = [index[name] for name in first.good]
-            confirm = world.measure(confirm_rounds(suspects, good, leaves, world.seed), alone=True)
+        again, _ = again_rounds([first], index, leaves, world.seed)
+        confirm = world.measure(again, alone=True) if again else None
         return Found(located=(conclude(first, confirm, fabric),))
     except (IndexError, ZeroDivisionError, ValueError) as error:
         raise BadInput(f"{path}: this world cannot be: {error}.") from error

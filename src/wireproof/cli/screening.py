@@ -30,7 +30,7 @@ from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
 
-__all__ = ["confirm_points", "leaves_of", "run_screen", "screen_points"]
+__all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_points"]
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 SCREEN_S = 10.0
@@ -105,35 +105,37 @@ def screen_points(
     return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE, size=size)
 
 
-def confirm_points(
-    screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int, size: int | None = None
-) -> list[Point]:
-    """Suspects of any metric against partners known to be good in all: each pair alone, both directions, repeated."""
-    index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
+def again_rounds(
+    screens: Sequence[Screened], index: Mapping[str, int], leaves: Sequence[int] | None, seed: int
+) -> tuple[list[list[Pair]], list[int]]:
+    """(rounds of the confirm stage, suspects that have no place in it). Suspects of any metric meet partners that are
+    known to be good in all; lone pairs are measured again, and some good pairs say what is to be expected now.
+    """
     names = dict.fromkeys(name for one in screens for suspect in one.suspects for name in suspect.nodes)
     suspects = [index[name] for name in names if name in index]
     telling = [set(one.good) for one in screens if one.good]
     shared = set.intersection(*telling) - set(names) if telling else set()
     good = [index[name] for name in (screens[0].good if screens else []) if name in shared and name in index]
-    lone = [
-        tuple(index[name] for name in pair.nodes)
-        for one in screens
-        for pair in one.pairs
-        if set(pair.nodes) <= set(index)
-    ]
+    found = [pair.nodes for one in screens for pair in one.pairs if set(pair.nodes) <= set(index)]
+    lone = [(index[first], index[second]) for first, second in found]
     if not (suspects or lone) or not good:
-        return []
-    leaves = leaves_of(place.hosts, fabric)
+        return [], []
     rounds = confirm_rounds(suspects, good, leaves, seed) if suspects else []
     controls = list(zip(good[: 2 * CONTROLS : 2], good[1 : 2 * CONTROLS : 2], strict=False))
     again = dict.fromkeys((min(pair), max(pair)) for pair in (*lone, *controls))
-    rounds += alone_rounds(list(again), leaves)
-    rounds = _affordable(rounds, _slowdowns(screens, index))
-    left = unconfirmed(suspects)
+    return rounds + alone_rounds(list(again), leaves), unconfirmed(suspects)
+
+
+def confirm_points(
+    screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int, size: int | None = None
+) -> list[Point]:
+    """The confirm stage's points: each pair alone, both directions, repeated."""
+    index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
+    rounds, left = again_rounds(screens, index, leaves_of(place.hosts, fabric), seed)
     if left:
         named = fold(place.hosts[rank] for rank in left)
         say(f"{len(left)} of the suspects are not measured again, the others come first: {named}")
-    return _of_rounds(rounds, place, CONFIRM_MS, brief=False, size=size)
+    return _of_rounds(_affordable(rounds, _slowdowns(screens, index)), place, CONFIRM_MS, brief=False, size=size)
 
 
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:

@@ -133,6 +133,7 @@ def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(site: Site, 
         "--json", "--out", str(tmp_path / "run"), cwd=tmp_path,
     )  # fmt: skip
     moved = site.lab.counters("n2", "hsn0")["rx_bytes"] - before
+    assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["proof"] == "on-wire", done.stderr
     assert site.ssh in found["provenance"]["argv"]

@@ -214,7 +214,7 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
 def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     here: Cluster, job: Allocation, tmp_path: Path
 ) -> None:
-    points = [Point(id=n, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for n in range(60)]
+    points = [Point(id=n, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for n in range(900)]
     request = request_for("mpich", job, ("n1", "n2"), folder=str(tmp_path))  # a core file of the survivor goes there
     ender = threading.Timer(2.0, here.slurm.run, (["pkill", "-KILL", "-f", "wireproof-engine"], "n2"))
     ender.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -34,9 +36,25 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
     else:
         from wireproof.launch.fanout import reachable
 
-        answers = reachable(hosts, agent=place.agent, timeout_s=TIMEOUT_S)
+        others = [host for host in hosts if not _is_here(host)]
+        answers = reachable(others, agent=place.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
     return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+
+
+def _is_here(host: str) -> bool:
+    """This very machine: launchers start their ranks here without ssh, so that no sshd need answer."""
+    if host.split(".", 1)[0] == socket.gethostname().split(".", 1)[0]:
+        return True
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, kind, protocol, _, address in found:
+        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
+            probe.bind((address[0], 0, *address[2:]))
+            return True
+    return False
 
 
 def unfit(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:

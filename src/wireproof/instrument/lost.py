@@ -30,6 +30,7 @@ _MOST_PARTS = 64  # of a list of tasks or hosts
 _MOST_EVIDENCE = 20_000
 _MOST_SRUN = 500  # lines of dead tasks
 _OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
+_KILL = 9  # SIGKILL
 _FEW = 8  # one rank in so many may be blamed for mere silence
 
 _WORD = re.compile(
@@ -132,7 +133,9 @@ def _killed(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
             how = parts.get("signal") or _how(lines[number + 1 : number + 4])
             if how is None:
                 break
-            ranks = {int(parts["rank"])} if parts.get("rank") else who.on(parts["host"], int(parts["pid"]))
+            # Hydra kills a lost rank's neighbours itself and may tell of one of those: then it is their host.
+            pid = 0 if int(how) == _KILL else int(parts["pid"])
+            ranks = {int(parts["rank"])} if parts.get("rank") else who.on(parts["host"], pid)
             yield ranks & set(who.host), f"was ended by {_signal(int(how))}"
             break
 

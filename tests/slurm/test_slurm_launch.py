@@ -195,7 +195,7 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     """Slurm looks at limits every 30 s; the job's is moved to 4 s from now."""
     hosts = ("n1", "n2")
     points = [
-        Point(id=number, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for number in range(200)
+        Point(id=number, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for number in range(3000)
     ]
     request = request_for("mpich", job, hosts)
     plan = plan_for(hosts, request.engine.expect, points)
@@ -206,8 +206,8 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     finally:
         ender.join()
     assert not outcome.complete
-    assert 0 < len(outcome.run.points) < 200
-    assert len(outcome.run.points) + len(outcome.run.missing) == 200
+    assert 0 < len(outcome.run.points) < 3000
+    assert len(outcome.run.points) + len(outcome.run.missing) == 3000
     assert job_ended(job.job, here.through).startswith(f"job {job.job} was ended at its time limit")
 
 
@@ -223,6 +223,6 @@ def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     ender.join()
     assert not outcome.complete
     assert time.monotonic() - begin < 25
-    assert 0 < len(outcome.run.points) < 60
+    assert 0 < len(outcome.run.points) < 900
     steps = here.slurm.run(["squeue", "--steps", "--noheader", "--format=%i %j"]).stdout
     assert "wireproof" not in steps

@@ -29,6 +29,7 @@ from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
+from wireproof.verdict.repeated import settled_by_repeats
 
 __all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_points"]
 
@@ -181,7 +182,7 @@ def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section
     located = tuple(explain(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
     lead = "Half round trips are not screened: the ranks share too few cores of one machine." if crowded(place) else ""
     section = judged(run, dataclasses.replace(wish, lead=wish.lead or lead))
-    judgement = with_located(section.judgement, located, wish.criteria, fabric)
+    judgement = settled_by_repeats(with_located(section.judgement, located, wish.criteria, fabric))
     section = dataclasses.replace(section, judgement=judgement, located=located, fabric=fabric)
     return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
 

@@ -25,7 +25,7 @@ def judged(*pairs: PairVerdict, code: str = "unstable", subject: str = "a -> b")
 
 
 def test_a_repeat_that_passes_settles_a_wide_sample() -> None:
-    found = settled_by_repeats(judged(pair("pass"), pair("inconclusive", "unstable")))
+    found = settled_by_repeats(judged(pair("pass"), pair("inconclusive", "oversubscribed", "unstable")))
     assert found.verdict == "pass"
     assert [finding.severity for finding in found.findings] == ["warning"]
     assert len(found.pairs) == 2, "the results stay as they were"

@@ -15,6 +15,8 @@ __all__ = ["settled_by_repeats"]
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among them."""
+_BESIDE = frozenset({"oversubscribed", "clock-not-tsc"})
+"""Warnings about the machine that go with a wide interval and decide nothing."""
 Route = tuple[str, str, str, int]
 
 
@@ -26,7 +28,7 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     """``judgement`` drawn again without the inconclusive samples that a repeat of their route settles."""
     passing = {_route(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     open_ = [pair for pair in judgement.pairs if pair.verdict == "inconclusive"]
-    settled = [pair for pair in open_ if _route(pair) in passing and set(pair.codes) <= _WIDE]
+    settled = [pair for pair in open_ if _route(pair) in passing and set(pair.codes) <= _WIDE | _BESIDE]
     if not settled:
         return judgement
     gone = {id(pair) for pair in settled}

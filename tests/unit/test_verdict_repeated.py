@@ -41,8 +41,20 @@ def test_a_repeat_that_passes_settles_a_wide_sample() -> None:
         judged(pair("pass"), pair("inconclusive", "above-ceiling"), code="above-ceiling"),
         judged(pair("pass"), pair("inconclusive", "unstable"), code="node-missing", subject="c"),
         judged(pair("pass"), pair("fail", "off-wire")),
+        judged(pair("pass"), pair("inconclusive")),
+        judged(pair("pass"), pair("inconclusive", "unstable", proof="unproven")),
     ],
-    ids=["alone", "another route", "another size", "no proof", "too fast", "a lost node", "off the wire"],
+    ids=[
+        "alone",
+        "another route",
+        "another size",
+        "no proof",
+        "too fast",
+        "a lost node",
+        "off the wire",
+        "no reason",
+        "unproven",
+    ],
 )
 def test_nothing_else_does(judgement: Judgement) -> None:
     assert settled_by_repeats(judgement).verdict != "pass"

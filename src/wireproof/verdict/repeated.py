@@ -28,7 +28,7 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     """``judgement`` drawn again without the inconclusive samples that a repeat of their route settles."""
     passing = {_route(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     open_ = [pair for pair in judgement.pairs if pair.verdict == "inconclusive"]
-    settled = [pair for pair in open_ if _route(pair) in passing and set(pair.codes) <= _WIDE | _BESIDE]
+    settled = [pair for pair in open_ if _route(pair) in passing and _only_wide(pair)]
     if not settled:
         return judgement
     gone = {id(pair) for pair in settled}
@@ -37,6 +37,12 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     subjects = {f"{pair.origin_host} -> {pair.target_host}" for pair in settled} - unsettled
     findings = [_softer(finding, subjects) for finding in judgement.findings]
     return msgspec.structs.replace(judgement, findings=findings, verdict=overall(findings, left, judgement.groups))
+
+
+def _only_wide(pair: PairVerdict) -> bool:
+    """Its bytes crossed, and a wide interval is named as what is open; an unknown reason settles nothing."""
+    codes = set(pair.codes)
+    return pair.proof == "on-wire" and bool(codes & _WIDE) and codes <= _WIDE | _BESIDE
 
 
 def _softer(finding: Finding, subjects: set[str]) -> Finding:

@@ -108,6 +108,20 @@ def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(lab: s
     assert "attempt" in wireproof("resume", out).stderr or len(list(out.glob("run.*"))) >= 2
 
 
+def test_a_cluster_that_is_not_there_is_checked_whole_and_never_passes(tmp_path: Path) -> None:
+    """Eighty hosts played by the model, records without raw batches: the way from the plan to the culprit."""
+    world = ("--transport", "model", "--model", "latency_ns=1000,gap_ns_per_byte=0.0815,noise=0.005", "--link", "edr")
+    argv = ("check", *world, "--hosts", "n[1-80]", "--seed", "5", "--json", "--out", tmp_path / "check")
+    found = document(wireproof(*argv, "--model-fault", "rank=16,rx=0.8"))
+    assert culprits(found) == [("n17", "rx", "confirmed")]
+    healthy = document(wireproof(*argv[:-1], tmp_path / "healthy"))
+    assert culprits(healthy) == []
+    assert healthy["verdict"] == "inconclusive"
+    for wrong in ("rank=80,tx=0.5", "rank=1,tx=0", "rank=one", "tx=0.5", "rank=1,colour=2"):
+        assert wireproof(*argv[:-1], tmp_path / "no", "--model-fault", wrong).returncode == 2, wrong
+    assert not (tmp_path / "no").exists()
+
+
 def test_one_line_for_a_prolog(lab: str) -> None:
     done = wireproof("check", "--lab", lab, "--prolog")
     assert done.returncode == 1, done.stderr

@@ -27,6 +27,7 @@ __all__ = ["GOES_ON", "MOST_ATTEMPTS", "Carried", "Launch", "attempt_folder", "c
 MOST_ATTEMPTS = 6
 """Each one but the last has lost a host or a point; a cluster that loses more is not to be measured but mended."""
 GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
+_BROKEN_OFF = ("broken-off", "deadline", "interrupted")
 Done = set[tuple[int, int, int]]
 
 Launch = Callable[[tuple[Point, ...], Place, Claim, Path | None, str], Outcome]
@@ -81,9 +82,15 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
         if same is None or (same.pattern, same.message_bytes) != (point.pattern, point.message_bytes):
             raise BadInput(f"{folder} holds a run of another plan: resume it with the same options and hosts.")
     run = load_run(folder)
-    # How an attempt was broken off is no news once the rest is measured; what stays missing is told for itself.
-    errors = run.errors if document.ended == "done" else []
+    errors = run.errors if document.ended == "done" else _lasting(run.errors)
     return renumbered(msgspec.structs.replace(run, errors=errors), ranks, whole)
+
+
+def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
+    """Errors that are more than how an attempt was broken off: that is no news once the rest is measured, and what
+    stays missing is told for itself.
+    """
+    return [one for one in errors if one.code not in _BROKEN_OFF and not one.code.endswith(("-lost", "-gone"))]
 
 
 def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
@@ -124,7 +131,7 @@ class _Campaign:
         before = len(self.done)
         ending = outcome.ending
         run = renumbered(outcome.run, ranks, self.claim)
-        errors = [] if ending.lost else run.errors  # the lost explain them
+        errors = _lasting(run.errors) if ending.lost else run.errors  # the lost explain the others
         if ending.ended == "disk-full":
             errors = [EngineError(code="broken-off", message=ending.reason), *errors]
         self.take(msgspec.structs.replace(run, errors=errors))

@@ -15,7 +15,13 @@ from wireproof.locate.tiers import places_of, tiers_of
 from wireproof.locate.world import Fault, World
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Metric
-from wireproof.plan.rounds import rounds
+from wireproof.plan.schedule import screen_rounds
+
+
+def rounds(count: int) -> list[list[tuple[int, int]]]:
+    """Every pair, in rounds."""
+    return screen_rounds(count, None, 1, count - 1 + count % 2)
+
 
 NOISELESS = {"sigma": 1e-6, "spread": 0.0, "tail_share": 0.0}
 

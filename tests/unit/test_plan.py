@@ -6,8 +6,13 @@ from itertools import combinations
 
 import pytest
 
-from wireproof.plan.rounds import rounds
+from wireproof.plan.schedule import screen_rounds
 from wireproof.plan.sweep import SIZES, numbered, sweep
+
+
+def rounds(count: int) -> list[list[tuple[int, int]]]:
+    """Every pair, in rounds."""
+    return screen_rounds(count, None, 1, count - 1 + count % 2)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 15, 16, 33])

@@ -111,6 +111,7 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
         out=folder / "run",
         resume=options["resume"],
         deadline_s=settings.deadline.value,
+        until=options.get("until"),
         table=read_table(options["physics"]),
         launches=LAUNCHES[profile],
     )

@@ -21,7 +21,7 @@ __all__ = ["run_prolog"]
 
 BOUND_S = 60.0
 KEPT_FOR_THE_END_S = 8.0
-"""Of the bound: what starting, ending and judging may take besides the engine's own deadline."""
+"""Of the bound, which holds for all launches together: what ending and judging may take."""
 
 
 def _bounded(options: dict[str, Any]) -> dict[str, Any]:
@@ -29,8 +29,8 @@ def _bounded(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("slurm", "resume", "all_pairs", "dry_run"):
         if options[name]:
             raise BadInput(f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out.")
-    deadline = f"{BOUND_S - KEPT_FOR_THE_END_S:.0f}s"
-    return {**options, "profile": "quick", "deadline": options["deadline"] or deadline, "json": None}
+    until = time.monotonic() + BOUND_S - KEPT_FOR_THE_END_S
+    return {**options, "profile": "quick", "until": until, "json": None}
 
 
 def _headline(place: Place, sections: list[Any]) -> tuple[str, int]:

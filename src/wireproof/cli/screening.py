@@ -18,7 +18,7 @@ from wireproof.locate.causes import explain
 from wireproof.locate.conclude import conclude
 from wireproof.locate.from_run import reasons_of, samples_of
 from wireproof.locate.screen import Screened, screen
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
 from wireproof.model.plan import Point
@@ -215,7 +215,11 @@ def _confirm(
         facts=(),
         launches=1,
     )
-    run, second = carried_run(again, place, lost=carried.lost)
+    try:
+        run, second = carried_run(again, place, lost=carried.lost)
+    except CouldNotMeasure as error:  # what the screen has seen stands, unconfirmed
+        say(f"the suspects could not be measured again: {error}")
+        return None
     return _Stage(run, second)
 
 

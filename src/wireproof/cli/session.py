@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,9 +46,13 @@ from wireproof.verdict.context import context
 __all__ = ["Wish", "carried_run", "command_of", "judged", "merged_run", "run_session"]
 
 
+LEAST_LAUNCH_S = 3.0
+"""Less is not enough to start anything."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What to measure and by what; the place says where."""
+    """What to measure and by what; the place says where. ``until``: no launch goes on after this moment (monotonic)."""
 
     title: str
     points: tuple[Point, ...]
@@ -63,6 +68,7 @@ class Wish:
     out: Path | None = None
     resume: bool = False
     deadline_s: float | None = None
+    until: float | None = None
     extra: tuple[tuple[str, str], ...] = ()
     lead: str = ""
     launches: int = 1
@@ -226,6 +232,16 @@ def _moved(before: Mapping[int, Host], run: Run) -> bool:
     )
 
 
+def _left_s(wish: Wish) -> float | None:
+    """Seconds that a launch may take: its own deadline, or what is left of the whole; ``CouldNotMeasure`` if none."""
+    if wish.until is None:
+        return wish.deadline_s
+    left = wish.until - time.monotonic()
+    if left < LEAST_LAUNCH_S:
+        raise CouldNotMeasure("no time was left for another launch.")
+    return min(left, wish.deadline_s or left)
+
+
 def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
     install = install_for(wish)
     ways = ways_of(wish, place, install)
@@ -241,7 +257,7 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
                 provenance=provenance(way.command, install),
                 out=wish.out,
                 on_frame=show,
-                deadline_s=wish.deadline_s,
+                deadline_s=_left_s(wish),
                 resume=wish.resume or (begun and wish.out is not None),
             )
 

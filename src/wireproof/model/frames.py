@@ -13,7 +13,7 @@ import msgspec
 
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.record import Close, EngineError, FactFrame, Floor, Frame, Host, Idle, Open, PointRecord
+from wireproof.model.record import Close, EngineError, FactFrame, Floor, Frame, Host, Idle, Open, PointRecord, Total
 from wireproof.model.run import Provenance, Run
 
 __all__ = ["MAX_LINE_BYTES", "SCHEMA", "BadFrame", "FrameReader", "assemble", "decode_frame", "sealed_points"]
@@ -120,6 +120,7 @@ def assemble(
         hosts=sorted(_of(Host, kinds), key=lambda host: host.rank),
         points=_of(PointRecord, kinds),
         idle=sorted(_of(Idle, kinds), key=lambda idle: idle.rank),
+        totals=sorted(_of(Total, kinds), key=lambda total: total.rank),
         floors=_of(Floor, kinds),
         facts=_of(FactFrame, kinds),
         errors=errors,
@@ -131,7 +132,7 @@ def assemble(
 def _identity(frame: Frame) -> object:
     """What makes a second frame of the same kind a replacement of the first."""
     match frame:
-        case Host() | Idle():
+        case Host() | Idle() | Total():
             return frame.rank
         case PointRecord():
             return frame.id

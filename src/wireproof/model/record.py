@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 __all__ = [
+    "Adapter",
     "Clock",
     "Close",
     "EngineError",
@@ -29,9 +30,11 @@ __all__ = [
     "PairResult",
     "PointRecord",
     "Quantiles",
+    "Quiet",
     "Rdma",
     "Sentinel",
     "Start",
+    "Total",
     "Warmup",
     "WitnessReading",
 ]
@@ -68,15 +71,39 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="op
 
 
 class Rdma(msgspec.Struct, frozen=True, kw_only=True):
+    """An RDMA port. ``driver``: of the device (``device/driver`` in sysfs), which may differ from its interface's."""
+
     device: str
     port: int
     rate: str = ""
     link_layer: str = ""
     state: str = ""
+    driver: str = ""
+
+
+class Adapter(msgspec.Struct, frozen=True, kw_only=True):
+    """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are functions of one adapter.
+
+    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the interface (``phys_switch_id``,
+    ``phys_port_id``). ``serial``: PCI device serial number. ``physical``: PCI address of a virtual function's adapter.
+    """
+
+    system_guid: str = ""
+    node_guid: str = ""
+    switch_id: str = ""
+    port_id: str = ""
+    serial: str = ""
+    physical: str = ""
 
 
 class Nic(msgspec.Struct, frozen=True, kw_only=True):
-    """One network interface as the engine found it on its host."""
+    """One network interface, or an RDMA port without one (``name`` is then ``device:port``), as the engine found it.
+
+    ``lower``: interfaces that it stands on (members of a bond or bridge, parent of a VLAN, macvlan or ipvlan).
+    ``master``: the interface that it is a member of. ``link_kind``: the kernel's word for a virtual one (``vlan``,
+    ``bond``, ``macvlan``, ``veth`` ...). ``function``: of an SR-IOV or scalable-function adapter. ``pcie``: the slot as
+    negotiated (``gen4x16``). ``hidden``: why a part of its sysfs could not be read, "" when all could.
+    """
 
     name: str
     address: list[str] = msgspec.field(default_factory=list)
@@ -89,6 +116,14 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
     pci: str = ""
     kind: Literal["ethernet", "infiniband", "loopback", "virtual"] = "ethernet"
     rdma: Rdma | None = None
+    mac: str = ""
+    lower: list[str] = msgspec.field(default_factory=list)
+    master: str = ""
+    link_kind: str = ""
+    function: Literal["", "physical", "virtual", "scalable"] = ""
+    adapter: Adapter | None = None
+    pcie: str = ""
+    hidden: str = ""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="host"):
@@ -252,6 +287,13 @@ class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
     integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
 
 
+class Quiet(msgspec.Struct, frozen=True, kw_only=True):
+    """Byte counters' changes in the quiet windows right before and after a point, both together: other traffic."""
+
+    interval_ns: float
+    counters: dict[str, int] = msgspec.field(default_factory=dict)
+
+
 class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
     """Counters of one network namespace before and after a point, raw units.
 
@@ -260,6 +302,23 @@ class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
 
     rank: int
     interval_ns: float
+    counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    unreadable: list[str] = msgspec.field(default_factory=list)
+    shared_with: int | None = None
+    source: str = ""
+    foreign_sysfs: bool = False
+    quiet: Quiet | None = None
+
+
+class Total(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="total"):
+    """Counters of one network namespace before the first point and after the last one, when every counter had settled.
+
+    ``settled_ns``: how long was waited for counters that are refreshed late. For these the whole run is the evidence.
+    """
+
+    rank: int
+    interval_ns: float
+    settled_ns: float = 0.0
     counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     unreadable: list[str] = msgspec.field(default_factory=list)
     shared_with: int | None = None
@@ -302,4 +361,4 @@ class Close(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="c
     peak_rss_bytes: int
 
 
-Frame = Open | Host | FactFrame | Floor | Idle | Start | PointRecord | EngineError | Close
+Frame = Open | Host | FactFrame | Floor | Idle | Start | PointRecord | Total | EngineError | Close

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.claim import Claim
-from wireproof.model.record import Close, EngineError, FactFrame, Floor, Host, Idle, Open, PointRecord
+from wireproof.model.record import Close, EngineError, FactFrame, Floor, Host, Idle, Open, PointRecord, Total
 
 __all__ = ["Provenance", "Run"]
 
@@ -32,6 +32,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     hosts: list[Host]
     points: list[PointRecord]
     idle: list[Idle] = msgspec.field(default_factory=list)
+    totals: list[Total] = msgspec.field(default_factory=list)
     floors: list[Floor] = msgspec.field(default_factory=list)
     facts: list[FactFrame] = msgspec.field(default_factory=list)
     errors: list[EngineError] = msgspec.field(default_factory=list)

@@ -17,16 +17,16 @@ Direction = Literal["tx", "rx"]
 Carrier = Literal["kernel", "rdma", "psm", "any"]
 """What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or everything that the counter cannot tell apart."""
 Level = Literal["wire", "function", "stack"]
-"""``wire``: counted at the physical port. ``function``: a virtual port of the adapter, so traffic that the adapter's own
-switch turned round is included. ``stack``: the kernel's interface."""
+"""``wire``: counted at the physical port. ``function``: a virtual port of the adapter, where traffic that the adapter's
+own switch turned round counts too. ``stack``: the kernel's interface."""
 Quality = Literal["exact", "lower-bound", "double", "pegged", "wrapped", "stale", "unreadable"]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not the payload's.
 
-    ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``: the highest rate between two
-    readings. ``refresh_ms``: how late the counter may be (0: at once).
+    ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``: the highest rate
+    between two readings. ``refresh_ms``: how late the counter may be (0: at once).
     """
 
     carrier: Carrier

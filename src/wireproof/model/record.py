@@ -84,8 +84,9 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are functions of one adapter.
 
-    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the interface (``phys_switch_id``,
-    ``phys_port_id``). ``serial``: PCI device serial number. ``physical``: PCI address of a virtual function's adapter.
+    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the interface
+    (``phys_switch_id``, ``phys_port_id``). ``serial``: PCI device serial number. ``physical``: PCI address of a virtual
+    function's adapter.
     """
 
     system_guid: str = ""

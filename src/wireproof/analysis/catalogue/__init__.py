@@ -1,0 +1,1 @@
+"""Which counters an adapter has and what each of them counts: data, a source for every row."""

@@ -9,12 +9,15 @@ import msgspec
 __all__ = ["Claim", "Criteria", "HostClaim", "Limits", "LinkClaim"]
 
 Protocol = Literal[
-    "tcp", "rocev2", "infiniband", "omnipath", "truescale", "psm3", "efa", "slingshot", "shm", "loopback"
+    "tcp", "rocev2", "iwarp", "infiniband", "omnipath", "truescale", "psm3", "efa", "slingshot", "shm", "loopback"
 ]
 
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """The link that is claimed. ``rate_bits_per_s`` is the line rate after encoding; ``source`` says who stated it."""
+    """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding; ``source`` says who
+    stated it. ``rails``: how many such links carry the bytes together. ``at_most``: the rate is an upper limit only (a
+    virtual function, which may be held to less), so that a shortfall is a doubt and no failure.
+    """
 
     kind: str
     protocol: Protocol
@@ -23,6 +26,8 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     pcie: str = ""
     source: str = ""
     preamble_counted: bool = True
+    rails: int = 1
+    at_most: bool = False
 
 
 class HostClaim(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,13 +6,18 @@ from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table
 
-__all__ = ["goodput", "over_fabric", "path_mtu"]
+__all__ = ["goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
-# A netdev's MTU must also hold IP, UDP, BTH, RETH and ICRC (about 60 B) around the RDMA payload.
-_ROCE_ROOM = 60
+# The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an interface's MTU.
+_ROCE_ROOM = 96
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
 _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
+
+
+def roce_path_mtu(mtu: int) -> int:
+    """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024, 4096 -> 2048."""
+    return max((size for size in _ROCE_MTUS if size + _ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
 
 
 def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
@@ -20,8 +25,8 @@ def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
     if link.mtu is not None and not _SMALLEST_MTU <= link.mtu <= _LARGEST_MTU:
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
-        fitting = [mtu for mtu in _ROCE_MTUS if mtu == link.mtu or mtu + _ROCE_ROOM <= link.mtu]
-        return max(fitting, default=_ROCE_MTUS[0]), ""  # RoCE has no smaller packet
+        # 4096 may be meant as a path MTU: the ceiling must then be the higher one.
+        return link.mtu if link.mtu in _ROCE_MTUS else roce_path_mtu(link.mtu), ""
     if link.mtu is not None:
         return link.mtu, ""
     key = f"{link.protocol}.mtu"
@@ -70,9 +75,11 @@ def _packet(link: LinkClaim, mtu: int, table: Table) -> tuple[float, float]:
     """Payload bytes and line bytes of one full packet."""
     if link.protocol == "psm3":
         return mtu - table["psm3.inner_header"].value, mtu + table["psm3.header"].value
-    if link.protocol != "tcp":
+    if link.protocol not in ("tcp", "iwarp"):
         return float(mtu), mtu + table[f"{link.protocol}.header"].value
-    headers = table["tcp.ip_header"].value + table["tcp.header"].value + table["tcp.timestamp_option"].value
+    headers = table["tcp.ip_header"].value + table["tcp.header"].value
+    # Adapters that end TCP themselves leave the timestamps out.
+    headers += table["iwarp.header" if link.protocol == "iwarp" else "tcp.timestamp_option"].value
     frame = mtu + table["ethernet.header"].value
     if link.preamble_counted:
         frame += table["ethernet.fcs"].value + table["ethernet.gap"].value

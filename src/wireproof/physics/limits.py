@@ -48,6 +48,9 @@ def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, ta
         if rate is not None and slot < rate:
             rate = slot
             derivation.append(f"PCIe is the narrower: attainable {rate / 1e6:.1f} MB/s")
+    if rate is not None and link.rails > 1:
+        rate *= link.rails
+        derivation.append(f"{link.rails} rails together: {rate / 1e6:.1f} MB/s")
     if rate is not None:
         derivation.append(f"attainable goodput {rate / 1e6:.1f} MB/s in each direction")
     floor, floor_line = _floor(link, crossings(pattern, form), rate, message_bytes, table)

@@ -7,24 +7,38 @@ import difflib
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.physics.errors import PhysicsError
 
-__all__ = ["link_from_name", "link_names"]
+__all__ = ["LANE_GBPS", "infiniband_name", "link_from_name", "link_names"]
 
 _ETHERNET = ("1", "2.5", "5", "10", "25", "40", "50", "100", "200", "400", "800")
 
-# 4 lanes; Gb/s of data after 8b/10b (to QDR), 64b/66b (FDR10 to EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
-_INFINIBAND = {
-    "sdr": 8.0,
-    "ddr": 16.0,
-    "qdr": 32.0,
-    "fdr10": 40.0,
-    "fdr": 56.25 * 64 / 66,
-    "edr": 100.0,
-    "hdr100": 100.0,
-    "hdr200": 200.0,
-    "ndr200": 200.0,
-    "ndr400": 400.0,
-    "xdr800": 800.0,
+LANE_GBPS = {
+    "sdr": 2.0,
+    "ddr": 4.0,
+    "qdr": 8.0,
+    "fdr10": 10.0,
+    "fdr": 14.0625 * 64 / 66,
+    "edr": 25.0,
+    "hdr": 50.0,
+    "ndr": 100.0,
+    "xdr": 200.0,
 }
+"""Gb/s of data of one lane, by generation of InfiniBand: after 8b/10b (to QDR), 64b/66b (FDR10 to EDR), 256b/257b and
+FEC (from HDR). IBTA volume 2."""
+
+_BY_RATE = ("hdr", "ndr", "xdr")  # their names say the rate, since ports of two lanes are usual
+_WIDTHS = (*tuple((generation, 4) for generation in LANE_GBPS), ("hdr", 2), ("ndr", 2), ("xdr", 2))
+
+
+def infiniband_name(generation: str, lanes: int) -> str:
+    """``edr`` and ``hdr200`` of four lanes, ``hdr100`` of two, ``edr-1x`` of what a bad cable leaves."""
+    if generation in _BY_RATE and lanes in (2, 4):
+        return f"{generation}{LANE_GBPS[generation] * lanes:g}"
+    return generation if lanes == 4 else f"{generation}-{lanes}x"
+
+
+_INFINIBAND = {infiniband_name(name, lanes): LANE_GBPS[name] * lanes for name, lanes in sorted(
+    _WIDTHS, key=lambda width: (list(LANE_GBPS).index(width[0]), width[1])
+)}  # fmt: skip
 
 _ALIASES = {
     "gbe": "1gbe",
@@ -53,11 +67,11 @@ def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
         rows[f"{speed}gbe"] = ("tcp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
         rows[f"roce{speed}"] = ("rocev2", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
     for name, rate in _INFINIBAND.items():
-        rows[name] = ("infiniband", rate * 1e9, "IBTA volume 2, 4 lanes, after encoding")
+        rows[name] = ("infiniband", rate * 1e9, "IBTA volume 2, after encoding")
     rows["opa100"] = ("omnipath", 100e9, "4 x 25.78125 Gb/s x 1024/1056")
     rows["cn5000"] = ("omnipath", 400e9, "CN5000, 4 lanes, after FEC")
     for name, rate in _INFINIBAND.items():
-        rows[f"ipoib-{name}"] = ("tcp", rate * 1e9, "kernel TCP; IBTA volume 2, 4 lanes, after encoding")
+        rows[f"ipoib-{name}"] = ("tcp", rate * 1e9, "kernel TCP; IBTA volume 2, after encoding")
     for speed in ("100", "200", "400"):
         rows[f"efa{speed}"] = ("efa", float(speed) * 1e9, "rate of one EFA device")
     for speed in ("200", "400"):

@@ -50,6 +50,8 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         False,
     ),
     ("rocev2.mtu", 4096, "B", "assumed when the path MTU is unknown: the largest there is", True),
+    ("iwarp.header", 20, "B", "inside TCP: 2 MPA length, 4 MPA CRC, 14 DDP and RDMAP (RFC 5044, 5041, 5040)", False),
+    ("iwarp.mtu", 9000, "B", "assumed when the MTU is unknown: the most that the link could carry", True),
     ("infiniband.header", 30, "B", "8 LRH + 12 BTH + 4 ICRC + 2 VCRC + 4 (IBTA volume 1)", False),
     ("infiniband.mtu", 4096, "B", "IBTA volume 1; 2048 up to QDR", True),
     ("infiniband.mtu_qdr", 2048, "B", "usual up to QDR", True),
@@ -104,6 +106,7 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("typical.tcp", 60000, "ns", f"10 to 25 us at 10 GbE, 20 to 60 at 1 GbE or in containers, {_L}", True),
     ("typical.tcp_ipoib", 25000, "ns", _L, True),
     ("typical.rocev2", 3500, "ns", f"E810 up to 3.5 us, ConnectX 1.3 to 2.2, {_L}", True),
+    ("typical.iwarp", 12000, "ns", f"6 to 12 us, {_L}", True),
     ("typical.psm3", 4000, "ns", _L, True),
     (
         "typical.infiniband",

@@ -1,0 +1,206 @@
+"""The link that a port states of itself, and the ports whose speed states nothing."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.ledger import Carrier
+from wireproof.model.record import Nic, Rdma
+from wireproof.physics.from_port import data_rate, link_of_port, stated_rate
+from wireproof.physics.limits import floor_constant, limits
+
+
+def fabric(rate: str, driver: str = "mlx5_core", *, mtu: int = 2044, speed: int | None = None, pcie: str = "") -> Nic:
+    rdma = Rdma(device="x0", port=1, rate=rate, link_layer="InfiniBand", state="4: ACTIVE", driver=driver)
+    return Nic(name="ib0", kind="infiniband", driver="ib_ipoib", mtu=mtu, speed_mbps=speed, rdma=rdma, pcie=pcie)
+
+
+def ethernet(speed: int | None, driver: str = "mlx5_core", *, rdma: str = "", mtu: int = 1500, **more: str) -> Nic:
+    port = None
+    if rdma:
+        port = Rdma(device="x0", port=1, rate=rdma, link_layer="Ethernet", state="4: ACTIVE", driver=driver)
+    nic = Nic(name="eth0", driver=driver, mtu=mtu, speed_mbps=speed, rdma=port, pci="0000:01:00.0")
+    return msgspec.structs.replace(nic, **more)
+
+
+def gbps(link: LinkClaim | None) -> float | None:
+    return None if link is None or link.rate_bits_per_s is None else round(link.rate_bits_per_s / 1e9, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "driver", "kind", "rate"),
+    [
+        ("10 Gb/sec (4X)", "mthca", "sdr", 8),
+        ("10 Gb/sec (4X SDR)", "mlx4_core", "sdr", 8),
+        ("20 Gb/sec (4X DDR)", "mlx4_core", "ddr", 16),
+        ("40 Gb/sec (4X QDR)", "mlx4_core", "qdr", 32),
+        ("40 Gb/sec (4X FDR10)", "mlx4_core", "fdr10", 40),
+        ("56 Gb/sec (4X FDR)", "mlx4_core", "fdr", 54.545),
+        ("100 Gb/sec (4X EDR)", "mlx5_core", "edr", 100),
+        ("100 Gb/sec (2X HDR)", "mlx5_core", "hdr100", 100),
+        ("200 Gb/sec (4X HDR)", "mlx5_core", "hdr200", 200),
+        ("200 Gb/sec (2X NDR)", "mlx5_core", "ndr200", 200),
+        ("400 Gb/sec (4X NDR)", "mlx5_core", "ndr400", 400),
+        ("400 Gb/sec (2X XDR)", "mlx5_core", "xdr400", 400),
+        ("800 Gb/sec (4X XDR)", "mlx5_core", "xdr800", 800),
+        ("25 Gb/sec (1X EDR)\n", "mlx5_core", "edr-1x", 25),
+        ("10 Gb/sec (1X QDR)", "mlx4_core", "qdr-1x", 8),
+        ("120 Gb/sec (12X QDR)", "mlx4_core", "qdr-12x", 96),
+        ("100 Gb/sec (4X EDR)", "hfi1", "opa100", 100),
+        ("40 Gb/sec (4X QDR)", "qib", "truescale", 32),
+    ],
+)
+def test_the_rate_of_an_infiniband_port_is_that_after_encoding(text: str, driver: str, kind: str, rate: float) -> None:
+    link = link_of_port(fabric(text, driver), "rdma")
+    assert link is not None
+    assert (link.kind, gbps(link), link.mtu) == (kind, rate, None)
+    assert link.source.startswith("the port itself: ib0 says ")
+    assert limits(link, "pingpong", "latency", 8).floor_ns
+    assert floor_constant(link).value > 0
+
+
+@pytest.mark.parametrize(
+    ("driver", "carrier", "protocol"),
+    [
+        ("mlx5_core", "rdma", "infiniband"),
+        ("mlx5_core", "psm", "infiniband"),
+        ("mlx5_core", "any", "infiniband"),
+        ("mlx5_core", "kernel", "tcp"),
+        ("hfi1", "psm", "omnipath"),
+        ("hfi1", "any", "omnipath"),
+        ("hfi1", "kernel", "tcp"),
+        ("qib", "psm", "truescale"),
+    ],
+)
+def test_what_carried_the_bytes_makes_the_protocol_of_a_fabric(driver: str, carrier: Carrier, protocol: str) -> None:
+    link = link_of_port(fabric("100 Gb/sec (4X EDR)", driver, pcie="gen3x16"), carrier)
+    assert link is not None
+    assert link.protocol == protocol
+    assert link.pcie == "gen3x16"
+    if carrier == "kernel":
+        assert link.kind == ("ipofabric-opa100" if driver == "hfi1" else "ipoib-edr")
+        assert link.mtu == 2044
+
+
+@pytest.mark.parametrize(
+    ("driver", "carrier", "protocol", "kind"),
+    [
+        ("mlx5_core", "rdma", "rocev2", "roce100"),
+        ("ice", "rdma", "rocev2", "roce100"),
+        ("cxgb4", "rdma", "iwarp", "iwarp100"),
+        ("i40e", "rdma", "iwarp", "iwarp100"),
+        ("mlx5_core", "kernel", "tcp", "100gbe"),
+        ("mlx5_core", "psm", "psm3", "psm3100"),
+        ("mlx5_core", "any", "rocev2", "roce100"),
+        ("cxi_eth", "rdma", "slingshot", "slingshot100"),
+        ("cxi_eth", "kernel", "tcp", "100gbe"),
+    ],
+)
+def test_what_carried_the_bytes_makes_the_protocol_of_ethernet(
+    driver: str, carrier: Carrier, protocol: str, kind: str
+) -> None:
+    link = link_of_port(ethernet(100_000, driver, rdma="100 Gb/sec (4X EDR)"), carrier)
+    assert link is not None
+    assert (link.protocol, link.kind, gbps(link)) == (protocol, kind, 100)
+
+
+@pytest.mark.parametrize(
+    ("speed", "text", "rate"), [(40_000, "40 Gb/sec (4X QDR)", 40), (None, "10 Gb/sec (4X SDR)", 10)]
+)
+def test_the_nominal_rate_that_roce_prints_is_the_rate_of_the_mac(speed: int | None, text: str, rate: int) -> None:
+    assert gbps(link_of_port(ethernet(speed, "mlx4_core", rdma=text), "rdma")) == rate
+
+
+@pytest.mark.parametrize(
+    ("mtu", "path"), [(1500, 1024), (2200, 2048), (4096, 2048), (4200, 4096), (9000, 4096), (300, 256)]
+)
+def test_the_path_mtu_of_roce_is_what_the_kernel_makes_of_the_interfaces(mtu: int, path: int) -> None:
+    link = link_of_port(ethernet(25_000, rdma="25 Gb/sec (1X EDR)", mtu=mtu), "rdma")
+    assert link is not None
+    assert link.mtu == path
+
+
+@pytest.mark.parametrize("driver", ["veth", "tun", "virtio_net", "hv_netvsc", "vmxnet3", "ena", "gve", "dummy", "mana"])
+@pytest.mark.parametrize("speed", [10_000, 100_000, None, -1, 0])
+def test_a_virtual_interface_states_no_rate(driver: str, speed: int | None) -> None:
+    assert link_of_port(ethernet(speed, driver), "kernel") is None
+    assert link_of_port(ethernet(speed, "", kind="virtual", link_kind="veth", pci=""), "kernel") is None
+
+
+@pytest.mark.parametrize("speed", [None, -1, 0, 10**9])
+def test_an_unknown_speed_states_no_rate(speed: int | None) -> None:
+    assert link_of_port(ethernet(speed), "kernel") is None
+    assert link_of_port(ethernet(speed), "any") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "fast", "40 Gb/sec", "9999999 Gb/sec (4X EDR)", "0 Gb/sec (4X)", "1 Gb/sec (99X EDR)"]
+)
+def test_a_rate_that_is_none_is_refused(text: str) -> None:
+    assert stated_rate(text) is None
+    assert data_rate(text) is None
+    assert link_of_port(fabric(text), "rdma") is None
+
+
+def test_sdr_of_an_adapter_without_sdr_is_a_speed_that_the_kernel_does_not_know() -> None:
+    assert link_of_port(fabric("10 Gb/sec (4X SDR)", "mlx5_core"), "rdma") is None
+
+
+def test_the_constant_rate_of_old_efa_drivers_is_not_believed() -> None:
+    old = link_of_port(ethernet(None, "efa", rdma="100 Gb/sec (4X EDR)"), "rdma")
+    assert old is not None
+    assert old.protocol == "efa"
+    assert old.rate_bits_per_s is None
+    assert gbps(link_of_port(ethernet(None, "efa", rdma="200 Gb/sec (4X HDR)"), "rdma")) == 200
+
+
+def test_ipoib_without_its_rdma_port_takes_the_larger_of_two_generations() -> None:
+    nic = msgspec.structs.replace(fabric(""), rdma=None, speed_mbps=40_000)
+    link = link_of_port(nic, "kernel")
+    assert link is not None
+    assert (link.kind, gbps(link)) == ("ipoib-fdr10", 40)
+
+
+def test_a_virtual_function_may_be_held_to_less_than_its_port() -> None:
+    virtual = link_of_port(ethernet(100_000, function="virtual"), "kernel")
+    assert virtual is not None
+    assert virtual.at_most
+    assert "may be held to less" in virtual.source
+    physical = link_of_port(ethernet(100_000, function="physical"), "kernel")
+    assert physical is not None
+    assert not physical.at_most
+
+
+def test_what_stands_on_a_port_is_that_port() -> None:
+    lower = ethernet(25_000)
+    vlan = Nic(
+        name="eth0.7", driver="802.1Q VLAN Support", link_kind="vlan", mtu=1496, speed_mbps=25_000, lower=["eth0"]
+    )
+    link = link_of_port(vlan, "kernel", [vlan, lower])
+    assert link is not None
+    assert (gbps(link), link.mtu, link.rails) == (25, 1496, 1)
+    assert link_of_port(vlan, "kernel") is None, "of what is below nothing is known"
+    veth = ethernet(10_000, "veth")
+    assert link_of_port(vlan, "kernel", [veth]) is None
+
+
+def test_a_bond_has_a_rail_for_each_member() -> None:
+    one, two = ethernet(25_000), ethernet(25_000, name="eth1")
+    bond = Nic(name="bond0", driver="bonding", link_kind="bond", speed_mbps=50_000, lower=["eth0", "eth1"])
+    link = link_of_port(bond, "kernel", [one, two, bond])
+    assert link is not None
+    assert (gbps(link), link.rails) == (25, 2)
+    assert link_of_port(bond, "kernel", [one, msgspec.structs.replace(two, speed_mbps=10_000)]) is None
+    bridge = Nic(name="br0", driver="bridge", link_kind="bridge", speed_mbps=25_000, lower=["eth0", "eth1"])
+    assert link_of_port(bridge, "kernel", [one, two]) is None, "two ports of a bridge carry no flow together"
+    loop = Nic(name="a", link_kind="vlan", lower=["a"])
+    assert link_of_port(loop, "kernel", [loop]) is None
+
+
+def test_iwarp_has_a_limit_of_its_own() -> None:
+    link = link_of_port(ethernet(10_000, "cxgb4", rdma="10 Gb/sec (4X SDR)"), "rdma")
+    assert link is not None
+    found = limits(link, "stream", "stream", 1 << 20)
+    assert found.attainable_bytes_per_s == pytest.approx(1.25e9 * (1500 - 60) / 1538)

@@ -1,0 +1,15 @@
+"""Every adapter of the zoo."""
+
+from __future__ import annotations
+
+from tests.zoo import ethernet, fabric, virtual
+from tests.zoo.parts import Adapter
+
+__all__ = ["ZOO", "adapter"]
+
+ZOO: tuple[Adapter, ...] = (*fabric.ADAPTERS, *ethernet.ADAPTERS, *virtual.ADAPTERS)
+
+
+def adapter(key: str) -> Adapter:
+    """The adapter of that key."""
+    return next(one for one in ZOO if one.key == key)

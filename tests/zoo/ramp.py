@@ -1,0 +1,115 @@
+"""Counters over time: each file is a sum of ramps, read through its own refresh, width and end stop."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tests.zoo.parts import File, Port
+
+__all__ = ["LOOPBACK", "Flow", "Machine"]
+
+LOOPBACK = Port(
+    "lo", "", (
+        File("net/{nic}/tx_bytes", "tx", "bytes", frozenset({"loop"}), "stack"),
+        File("net/{nic}/rx_bytes", "rx", "bytes", frozenset({"loop"}), "stack"),
+    ), kind="loopback", mtu=65536,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Traffic of one host in one direction from ``start_s`` to ``end_s``.
+
+    ``shares``: port name -> share of it that the port's files see. ``reach``: ``wire``, or ``turned`` round inside the
+    adapter, where files of the physical port stand still.
+    """
+
+    way: str
+    start_s: float
+    end_s: float
+    payload: float
+    packets: float
+    carrier: str
+    shares: Mapping[str, float]
+    reach: str = "wire"
+
+
+@dataclass
+class Machine:
+    """One host's ports with all their files.
+
+    ``age_s``: everything is refreshed no more often than that (beside each file's own age). ``start``: how the values
+    begin: ``anywhere``, ``near-end`` (of 32 or 64 bits) or ``pegged``.
+    """
+
+    ports: tuple[Port, ...]
+    seed: int = 1
+    age_s: float = 0.0
+    start: str = "anywhere"
+    hidden: frozenset[str] = frozenset()
+    _files: dict[str, tuple[Port, File]] = field(default_factory=dict)
+    _base: dict[str, int] = field(default_factory=dict)
+    _ramps: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
+    _phase: float = 0.0
+
+    def __post_init__(self) -> None:
+        rng = random.Random(self.seed)
+        self._phase = rng.random()
+        for port in (LOOPBACK, *self.ports):
+            for file in port.files:
+                name = port.spelled(file)
+                self._files[name] = port, file
+                self._base[name] = self._begin(file, rng)
+                self._ramps[name] = []
+
+    def _begin(self, file: File, rng: random.Random) -> int:
+        top = 1 << file.width
+        if file.stuck:
+            return 0
+        if self.start == "pegged" and file.pegs:
+            return top - 1
+        if self.start == "near-end":
+            return top - rng.randrange(1 << 16, 1 << 20)
+        return rng.randrange(1 << 28) if file.width <= 32 else rng.randrange(1 << 40)
+
+    def names(self) -> Iterable[str]:
+        """Of all files that can be read."""
+        return (name for name in self._files if not self._gone(name))
+
+    def _gone(self, name: str) -> bool:
+        return any(name.startswith(beginning) for beginning in self.hidden)
+
+    def add(self, flow: Flow) -> None:
+        """Let a flow move the files that count it."""
+        for name, (port, file) in self._files.items():
+            share = flow.shares.get(port.name, 0.0)
+            if share and not file.stuck and file.way == flow.way and flow.carrier in file.counts:
+                if file.level == "wire" and flow.reach != "wire":
+                    continue
+                rise = file.rise(flow.payload * share, flow.packets * share)
+                self._ramps[name].append((flow.start_s, flow.end_s, rise))
+
+    def value(self, name: str, t_s: float) -> int:
+        """What a reader of the file sees at that time."""
+        file = self._files[name][1]
+        age = max(file.age_ms / 1e3, self.age_s)
+        if age > 0:
+            t_s = ((t_s + self._phase * age) // age - self._phase) * age
+        raw = self._base[name] + round(sum(_so_far(ramp, t_s) for ramp in self._ramps[name]))
+        top = 1 << file.width
+        if file.pegs:
+            return min(raw, top - 1)
+        return raw % top
+
+    def reading(self, t_s: float) -> dict[str, int]:
+        """All readable files at one moment."""
+        return {name: self.value(name, t_s) for name in self.names()}
+
+
+def _so_far(ramp: tuple[float, float, float], t_s: float) -> float:
+    start, end, rise = ramp
+    if t_s <= start:
+        return 0.0
+    return rise if t_s >= end else rise * (t_s - start) / (end - start)

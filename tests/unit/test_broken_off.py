@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.cli.broken_off import as_interrupt, named
+from wireproof.cli.broken_off import named
 from wireproof.cli.place import Place
 from wireproof.cli.session import merged_run
+from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.launch import slurm_job

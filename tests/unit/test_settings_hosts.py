@@ -147,7 +147,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "many").write_text("\n".join(f"n{number}" for number in range(100_002)), encoding="utf-8")
     os.mkfifo(tmp_path / "pipe")
     sentences = {"binary": "not a host name", "empty": "names no hosts", "option": "not a host name"}
-    sentences |= {"many": "more than", "pipe": "no such file", "absent": "no such file", "": "no such file"}
+    sentences |= {"many": "more than", "pipe": "a named pipe", "absent": "No such file", "": "a folder"}
     for name, words in sentences.items():
         with pytest.raises(BadInput, match=words):
             parse_hosts(f"file:{tmp_path}/{name}")

@@ -127,7 +127,7 @@ def test_our_own_form() -> None:
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween='a'\n", "must name two switches"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\ncount=0\n", "count is 0"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\nrate='fast'\n", "rate is fast"),
-        ("[[switch]]\nname='a\n", "is no TOML: "),
+        ("[[switch]]\nname='a\n", "not TOML: "),
         ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
         ("lldp.eth0.chassis.name=leaf1\n", "line 1: it is not told which node"),
         ("LLDP neighbors:\n-----\n", "names no LLDP neighbour"),

@@ -1,12 +1,6 @@
-"""What ends a measurement from outside, in order and by its name: a signal, or the end of the job that it runs in."""
+"""The reason why a measurement was ended from outside: a signal, or the end of the job that it runs in."""
 
 from __future__ import annotations
-
-import contextlib
-import signal
-import threading
-from collections.abc import Iterator
-from types import FrameType
 
 import msgspec
 
@@ -15,40 +9,12 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import WireproofError
 from wireproof.model.record import EngineError
 
-__all__ = ["as_interrupt", "named"]
+__all__ = ["named"]
 
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
 """Endings that the end of a job does not explain."""
 _FOLLOWED = ("-lost", "-gone", "interrupted")
 """Codes by which ranks tell of what the end of their job has brought upon them."""
-
-
-@contextlib.contextmanager
-def as_interrupt() -> Iterator[list[str]]:
-    """In the block SIGTERM and SIGHUP end what is measured as Ctrl-C does; gives the names of those that came.
-
-    At a job's time limit and for scancel Slurm sends SIGTERM to all processes of a batch job and leaves them KillWait
-    (30 s) to come to an end: time to seal and to judge. Once one has come, further ones are passed over to the end.
-    """
-    seen: list[str] = []
-
-    def heard(number: int, _frame: FrameType | None) -> None:
-        seen.append(signal.Signals(number).name)
-        if len(seen) == 1:
-            signal.raise_signal(signal.SIGINT)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield seen
-        return
-    ours = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]  # nohup's wish stays
-    for number in ours:
-        signal.signal(number, heard)
-    try:
-        yield seen
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_IGN if seen else signal.SIG_DFL)
 
 
 def named(outcome: Outcome, place: Place, signals: list[str]) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.outcome import INTERRUPTED, status_of
+from wireproof.cli.outcome import INTERRUPTED, LONGEST_SENTENCE, status_of
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.names import clean
 from wireproof.report.section import Section, worst
 from wireproof.report.text import Look, whole
 from wireproof.store.seal import seal
@@ -23,7 +25,27 @@ __all__ = ["deliver", "result_folder", "say"]
 
 def say(text: str) -> None:
     """Talk, for people: stderr, because stdout is data."""
-    click.echo(f"wireproof: {text}", err=True)
+    click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+
+
+def _private(out: Path) -> None:
+    """Make the folder, or take one that is there and ours; either is for us alone. Raises ``BadInput`` for another's.
+
+    Whoever can write into it could put links there that our records would be written through.
+    """
+    try:
+        out.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        found = out.stat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError from None
+        if found.st_uid != os.geteuid():
+            raise BadInput(
+                f"the folder {out} belongs to the user with the number {found.st_uid}: give another --out."
+            ) from None
+        if found.st_mode & 0o077:
+            out.chmod(0o700)
+            say(f"the folder {out} was open to others (mode {stat.S_IMODE(found.st_mode):04o}); now it is 0700")
 
 
 @contextlib.contextmanager
@@ -39,13 +61,16 @@ def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Itera
     try:
         if out.exists() and not resume and any(out.iterdir()):
             raise BadInput(f"the folder {out} is not empty: give another --out, or --resume to continue the run in it.")
-        out.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _private(out)
     except NotADirectoryError as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except OSError as error:
         raise CouldNotMeasure(f"the folder {out} cannot be made: {error.strerror}. Give another --out.") from error
     try:
         yield out
+    except KeyboardInterrupt:
+        say(f"what was measured is kept in {out}; `wireproof resume {out}` goes on.")
+        raise
     finally:
         with contextlib.suppress(OSError):
             out.rmdir()

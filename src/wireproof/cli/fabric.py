@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
+from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
@@ -18,9 +19,7 @@ LARGEST_FILE = 256 << 20
 def read_fabric(path: Path) -> Fabric:
     """The fabric that a file describes; ``BadInput`` names the file and what is wrong in it."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise BadInput(f"{path} is larger than {LARGEST_FILE >> 20} MiB: that is no topology.")
-        text = path.read_bytes().decode("utf-8", "replace")
+        text = read_bounded(path, LARGEST_FILE).decode("utf-8", "replace")
     except OSError as error:
         raise BadInput(f"the topology {path} cannot be read: {error.strerror}.") from error
     return read_topology(text, str(path))

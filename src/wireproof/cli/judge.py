@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
+from wireproof.cli.bug import BUG
 from wireproof.cli.judging import Case, Judged, judged_files
-from wireproof.cli.outcome import INTERRUPTED, status_of
+from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.report.judged import VERSION, FileError, encoded
@@ -48,6 +49,7 @@ def _said(results: Iterator[Judged], files: int, counts: Counter[str]) -> int:
     for result in results:
         sys.stdout.write(result.text)
         counts.update(result.verdicts)
+        counts["bug"] += result.bugs
         for error in result.errors:
             errors += 1
             click.echo(f"wireproof: {error}", err=True)
@@ -67,6 +69,7 @@ def _document(results: Iterator[Judged], case: Case, counts: Counter[str]) -> in
             out.write(separator + item)
             separator = b",\n"
         counts.update(result.verdicts)
+        counts["bug"] += result.bugs
         for file, message in zip(result.files, result.errors, strict=True):
             errors.append(encoded(FileError(file=file, message=message)))
             click.echo(f"wireproof: {message}", err=True)
@@ -129,8 +132,7 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     case = _case(options, len(names))
     counts: Counter[str] = Counter()
     results = judged_files(names, case, options["jobs"])
-    try:
-        errors = _document(results, case, counts) if case.as_json else _said(results, len(names), counts)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    errors = _document(results, case, counts) if case.as_json else _said(results, len(names), counts)
+    if counts["bug"]:
+        return BUG
     return 2 if errors else status_of(_verdict(counts))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-import stat
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 import click
 
 from wireproof.adapters import read
+from wireproof.cli.bug import sentence
+from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.physics.table import Table
@@ -27,6 +30,7 @@ _LARGEST = 128 << 20
 _MANY = 32  # fewer are judged sooner than a second process starts
 _CHUNK = 16
 _SAY_AFTER_S = 2.0
+_OF_THE_SHELL = re.compile(r"/dev/fd/[0-9]{1,9}|/dev/stdin|/proc/self/fd/[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,28 @@ class Judged:
     verdicts: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    bugs: int = 0
+
+    def take(self, found: Sequence[JudgedSeries], case: Case) -> None:
+        """Every series of one file, or none: what cannot be shown is not counted either."""
+        if case.as_json:
+            self.documents += [encoded(one) for one in found]
+        else:
+            show = short_text if case.brief else long_text
+            self.text += "".join(show(one, case.look) for one in found)
+        self.verdicts += [one.verdict for one in found]
+
+    def lose(self, name: str, why: str) -> None:
+        """A file without a verdict."""
+        self.errors.append(why)
+        self.files.append(clean(name, 400))
+
+
+def _opened(name: str) -> BinaryIO:
+    """A file; or, as the shell gives the output of ``<(zcat log.gz)``, a pipe that is open already."""
+    if _OF_THE_SHELL.fullmatch(name):
+        return open(name, "rb")
+    return open_regular(name)
 
 
 def _contents(name: str) -> bytes:
@@ -58,9 +84,7 @@ def _contents(name: str) -> bytes:
         if name == "-":
             data = sys.stdin.buffer.read(_LARGEST + 1)
         else:
-            with open(name, "rb") as file:
-                if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
-                    raise BadInput(f"{name}: this is a folder.")
+            with _opened(name) as file:
                 data = file.read(_LARGEST + 1)
     except OSError as error:
         raise BadInput(f"{name}: {error.strerror or error}.") from error
@@ -81,16 +105,12 @@ def _one(name: str, case: Case, into: Judged) -> None:
     shown = "standard input" if name == "-" else name
     try:
         found = judge_text(_contents(name), shown, case)
+        into.take(found, case)
     except WireproofError as error:
-        into.errors.append(clean(error, 600))
-        into.files.append(clean(name, 400))
-        return
-    for one in found:
-        into.verdicts.append(one.verdict)
-        if case.as_json:
-            into.documents.append(encoded(one))
-        else:
-            into.text += short_text(one, case.look) if case.brief else long_text(one, case.look)
+        into.lose(name, clean(error, 600))
+    except Exception as error:  # the other files keep their verdicts
+        into.bugs += 1
+        into.lose(name, sentence(error, f"judging {shown}"))
 
 
 def _some(names: Sequence[str], case: Case) -> Judged:

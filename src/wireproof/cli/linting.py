@@ -13,6 +13,8 @@ from typing import BinaryIO, cast
 import click
 import msgspec
 
+from wireproof.cli.bug import BUG, sentence
+from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
 from wireproof.lint.finding import Finding
 from wireproof.lint.fix import repaired
@@ -47,7 +49,7 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
     kind = cast("Kind | None", asked.kind)
     findings: list[Finding] = []
     texts: dict[str, str] = {}
-    bad = False
+    bad = bug = False
     for name in dict.fromkeys(names):
         try:
             text = read(name, stdin)
@@ -55,8 +57,14 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
             click.echo(f"wireproof: {error}", err=True)
             bad = True
             continue
+        shown = "stdin" if name == "-" else name
+        try:
+            found = lint_text(text, shown, kind)
+        except Exception as error:  # the other files keep their findings
+            click.echo(f"wireproof: {sentence(error, f'reading {shown}')}", err=True)
+            bug = True
+            continue
         texts[name] = text
-        found = lint_text(text, "stdin" if name == "-" else name, kind)
         findings += [each for each in found if asked.counts(each)]
     if asked.as_json:
         click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings}), indent=2).decode())
@@ -68,7 +76,7 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
             after = _mend(name, text, kind, asked)
             if after is not None and not any(asked.counts(each) for each in lint_text(after, name, kind)):
                 left.discard(name)
-    return 2 if bad else int(bool(left))
+    return BUG if bug else 2 if bad else int(bool(left))
 
 
 def read(name: str, stdin: BinaryIO) -> str:
@@ -79,10 +87,10 @@ def read(name: str, stdin: BinaryIO) -> str:
             data = stdin.read(LARGEST + 1)
         elif not Path(name).exists():
             raise BadInput(f"{shown} does not exist.")
-        elif not Path(name).is_file():
+        elif Path(name).is_dir():
             raise BadInput(f"{shown} is not a file: give the files in it by name.")
         else:
-            with Path(name).open("rb") as file:
+            with open_regular(name) as file:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from error

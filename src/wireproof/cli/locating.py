@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 
 from wireproof.cli.screening import again_rounds, leaves_of
+from wireproof.files.hostile import read_bounded
 from wireproof.locate.causes import explain
 from wireproof.locate.conclude import conclude
 from wireproof.locate.from_run import samples_of
@@ -21,6 +21,7 @@ from wireproof.locate.world import World
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
+from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
@@ -133,12 +134,11 @@ def _worst(table: PairTable) -> tuple[tuple[str, str, float, float], ...]:
 
 def _world_of(path: Path) -> World:
     try:
-        if path.stat().st_size > 1 << 20:
-            raise BadInput(f"{path} is larger than 1 MiB: that is no world.")
-        world = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), World)
+        text = read_bounded(path, LARGEST).decode("utf-8")
+        world = msgspec.convert(read_toml(text, str(path)), World)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
+    except (UnicodeDecodeError, msgspec.ValidationError) as error:
         known = ", ".join(field.name for field in dataclasses.fields(World))
         raise BadInput(f"{path} is no world ({error}): it has {known}; faults under [[faults]].") from error
     if not 2 <= world.nodes <= MOST_WORLD_NODES:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import io
 import sys
 
 import click
 
-from wireproof.model.errors import WireproofError
+from wireproof.cli.bug import BUG, sentence
+from wireproof.cli.signals import as_interrupt
+from wireproof.cli.streams import own_streams
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.finding import Verdict
+from wireproof.report.names import clean
 
-__all__ = ["INTERRUPTED", "run_verb", "status_of"]
+__all__ = ["INTERRUPTED", "LONGEST_SENTENCE", "run_verb", "status_of"]
 
 INTERRUPTED = 130
+LONGEST_SENTENCE = 4000
 _STATUS: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 
 
@@ -22,23 +28,48 @@ def status_of(verdict: Verdict) -> int:
 
 
 def run_verb(group: click.Group, argv: list[str]) -> int:
-    """Run ``group`` on ``argv``; every expected error becomes one line on stderr and its status."""
-    try:
-        result = group.main(args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)})
-    except click.exceptions.Exit as stop:
-        return int(stop.exit_code)
-    except click.Abort:
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return 2
-    except WireproofError as error:
-        click.echo(f"wireproof: {error}", err=True)
-        return error.exit_status
-    except BrokenPipeError:
-        # The reader of our stdout went away (| head): not an error of ours, and nothing more can be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return result if isinstance(result, int) else 0
+    """Run ``group`` on ``argv``; every error becomes one line on stderr and its status, never that of a FAIL."""
+    with own_streams() as streams:
+        status = _run(group, argv)
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        if streams.result_lost and status in _STATUS.values():
+            _say(f"the result could not be written to standard output: {streams.result_lost}.")
+            return CouldNotMeasure.exit_status
+        return status
+
+
+def _run(group: click.Group, argv: list[str]) -> int:
+    with as_interrupt() as signals:
+        try:
+            result = group.main(args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)})
+        except click.exceptions.Exit as stop:
+            return int(stop.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            _say(f"interrupted by {signals[0] if signals else 'Ctrl-C'}.")
+            return INTERRUPTED
+        except click.ClickException as error:
+            _show(error)
+            return BadInput.exit_status
+        except WireproofError as error:
+            _say(str(error))
+            return error.exit_status
+        except MemoryError:
+            _say("there is not enough memory for this.")
+            return CouldNotMeasure.exit_status
+        except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
+            _say(sentence(error))
+            return BUG
+        return result if isinstance(result, int) else 0
+
+
+def _say(text: str) -> None:
+    click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+
+
+def _show(error: click.ClickException) -> None:
+    """click's own words about a wrong option repeat what was typed, or was stored in a folder."""
+    told = io.StringIO()
+    error.show(told)
+    for line in told.getvalue().splitlines():
+        click.echo(clean(line, LONGEST_SENTENCE), err=True)

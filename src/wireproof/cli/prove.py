@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.options import settings_of
+from wireproof.files.hostile import read_bounded
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
@@ -33,8 +34,7 @@ def _link(options: dict[str, Any]) -> LinkClaim | None:
 
 
 def _read_text(path: str) -> str:
-    with Path(path).open(encoding="utf-8", errors="replace") as file:
-        return file.read(1 << 20)
+    return read_bounded(path, 1 << 20).decode("utf-8", "replace")
 
 
 def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], str]:

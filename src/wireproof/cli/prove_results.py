@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.files.hostile import open_regular
+
 __all__ = ["ResultFile", "usual_results"]
 
 MOST_BYTES = 32 << 20
@@ -33,7 +35,7 @@ class ResultFile:
         if changed == then or not size:
             return b""
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 file.seek(before if size > before else 0)
                 return file.read(MOST_BYTES)
         except OSError:

@@ -21,6 +21,7 @@ from wireproof.cli.proving import Companion, Proved, run_proved
 from wireproof.cli.reach import guarded, reach
 from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
+from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 
@@ -123,8 +124,7 @@ def _read_result(prepared: Prepared, folder: str, place: Place, proved: Proved) 
     from wireproof.verdict.traffic import judge_traffic
 
     try:
-        with open(Path(folder) / name, "rb") as file:
-            series = read(file.read(_LARGEST_RESULT), name)
+        series = read(read_bounded(Path(folder) / name, _LARGEST_RESULT, follow=False), name)
     except (OSError, BadInput):
         return proved
     judgement = judge_traffic(proved.traffic, series, place.claim())

@@ -15,6 +15,7 @@ import msgspec
 
 from wireproof.cli.absent import absent, nobody, unfit
 from wireproof.cli.campaign import GOES_ON, Carried, carry_out
+from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
 from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.measure import Outcome, measure
@@ -144,7 +145,7 @@ def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
         )
         outcome = _launch(part, where, claim)
         if outcome.ending.ended == "disk-full":
-            print(f"wireproof: {outcome.ending.reason}", file=sys.stderr)
+            say(outcome.ending.reason)
         return outcome
 
     probe, examine = (nobody, nobody) if wish.transport in ("null", "model") else (absent, unfit)
@@ -261,7 +262,7 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
                 resume=wish.resume or (begun and wish.out is not None),
             )
 
-    return started(ways, place, run, lambda text: print(f"wireproof: {text}", file=sys.stderr))
+    return started(ways, place, run, say)
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:

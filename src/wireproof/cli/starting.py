@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from wireproof.cli.broken_off import as_interrupt, named
+from wireproof.cli.broken_off import named
 from wireproof.cli.place import Place
+from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, prepare, request_for
 from wireproof.launch.find import choose_mpi

@@ -8,11 +8,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 import msgspec
 
+from wireproof.files.hostile import append_to, create, open_regular, replace_in
+from wireproof.files.private import foreign
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import BadFrame, FrameReader
@@ -24,6 +27,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
 """Room for the reason why a point is missing, which is told for each of them when the disk is full."""
 RESERVE = ".reserve"
+FRAMES = "frames.jsonl"
+LARGEST_FRAMES = 2 << 30
+CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
 """More talk than this tells nothing new and fills disks: the rest is counted, not kept."""
 
@@ -35,12 +41,30 @@ class DiskFull(CouldNotMeasure):
 class RunFolder:
     """An open run folder. ``known`` are the frames that an earlier, interrupted run has left (``resume``)."""
 
-    def __init__(self, path: Path, known: list[Frame]) -> None:
+    def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
-        self.known = known
-        self._frames = os.open(path / "frames.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._log = os.open(path / "engine.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._opened: list[int] = []
+        try:
+            # All files are reached by this descriptor: a folder that is exchanged under its name changes nothing.
+            self._folder = self._keep(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+            if why := foreign(os.fstat(self._folder)):
+                raise BadInput(f"the folder {path} {why}: give another --out, or make it yours alone (chmod 700).")
+            self._frames = self._keep(append_to(FRAMES, self._folder))
+            self._log = self._keep(append_to("engine.log", self._folder))
+            self.known = _recover(path, self._folder, self._frames) if resume else []
+        except BaseException:
+            self._close_all()
+            raise
         self._logged = 0
+
+    def _keep(self, descriptor: int) -> int:
+        self._opened.append(descriptor)
+        return descriptor
+
+    def _close_all(self) -> None:
+        for descriptor in self._opened:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
     def append(self, line: bytes) -> None:
         """Write one frame and its newline, or nothing of it. Raises ``DiskFull``."""
@@ -66,17 +90,9 @@ class RunFolder:
 
     def write(self, name: str, data: bytes) -> None:
         """Replace the file ``name`` as a whole. Raises ``DiskFull``."""
-        fresh = self.path / f".{name}.new"
         try:
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path / name)
+            replace_in(name, self._folder, data)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
             raise self._full(error) from error
 
     def document(self, document: RunDocument) -> None:
@@ -88,8 +104,11 @@ class RunFolder:
 
         Raises ``DiskFull`` when there is not even that much.
         """
-        size = (self.path / "run.json").stat().st_size * 2 + points * RESERVE_FOR_POINT
-        descriptor = os.open(self.path / RESERVE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        size = os.stat("run.json", dir_fd=self._folder).st_size * 2 + points * RESERVE_FOR_POINT
+        try:
+            descriptor = create(RESERVE, self._folder)
+        except OSError as error:
+            raise self._full(error) from error
         try:
             os.posix_fallocate(descriptor, 0, size)
         except OSError as error:
@@ -104,13 +123,11 @@ class RunFolder:
         self._release_reserve()
         with contextlib.suppress(OSError):
             os.fsync(self._frames)
-        for descriptor in (self._frames, self._log):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        self._close_all()
 
     def _release_reserve(self) -> None:
         with contextlib.suppress(OSError):
-            (self.path / RESERVE).unlink()
+            os.unlink(RESERVE, dir_fd=self._folder)
 
     def _full(self, error: OSError) -> CouldNotMeasure:
         if error.errno in FULL:
@@ -118,17 +135,21 @@ class RunFolder:
         return CouldNotMeasure(f"the records cannot be written to {self.path}: {error.strerror}.")
 
 
-def _recover(path: Path) -> list[Frame]:
+def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
     """Frames of an interrupted run; what a crash has torn off is cut away."""
-    frames_path = path / "frames.jsonl"
-    reader = FrameReader()
+    frames_path = path / FRAMES
+    reader, frames = FrameReader(), list[Frame]()
     try:
-        data = frames_path.read_bytes() if frames_path.exists() else b""
-        frames = [frame for _, frame in reader.feed(data)]
+        size = os.fstat(writing).st_size
+        if size > LARGEST_FRAMES:
+            raise BadInput(f"{frames_path} is larger than {LARGEST_FRAMES >> 20} MiB: it is not ours.")
+        with open_regular(FRAMES, follow=False, folder=folder) as file:
+            while data := file.read(CHUNK):
+                frames += [frame for _, frame in reader.feed(data)]
         if reader.torn:
-            os.truncate(frames_path, len(data) - len(reader.torn))
+            os.ftruncate(writing, size - len(reader.torn))
     except BadFrame as error:
-        raise BadInput(f"{frames_path} is damaged and cannot be resumed: {error}") from error
+        raise BadInput(f"{frames_path}, line {reader.lines}, is damaged and cannot be resumed: {error}") from error
     except OSError as error:
         raise BadInput(f"{frames_path} cannot be read: {error.strerror}.") from error
     return frames
@@ -141,13 +162,20 @@ def _make(out: Path | None) -> Path:
     return out
 
 
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
     """A private folder for one run: ``out`` (which must not exist or be empty) or a fresh temporary one.
 
     With ``resume``, ``out`` may hold an earlier run: its sealed points are known and will be skipped.
     Raises ``BadInput`` when ``out`` is in use, ``CouldNotMeasure`` when it cannot be made.
     """
-    if resume and (out is None or not (out / "run.json").is_file()):
+    if resume and (out is None or not _is_plain_file(out / "run.json")):
         raise BadInput(f"there is no run to resume in {out}: give the --out folder of an earlier run.")
     try:
         path = _make(out)
@@ -155,7 +183,7 @@ def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
             raise BadInput(f"the folder {path} is not empty: give another --out, or resume the run in it.")
         if not os.access(path, os.W_OK | os.X_OK):
             raise BadInput(f"the folder {path} cannot be written: give another --out.")
-        return RunFolder(path, _recover(path) if resume else [])
+        return RunFolder(path, resume=resume)
     except FileExistsError as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except NotADirectoryError as error:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.hostile import read_bounded
 from wireproof.instrument.ending import Ending, classify, missing_points, under_way
-from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
+from wireproof.instrument.folder import LARGEST_FRAMES, DiskFull, RunFolder, open_folder
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess
 from wireproof.launch.engines import find_program
@@ -184,11 +185,13 @@ def _remaining(plan: Plan, folder: RunFolder) -> Plan:
 
 def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
-    stored = (folder.path / "run.json").read_bytes()
+    path = folder.path / "run.json"
     try:
-        before = msgspec.json.decode(stored, type=RunDocument).plan
-    except msgspec.DecodeError as error:
-        raise BadInput(f"{folder.path / 'run.json'} is not a run of ours ({error}): it cannot be resumed.") from error
+        before = msgspec.json.decode(read_bounded(path, LARGEST_FRAMES, follow=False), type=RunDocument).plan
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is not a run of ours ({error}): it cannot be resumed.") from error
     if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
         raise BadInput(
             f"{folder.path} holds a run of another plan: resume it with the same options, or give another --out."

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
+from wireproof.model.toml import LARGEST
 from wireproof.model.topology import Topology, parse_topology
 
 __all__ = ["load_topology"]
-
-_LARGEST = 1 << 20
 
 
 def load_topology(path: Path) -> Topology:
     """The topology in ``path``; ``BadInput`` names the file, the key and the fix."""
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        content = read_bounded(path, LARGEST)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}): give a topology file, see examples/lab.") from error
-    if len(content) > _LARGEST:
-        raise BadInput(f"{path}: is larger than 1 MiB: that is no topology.")
     try:
         return parse_topology(content.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:

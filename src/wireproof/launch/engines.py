@@ -6,10 +6,12 @@ import contextlib
 import dataclasses
 import hashlib
 import os
+import pwd
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from wireproof.files.private import own_folder
 from wireproof.launch.install import Abi, MpiInstall
 from wireproof.model.errors import CouldNotMeasure
 
@@ -58,12 +60,32 @@ def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
     return find_program(f"wireproof-engine.{abi}", environment)
 
 
-def _cache_folder(environment: Mapping[str, str]) -> Path:
-    root = environment.get("XDG_CACHE_HOME", "")
-    if root.startswith("/"):
-        return Path(root) / "wireproof"
-    home = environment.get("HOME", "")
-    return (Path(home) / ".cache" if home.startswith("/") else Path(tempfile.gettempdir())) / "wireproof"
+def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Where our own folder may be, best first. A prolog runs as root without HOME, and sudo may keep another's."""
+    if (root := environment.get("XDG_CACHE_HOME", "")).startswith("/"):
+        yield Path(root) / "wireproof"
+        return
+    homes = [environment.get("HOME", "")]
+    with contextlib.suppress(KeyError):
+        homes.append(pwd.getpwuid(os.geteuid()).pw_dir)
+    for home in dict.fromkeys(homes):
+        if home.startswith("/") and Path(home).is_dir():
+            yield Path(home) / ".cache" / "wireproof"
+    yield Path(tempfile.gettempdir()) / f"wireproof-{os.geteuid()}"
+
+
+def _own_cache(environment: Mapping[str, str]) -> Path:
+    """A folder that nobody else can put something into: a library is loaded from it. ``CouldNotMeasure`` when none."""
+    reasons = []
+    for folder in _caches(environment):
+        try:
+            return own_folder(folder / "abi", below=folder)
+        except OSError as error:
+            reasons.append(error.strerror or str(error))
+    raise CouldNotMeasure(
+        f"no folder of our own can be made for the link to an MPI library ({'; '.join(reasons)}): set XDG_CACHE_HOME to"
+        " a folder that belongs to you alone."
+    )
 
 
 def private_link(library: Path, environment: Mapping[str, str] | None = None) -> Path:
@@ -73,10 +95,10 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
     """
     target = library.resolve()
     digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
-    folder = _cache_folder(os.environ if environment is None else environment) / "abi" / digest
+    folder = _own_cache(os.environ if environment is None else environment) / digest
     link = folder / "libmpi.so.12"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own_folder(folder)
         if not (link.is_symlink() and link.readlink() == target):
             fresh = folder / f".new-{os.getpid()}"
             with contextlib.suppress(FileNotFoundError):

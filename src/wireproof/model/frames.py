@@ -56,13 +56,15 @@ def _looks_like_frame(line: bytes) -> bool:
 class FrameReader:
     """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too) become ``talk``.
 
-    ``torn`` is what followed the last newline: after a crash, the frame under way. It is never decoded.
+    ``lines`` were completed so far. ``torn`` is what followed the last newline: after a crash, the frame under way. It
+    is never decoded.
     """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._max = max_line_bytes
         self._tail = bytearray()
         self.talk: list[bytes] = []
+        self.lines = 0
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Frame]]:
         """Yield (line without newline, frame) for each line that ``data`` completes.
@@ -74,6 +76,7 @@ class FrameReader:
             self._tail += data[start:end]
             line, self._tail = bytes(self._tail), bytearray()
             start = end + 1
+            self.lines += 1
             self._bound(len(line))
             if _looks_like_frame(line):
                 yield line, decode_frame(line)

@@ -26,13 +26,13 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from wireproof.model.errors import BadInput
+from wireproof.model.toml import read_toml
 
 __all__ = [
     "KINDS",
@@ -205,10 +205,7 @@ def _in_words(error: str) -> str:
 
 def parse_topology(text: str, source: str = "topology") -> Topology:
     """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the fix."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source}: not TOML: {error}.") from error
+    document = read_toml(text, source)
     _check_keys(document, ("nodes", "share", "network", "fault"), source)
     if "nodes" not in document:
         raise BadInput(f"{source}: nodes is missing: write nodes = 2.")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import msgspec
 
+from wireproof.model.errors import BadInput
+from wireproof.model.toml import read_toml
 from wireproof.physics.errors import PhysicsError
 
 __all__ = ["Constant", "Table", "default_table", "override"]
@@ -147,9 +148,9 @@ def override(table: Table, toml_text: str) -> Table:
     >= 0.
     """
     try:
-        tree = tomllib.loads(toml_text)
-    except tomllib.TOMLDecodeError as error:
-        raise PhysicsError(f"limits file is not TOML: {error}") from error
+        tree = read_toml(toml_text, "limits file")
+    except BadInput as error:
+        raise PhysicsError(str(error)) from error
     changed = dict(table)
     for key, value in _leaves(tree, ""):
         changed[key] = _replaced(table, key, value)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from wireproof import __version__
+from wireproof.files.hostile import replace_file
 from wireproof.report.names import clean
 from wireproof.report.section import Section, label, worst
 from wireproof.report.views import SectionView, view
@@ -44,17 +44,11 @@ def render(sections: list[Section], title: str) -> str:
 
 
 def write(path: Path, html: str) -> Path:
-    """Write ``html`` to ``path`` atomically and return it; OSError leaves the old file, or none, and no leftover."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(html)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    """Write ``html`` to ``path`` atomically, for us alone; returns it.
+
+    OSError leaves the old file, or none, and no leftover.
+    """
+    replace_file(path, html.encode("utf-8"))
     return path
 
 

@@ -103,4 +103,5 @@ def totals(counts: Mapping[str, int], files: int, errors: int) -> str:
         f"{counts[verdict]} {verdict}" for verdict in ("pass", "fail", "inconclusive") if counts.get(verdict)
     )
     without = f"; {errors} of them could not be judged" if errors else ""
-    return f"{sum(counts.values())} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
+    total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
+    return f"{total} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"

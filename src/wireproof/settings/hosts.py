@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
+from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.settings.host_groups import group_text
 
@@ -80,15 +80,9 @@ def host_lines(path: str, origin: str) -> list[str]:
     Raises ``BadInput`` for what is no file, cannot be read, or is larger than a list of hosts can be.
     """
     try:
-        if not Path(path).is_file():  # to open a pipe would wait for ever
-            raise ValueError("there is no such file")
-        with Path(path).open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(f"{origin} cannot be read ({reason}).") from error
-    if len(data) > _LARGEST_FILE:
-        raise BadInput(f"{origin} is larger than {_LARGEST_FILE >> 20} MiB: that is no list of hosts.")
+        data = read_bounded(path, _LARGEST_FILE)
+    except OSError as error:
+        raise BadInput(f"{origin} cannot be read ({error.strerror}).") from error
     lines = (line.split("#", 1)[0].strip() for line in data.decode("utf-8", "replace").splitlines())
     return [line for line in lines if line]
 

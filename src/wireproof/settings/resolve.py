@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
+from wireproof.model.toml import LARGEST, read_toml
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
 from wireproof.settings.sizes import parse_sizes
@@ -146,7 +147,7 @@ def _as_text(value: object, where: str) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Line of ``key`` in the file: tomllib tells none."""
+    """Line of ``key`` in the file: the parser tells none."""
     for number, line in enumerate(text.splitlines(), start=1):
         if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return number
@@ -159,12 +160,12 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
     Raises ``BadInput`` that names file, line and the nearest known key.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
-        table = tomllib.loads(text)
+        text = read_bounded(path, LARGEST).decode("utf-8")
     except OSError as error:
         raise BadInput(f"settings file {path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
         raise BadInput(f"settings file {path} is not TOML: {error}.") from error
+    table = read_toml(text, f"settings file {path}")
     found: dict[str, tuple[str, str]] = {}
     for key, value in table.items():
         where = f"{path.name}:{_line_of(text, key)}"

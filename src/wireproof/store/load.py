@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import msgspec
 
+from wireproof.files.hostile import open_regular, read_bounded
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
@@ -19,6 +22,7 @@ FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
 _CHUNK = 1 << 20
 _LARGEST_DOCUMENT = 256 << 20
+_LARGEST_FRAMES = 2 << 30
 CUT_OFF = "the recording was cut off before it could say why"
 
 
@@ -27,12 +31,10 @@ def load_document(folder: Path) -> RunDocument:
     path = folder / DOCUMENT
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
-    if not path.is_file():
+    if not path.is_file() and not path.is_symlink():
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
     try:
-        if path.stat().st_size > _LARGEST_DOCUMENT:
-            raise BadInput(f"{path} is larger than {_LARGEST_DOCUMENT} bytes: not a run of wireproof.")
-        document = migrate(msgspec.json.decode(path.read_bytes()), str(path))
+        document = migrate(msgspec.json.decode(read_bounded(path, _LARGEST_DOCUMENT, follow=False)), str(path))
         return msgspec.convert(document, RunDocument, str_keys=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
@@ -43,20 +45,29 @@ def load_document(folder: Path) -> RunDocument:
 def load_frames(folder: Path) -> list[Frame]:
     """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged line, naming it."""
     path = folder / FRAMES
-    if not path.exists():
-        return []
     reader, frames = FrameReader(), []
     try:
-        with path.open("rb") as file:
+        with open_regular(path, follow=False) as file:
+            _refuse_huge(os.fstat(file.fileno()).st_size)
             while data := file.read(_CHUNK):
                 frames += [frame for _, frame in reader.feed(data)]
+                if reader.talk:
+                    break
+    except FileNotFoundError:
+        return []
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except BadFrame as error:
-        raise BadInput(f"{path}: after {len(frames)} good frames, {error}") from error
+        raise BadInput(f"{path}, line {reader.lines}: {error}") from error
     if reader.talk:
         raise BadInput(f"{path} has lines that are not frames ({reader.talk[0][:60]!r}): the file is damaged.")
     return frames
+
+
+def _refuse_huge(size: int) -> None:
+    """More does not fit into memory as a run; no check of 10,000 hosts has as much."""
+    if size > _LARGEST_FRAMES:
+        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_FRAMES >> 20} MiB")
 
 
 def load_run(folder: Path) -> Run:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from wireproof.files.hostile import open_regular
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
 from wireproof.model.record import PointRecord
@@ -88,7 +89,9 @@ def seal(folder: Path) -> list[Path]:
 
     fresh = {name: folder / f".{name}.new" for name in (POINTS, BATCHES)}
     try:
-        with (folder / FRAMES).open("rb") as frames, duckdb.connect(config=dict(_CONFIG)) as database:
+        for path in fresh.values():
+            path.unlink(missing_ok=True)  # a link there would be written through
+        with open_regular(folder / FRAMES, follow=False) as frames, duckdb.connect(config=dict(_CONFIG)) as database:
             database.execute(_view(frames.fileno(), torn=_is_torn(frames)))
             _check_complete(database, list(points.values()))
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
@@ -137,8 +140,9 @@ def _check_complete(database: duckdb.DuckDBPyConnection, points: Sequence[PointR
 
 def _publish(fresh: Path) -> Path:
     """Give a complete file its name."""
-    descriptor = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
+        os.fchmod(descriptor, 0o600)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -8,16 +8,18 @@ of what ``rate`` run. A switch below another one has one cable to it, unless a `
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import expand, short
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
+from wireproof.model.toml import read_toml
 
 __all__ = ["read_own"]
 
+_LARGEST = 4 << 20
+"""Characters: 10,000 nodes on 500 switches, each named, are less than one million."""
 _SWITCH = {"name", "nodes", "switches", "nic"}
 _CABLE = {"between", "count", "rate"}
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*(m|g|t)(?:bit|b)?(?:/s|ps)?", re.IGNORECASE)
@@ -26,10 +28,7 @@ _SCALE = {"m": 1e6, "g": 1e9, "t": 1e12}
 
 def read_own(text: str, source: str = "topology.toml") -> Fabric:
     """The fabric of our own TOML form. BadInput names the table and the key that is wrong."""
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{source} is no TOML: {short(str(error), 120)}.") from error
+    tables = read_toml(text, short(source, 200), largest=_LARGEST)
     unknown = sorted(set(tables) - {"switch", "cable"})
     if unknown:
         raise BadInput(f"{source} has {short(unknown[0])}: it may hold [[switch]] and [[cable]].")

@@ -1,0 +1,56 @@
+"""An error that nobody foresaw: one sentence with its place, the traceback in a file, never the status of a FAIL."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+from pathlib import Path
+
+from wireproof import __version__
+from wireproof.report.names import clean
+
+__all__ = ["BUG", "sentence"]
+
+BUG = 70
+"""Exit status of an error of our own: EX_SOFTWARE of sysexits.h."""
+_PACKAGE = "wireproof"
+
+
+def sentence(error: BaseException, what: str = "") -> str:
+    """One sentence about ``error``: what it was, where, and the file that a report of it needs.
+
+    ``what`` was being done. The traceback is written to a file that only this user can read.
+    """
+    about = f"{type(error).__name__} at {_place(error)}" + (f" ({clean(error, 120)})" if str(error) else "")
+    doing = f" while {clean(what, 200)}" if what else ""
+    where = _kept(error)
+    return (
+        f"this is an error of wireproof itself{doing}: {about}."
+        + (f" Please report it with {where}." if where else " Please report it.")
+        + " It says nothing about the interconnect."
+    )
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the innermost frame of ours; of all when none is ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if _PACKAGE in Path(frame.filename).parts]
+    if not frames:
+        return "an unknown place"
+    last = (ours or frames)[-1]
+    parts = Path(last.filename).parts
+    start = len(parts) - 1 - parts[::-1].index(_PACKAGE) if _PACKAGE in parts else len(parts) - 1
+    return f"{'/'.join(parts[start:])}:{last.lineno}"
+
+
+def _kept(error: BaseException) -> str:
+    """The file that the traceback was written to; "" when there is no room for one."""
+    from wireproof.files.private import private_file
+
+    head = f"wireproof {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
+    text = head + "".join(traceback.format_exception(error))
+    try:
+        return str(private_file("wireproof-error-", "traceback.txt", text.encode("utf-8", "backslashreplace")))
+    except OSError:
+        return ""

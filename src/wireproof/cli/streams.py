@@ -1,0 +1,109 @@
+"""Standard output and error that may be closed, full or without a reader: no verdict is lost or changed by that."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import select
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+__all__ = ["Streams", "own_streams"]
+
+
+class _Lenient(io.RawIOBase):
+    """Writes to a descriptor. The first error is kept and what follows is dropped: whoever writes goes on."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.trouble: OSError | None = None
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self._descriptor)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        view = memoryview(data)  # type: ignore[arg-type]
+        left = view
+        while left and self.trouble is None:
+            try:
+                left = left[os.write(self._descriptor, left) :]
+            except BlockingIOError:
+                select.select([], [self._descriptor], [], 1.0)
+            except OSError as error:
+                self.trouble = error
+        return len(view)
+
+
+class Streams:
+    """``result_lost``: why standard output could not take the result; "" when it could or nobody wanted it."""
+
+    def __init__(self) -> None:
+        self._out: _Lenient | None = None
+
+    def own(self, out: _Lenient) -> None:
+        self._out = out
+
+    @property
+    def result_lost(self) -> str:
+        trouble = self._out.trouble if self._out is not None else None
+        # A reader that has seen enough (| head) is no loss.
+        return "" if trouble is None or trouble.errno == errno.EPIPE else trouble.strerror or str(trouble)
+
+
+@contextlib.contextmanager
+def own_streams() -> Iterator[Streams]:
+    """In the block standard output and error are ours, where nobody else has replaced them already.
+
+    A closed descriptor is opened to nowhere first: else the next file that is opened would get its number, and what is
+    printed would be written into it.
+    """
+    for descriptor in (0, 1, 2):
+        _open_if_closed(descriptor)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    streams = Streams()
+    before = sys.stdout, sys.stderr
+    try:
+        if sys.stdout is None or sys.stdout is sys.__stdout__:
+            sys.stdout, out = _wrapped(1, before[0], line_buffering=None)
+            streams.own(out)
+        if sys.stderr is None or sys.stderr is sys.__stderr__:
+            sys.stderr, _ = _wrapped(2, before[1], line_buffering=True)
+        yield streams
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _open_if_closed(descriptor: int) -> None:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != descriptor:
+            os.dup2(nowhere, descriptor)
+            os.close(nowhere)
+
+
+def _wrapped(descriptor: int, before: TextIO | None, *, line_buffering: bool | None) -> tuple[TextIO, _Lenient]:
+    raw = _Lenient(descriptor)
+    if before is not None:
+        before.flush()
+    text = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=before.encoding if before is not None else "utf-8",
+        errors=(before.errors or "strict") if before is not None else "backslashreplace",
+        line_buffering=raw.isatty() if line_buffering is None else line_buffering,
+    )
+    return text, raw

@@ -1,0 +1,1 @@
+"""Files and folders that somebody else may have prepared: the one place where they are opened and made."""

@@ -1,0 +1,138 @@
+"""Opens files in folders that are not trusted: regular files only, bounded, never waiting, never through a link.
+
+Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that each caller keeps the
+sentence that fits what it was looking for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = [
+    "append_to",
+    "create",
+    "kind_of",
+    "open_regular",
+    "read_bounded",
+    "refuse_other_than_regular",
+    "replace_file",
+    "replace_in",
+]
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def kind_of(mode: int) -> str:
+    """What a file is, for a sentence; "" for a regular one."""
+    return next((name for test, name in _KINDS if test(mode)), "" if stat.S_ISREG(mode) else "no regular file")
+
+
+def refuse_other_than_regular(found: os.stat_result, path: object) -> None:
+    """Raise ``OSError`` that says what the file is instead."""
+    if kind := kind_of(found.st_mode):
+        number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(number, f"it is {kind} and not a file", str(path))
+
+
+def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = None) -> BinaryIO:
+    """A regular file, open for reading.
+
+    ``follow`` False for a file inside a folder that others may have made: a symbolic link is then refused. ``folder``:
+    descriptor of the folder that a relative ``path`` is in. A pipe or a device is refused before it is opened: to open
+    one can wait for ever, or do something.
+    """
+    try:
+        refuse_other_than_regular(os.stat(path, dir_fd=folder, follow_symlinks=follow), path)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
+        descriptor = os.open(path, flags, dir_fd=folder)
+    except ValueError as error:  # a null byte in the name
+        raise OSError(errno.EINVAL, str(error), repr(path)) from error
+    try:
+        refuse_other_than_regular(os.fstat(descriptor), path)  # it may have been exchanged since
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bounded(path: Path | str, largest: int, *, follow: bool = True, folder: int | None = None) -> bytes:
+    """The bytes of a regular file; ``OSError`` when it is none, or has more than ``largest`` bytes."""
+    with open_regular(path, follow=follow, folder=folder) as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest} bytes"
+        raise OSError(errno.EFBIG, f"it is larger than {size}", str(path))
+    return data
+
+
+def append_to(name: str, folder: int) -> int:
+    """Descriptor for appending to the file ``name`` in ``folder``, made when it is not there, for us alone.
+
+    Refuses a link of either kind: what is written goes into this folder and nowhere else.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    try:
+        descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a pipe without a reader
+            kind = kind_of(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode) or "no file"
+            raise OSError(errno.EINVAL, f"{name} is {kind} and not a file", name) from error
+        raise
+    try:
+        found = os.fstat(descriptor)
+        refuse_other_than_regular(found, name)
+        if found.st_nlink > 1:
+            raise OSError(errno.EMLINK, f"{name} has a second name (a hard link), which may be another's file", name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def create(name: str, folder: int) -> int:
+    """Descriptor of the fresh, empty file ``name`` in ``folder``, for us alone; what had the name before is removed.
+
+    A link is removed, never followed.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.open(name, flags, 0o600, dir_fd=folder)
+    except FileExistsError:
+        os.unlink(name, dir_fd=folder)
+        return os.open(name, flags, 0o600, dir_fd=folder)
+
+
+def replace_in(name: str, folder: int, data: bytes) -> None:
+    """Replace the file ``name`` as a whole, for us alone; OSError leaves the old one, or none, and no leftover."""
+    fresh = f".{name}.new"
+    try:
+        with os.fdopen(create(fresh, folder), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(fresh, dir_fd=folder)
+        raise
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """``replace_in`` by path."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        replace_in(path.name, folder, data)
+    finally:
+        os.close(folder)

@@ -1,0 +1,183 @@
+"""A bug, a closed or a full standard output: never the exit status of a FAIL, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from wireproof.cli import bug, outcome
+from wireproof.cli.bug import BUG
+from wireproof.cli.outcome import run_verb
+from wireproof.cli.signals import as_interrupt
+
+LOG = """# OSU MPI Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                       1.90
+2                       1.91
+1024                    2.80
+"""
+
+
+def _run(*words: str, redirect: str = "", cwd: Path) -> subprocess.CompletedProcess[str]:
+    """``wireproof WORDS`` by a shell that redirects, which is the only way to start a program with a closed stdout."""
+    line = f'exec "$0" -m wireproof "$@" {redirect}'
+    return subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, *words],
+        capture_output=True, text=True, cwd=cwd, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    (tmp_path / "osu.log").write_text(LOG, encoding="utf-8")
+    return tmp_path / "osu.log"
+
+
+@pytest.mark.parametrize("redirect", ["", ">&-", "2>&-", "2>/dev/full", "<&-", ">&- 2>&- <&-"])
+def test_the_verdict_survives_closed_streams(log: Path, redirect: str) -> None:
+    """A stream that is closed or full never makes a healthy link fail."""
+    done = _run("judge", str(log), redirect=redirect, cwd=log.parent)
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("judge", "osu.log"), ("judge", "osu.log", "--json"), ("explain",), ("--help",)])
+def test_a_result_that_cannot_be_written_is_said(log: Path, words: tuple[str, ...]) -> None:
+    done = _run(*words, redirect=">/dev/full", cwd=log.parent)
+    assert done.returncode == 4
+    assert done.stderr.strip().splitlines() == [
+        "wireproof: the result could not be written to standard output: No space left on device."
+    ]
+
+
+def test_a_reader_that_has_seen_enough_does_not_change_the_status(log: Path) -> None:
+    for number in range(200):
+        (log.parent / f"{number}.log").write_text(LOG, encoding="utf-8")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "wireproof", "judge", str(log.parent), "--all"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+def _group(error: BaseException) -> click.Group:
+    @click.group()
+    def group() -> None: ...
+
+    @group.command()
+    def verb() -> int:
+        raise error
+
+    return group
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ZeroDivisionError("x"), 70), (KeyError("\x1b]0;x\x07"), 70), (MemoryError(), 4),
+                          (RecursionError(), 70), (OSError(5, "Input/output error"), 70), (KeyboardInterrupt(), 130)],
+)  # fmt: skip
+def test_an_error_of_our_own_has_a_status_of_its_own(
+    error: BaseException,
+    status: int,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An error of wireproof itself ends with status 70 and one sentence, never with the status of a failed check."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run_verb(_group(error), ["verb"]) == status
+    said = capsys.readouterr().err
+    assert said.strip().count("\n") == 0
+    assert "\x1b" not in said
+    assert "Traceback" not in said
+    if status == BUG:
+        assert type(error).__name__ in said
+        (kept,) = tmp_path.glob("wireproof-error-*/traceback.txt")
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert "Traceback" in kept.read_text()
+
+
+def test_a_bug_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(KeyError) as caught:
+        outcome.status_of("nonsense")  # type: ignore[arg-type]
+    assert "KeyError at wireproof/cli/outcome.py:" in bug.sentence(caught.value)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--jobs", "2")])
+def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
+    log: Path, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wireproof.cli import judging, main
+
+    real = judging.judge_series
+
+    def broken(series: object, *rest: object, **named: object) -> object:
+        if "bad" in series.source:  # type: ignore[attr-defined]
+            raise ZeroDivisionError
+        return real(series, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judging, "judge_series", broken)
+    monkeypatch.setattr("tempfile.tempdir", str(log.parent))
+    for number in range(40):
+        (log.parent / f"{number}-{'bad' if number == 7 else 'good'}.log").write_text(LOG, encoding="utf-8")
+    log.unlink()
+    assert main(["judge", str(log.parent), *more]) == BUG
+    told = capsys.readouterr()
+    assert told.err.count("an error of wireproof itself") == 1
+    if more == ("--json",):
+        document = json.loads(told.out)
+        assert (len(document["series"]), len(document["errors"])) == (39, 1)
+    else:
+        assert "39 series in 40 files" in told.out
+
+
+def test_a_bug_in_one_recipe_costs_no_other_its_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wireproof.cli import linting, main
+
+    real = linting.lint_text
+    monkeypatch.setattr(
+        linting, "lint_text", lambda text, name, kind: 1 / 0 if "bad" in name else real(text, name, kind)
+    )
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name in ("bad.sh", "good.sh"):
+        (tmp_path / name).write_text("#!/bin/sh\nmpirun -np 2 IMB-MPI1 PingPong -msglog 4:2\n", encoding="utf-8")
+    assert main(["lint", str(tmp_path / "bad.sh"), str(tmp_path / "good.sh")]) == BUG
+    told = capsys.readouterr()
+    assert "an error of wireproof itself" in told.err
+    assert "1 file." in told.err
+
+
+def test_signals_are_heard_once_and_innermost() -> None:
+    with as_interrupt() as outer:
+        try:
+            with as_interrupt() as inner:
+                os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt:
+            assert inner == ["SIGTERM"]
+            os.kill(os.getpid(), signal.SIGTERM)  # passed over: one is enough
+        assert outer == []
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_background_job_of_a_script_can_be_ended(tmp_path: Path) -> None:
+    """There SIGINT is ignored from the start; SIGTERM must still work."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt), as_interrupt():
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before)

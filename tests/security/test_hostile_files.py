@@ -1,0 +1,267 @@
+"""A folder that somebody else made: what is opened in it, and what is written through it."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from wireproof.cli.delivery import result_folder
+from wireproof.cli.locating import from_world
+from wireproof.cli.physics import read_table
+from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
+from wireproof.files.private import own_folder, private_file
+from wireproof.instrument.folder import open_folder
+from wireproof.lab.topology_file import load_topology
+from wireproof.launch.engines import private_link
+from wireproof.locate.topology import read_topology
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.toml import DEEPEST, LARGEST, read_toml
+from wireproof.model.topology import parse_topology
+from wireproof.physics.table import default_table, override
+from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.resolve import read_file
+from wireproof.store.load import load_document, load_frames
+
+ROOT = Path(__file__).parents[2]
+NOT_ROOT = os.geteuid() != 0
+
+
+def _strange(folder: Path) -> dict[str, Path]:
+    """One of each that is no regular file."""
+    os.mkfifo(folder / "pipe")
+    (folder / "folder").mkdir()
+    (folder / "link").symlink_to("/etc/hostname")
+    (folder / "nowhere").symlink_to("absent")
+    (folder / "loop").symlink_to("loop")
+    names = ("pipe", "folder", "link", "nowhere", "loop")
+    return {name: folder / name for name in names} | {"device": Path("/dev/zero")}
+
+
+def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None:
+    """A run folder, a log, a TOML file and the current folder are hostile: only regular files are read in them."""
+    for path in _strange(tmp_path).values():
+        with pytest.raises(OSError, match=r"it is|No such file"):
+            open_regular(path, follow=False)
+    with pytest.raises(OSError, match="null byte"):
+        open_regular("a\0b")
+    (tmp_path / "link-to-pipe").symlink_to("pipe")
+    with pytest.raises(OSError, match="a named pipe"):
+        open_regular(tmp_path / "link-to-pipe")
+
+
+def test_a_file_that_never_ends_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(OSError, match="larger than 1 MiB"):
+        read_bounded(tmp_path / "sparse", 1 << 20)
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    for name in ("frames.jsonl", ".run.json.new", "run.json", ".reserve"):
+        (folder / name).symlink_to(victim)
+    descriptor = os.open(folder, os.O_DIRECTORY)
+    try:
+        with pytest.raises(OSError, match="symbolic link"):
+            append_to("frames.jsonl", descriptor)
+        os.close(create(".reserve", descriptor))
+        replace_file(folder / "run.json", b"ours")
+        os.link(victim, folder / "engine.log")
+        with pytest.raises(OSError, match="hard link"):
+            append_to("engine.log", descriptor)
+        os.mkfifo(folder / "pipe")
+        with pytest.raises(OSError, match="named pipe"):
+            append_to("pipe", descriptor)
+    finally:
+        os.close(descriptor)
+    assert victim.read_bytes() == b"precious"
+    assert (folder / "run.json").read_bytes() == b"ours"
+    assert not (folder / "run.json").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["frames.jsonl", "engine.log"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "device"])
+def test_resume_refuses_what_is_no_file_and_changes_nothing(tmp_path: Path, name: str, kind: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b'{"frame": "open"')
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    (folder / "run.json").write_bytes(b"{}")
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to(victim if kind == "link" else "/dev/zero")
+    with pytest.raises((BadInput, CouldNotMeasure), match=r"symbolic link|named pipe"):
+        open_folder(folder, resume=True)
+    assert victim.read_bytes() == b'{"frame": "open"'
+
+
+def test_a_resumed_folder_may_not_be_a_link_or_anybodys(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    (real / "run.json").write_bytes(b"{}")
+    (tmp_path / "run").symlink_to(real)
+    with pytest.raises((BadInput, CouldNotMeasure)):
+        open_folder(tmp_path / "run", resume=True)
+    real.chmod(0o777)
+    with pytest.raises(BadInput, match="written by others"):
+        open_folder(real, resume=True)
+
+
+@pytest.mark.parametrize("name", ["run.json", "frames.jsonl"])
+def test_reading_a_run_refuses_what_is_no_file(tmp_path: Path, name: str) -> None:
+    for kind in ("pipe", "link", "folder"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        if kind == "pipe":
+            os.mkfifo(folder / name)
+        elif kind == "link":
+            (folder / name).symlink_to("/dev/zero")
+        else:
+            (folder / name).mkdir()
+        with pytest.raises(BadInput):
+            (load_document if name == "run.json" else load_frames)(folder)
+
+
+# --- TOML -----------------------------------------------------------------------------------------------------------
+
+HOSTILE_TOML = {
+    "nested arrays": "a = " + "[" * 100_000,
+    "nested tables": "a = " + "{b = " * 50_000,
+    "a dotted key": "a" + ".a" * 200_000 + " = 1",
+    "a dotted header": "[a" + ".a" * 200_000 + "]",
+    "quoted dotted key": '"a"' + '."a"' * 100_000 + " = 1",
+    "behind a string with quotes at its end": 'a = """x""""\nb' + ".b" * 200_000 + " = 1",
+    "an endless string": 'a = """' + '\\"' * 100_000,
+    "too long": "a = 1\n" * LARGEST,
+    "a number without end": "a = " + "9" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE_TOML.values(), ids=HOSTILE_TOML.keys())
+def test_every_reader_of_toml_refuses_in_one_sentence(tmp_path: Path, text: str) -> None:
+    """TOML files are bounded in size and depth before they are parsed."""
+    path = tmp_path / "wireproof.toml"
+    path.write_text(text, encoding="utf-8")
+    begun = time.process_time()
+    for read in (
+        lambda: read_toml(text, "x"),
+        lambda: override(default_table(), text),
+        lambda: parse_topology(text, "lab.toml"),
+        lambda: read_topology("[[switch]]\nname = 'a'\n" + text, "fabric.toml"),
+        lambda: read_file(path),
+        lambda: load_topology(path),
+        lambda: read_table(path),
+        lambda: from_world(path, None),
+    ):
+        with pytest.raises(BadInput) as caught:
+            read()
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 1000
+    assert time.process_time() - begun < 60  # a quadratic reader takes minutes
+
+
+def test_depth_that_is_used_is_read() -> None:
+    inside = DEEPEST - 1
+    assert read_toml("a" + ".b" * inside + " = 1", "x")
+    assert read_toml("a = " + "[" * inside + "]" * inside, "x")
+    assert read_toml('a = "' + "[" * 1000 + '" # ' + "{" * 1000, "x")
+
+
+def test_no_other_place_parses_toml() -> None:
+    """There is one reader of TOML, so that its bounds hold everywhere."""
+    sources = [path for path in (ROOT / "src").rglob("*.py") if path.name != "toml.py"]
+    assert [str(path) for path in sources if re.search(r"\btomllib\b|msgspec\.toml", path.read_text())] == []
+
+
+def test_named_files_of_hosts_are_regular(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "hosts")
+    with pytest.raises(BadInput, match="named pipe"):
+        parse_hosts(f"file:{tmp_path}/hosts")
+
+
+# --- folders of our own ---------------------------------------------------------------------------------------------
+
+
+def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:
+    """A library is loaded only from a folder that belongs to you and that nobody else can write to."""
+    made = own_folder(tmp_path / "a" / "b", below=tmp_path / "a")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    made.chmod(0o777)
+    with pytest.raises(OSError, match="written by others"):
+        own_folder(made)
+    made.chmod(0o700)
+    made.parent.chmod(0o770)
+    with pytest.raises(OSError, match="written by others"):
+        own_folder(made, below=tmp_path / "a")
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(OSError, match="not a folder"):
+        own_folder(tmp_path / "link")
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    with pytest.raises(OSError, match="written by everybody"):
+        own_folder(tmp_path / "open" / "mine")
+
+
+@pytest.mark.root
+def test_a_folder_that_another_user_has_prepared_is_not_used(tmp_path: Path) -> None:
+    library = tmp_path / "libmpich.so.12"
+    library.write_bytes(b"x")
+    theirs = tmp_path / "theirs" / "wireproof"
+    theirs.mkdir(parents=True)
+    os.chown(theirs, 65534, 65534)
+    with pytest.raises(CouldNotMeasure, match="belongs to the user"):
+        private_link(library, {"XDG_CACHE_HOME": str(theirs.parent)})
+    os.chown(theirs, 0, 0)
+    os.chown(theirs.parent, 65534, 65534)  # sudo that keeps HOME: they could exchange the folder later
+    with pytest.raises(CouldNotMeasure, match="belongs to the user"):
+        private_link(library, {"XDG_CACHE_HOME": str(theirs.parent)})
+
+
+@pytest.mark.root
+def test_root_without_home_does_not_use_a_predictable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    theirs = tmp_path / "wireproof"
+    theirs.mkdir()
+    os.chown(theirs, 65534, 65534)
+    library = tmp_path / "libmpich.so.12"
+    library.write_bytes(b"x")
+    folder = private_link(library, {})
+    assert theirs not in folder.parents
+    assert folder.stat().st_uid == os.geteuid()
+    (folder / "libmpi.so.12").unlink()
+    folder.rmdir()
+
+
+def test_a_private_file_is_for_us_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = private_file("x-", "y", b"z")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_an_existing_result_folder_is_made_private(tmp_path: Path) -> None:
+    """Run folders are readable by you alone (mode 0700)."""
+    out = tmp_path / "out"
+    out.mkdir()
+    out.chmod(0o777)
+    with result_folder(out, "check") as folder:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "kept").touch()
+
+
+@pytest.mark.root
+def test_a_result_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    os.chown(out, 65534, 65534)
+    with pytest.raises(BadInput, match="belongs to"), result_folder(out, "check"):
+        pass

@@ -1,1 +1,6 @@
 """Which counters an adapter has and what each of them counts: data, a source for every row."""
+
+from wireproof.analysis.catalogue.find import FAMILIES, family_of
+from wireproof.analysis.catalogue.row import Family, Row
+
+__all__ = ["FAMILIES", "Family", "Row", "family_of"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from wireproof.model.ledger import Carrier, Direction, Level
+from wireproof.model.ledger import Carrier, Direction, Level, Quality
+from wireproof.model.record import Nic
 
-__all__ = ["Family", "Row", "Where"]
+__all__ = ["Family", "Function", "Row", "Where", "link_layer_of"]
 
 Where = Literal["ethernet", "infiniband", "any"]
 Function = Literal["physical", "virtual", "scalable", "any"]
@@ -20,8 +21,11 @@ class Row:
 
     ``unit``: bytes per count. ``carrier``: what the count includes; ``misses``: what it does not, in words.
     ``payload_only``: headers of the wire are not in it. ``width``: bits; ``pegs``: it stops at its largest value and
-    does not wrap. ``refresh_ms``: how old the value may be. ``where``: link layer of the port; ``function``: of SR-IOV.
-    ``packets_tx``, ``packets_rx``: counters of the same traffic's packets. ``source``: where this is known from.
+    does not wrap. ``refresh_ms``: how old the value may be. ``where``: link layer of the port; ``function``: of SR-IOV
+    (``physical``: an adapter without functions too). ``packets_tx``, ``packets_rx``: counters of the same traffic's
+    packets. ``source``: where this is known from; it begins with ``unchecked:`` where nobody has read the driver.
+    ``quality``: ``lower-bound`` where a part may be missing, ``double`` where a part may be in it twice.
+    ``fcs``: the 4 bytes of each frame's check sequence are in it; None: not known.
     """
 
     tx: tuple[str, ...]
@@ -39,6 +43,8 @@ class Row:
     refresh_ms: float = 0.0
     where: Where = "any"
     function: Function = "any"
+    quality: Quality = "exact"
+    fcs: bool | None = None
 
     def names(self, direction: Direction) -> tuple[str, ...]:
         """Templates of the byte counters of one direction."""
@@ -48,14 +54,33 @@ class Row:
         """Templates of the packet counters of one direction; empty when there are none."""
         return self.packets_tx if direction == "tx" else self.packets_rx
 
+    def fits(self, nic: Nic) -> bool:
+        """Whether this row is for a port of this link layer and function."""
+        function = nic.function or "physical"
+        return self.where in ("any", link_layer_of(nic)) and self.function in ("any", function)
+
+    def is_pegged(self, value: int) -> bool:
+        """True at the largest value exactly: a larger one shows that this adapter has the wide counter after all."""
+        return self.pegs and value == 2**self.width - 1
+
+
+def link_layer_of(nic: Nic) -> Where:
+    """The RDMA port's link layer where it says one, else the interface's."""
+    said = nic.rdma.link_layer.lower() if nic.rdma is not None else ""
+    if said in ("ethernet", "infiniband"):
+        return "infiniband" if said == "infiniband" else "ethernet"
+    return "infiniband" if nic.kind == "infiniband" else "ethernet"
+
 
 @dataclass(frozen=True)
 class Family:
     """One kind of adapter: by the driver of the interface or of the RDMA device, never by a name that a user may give.
 
-    ``drivers``: shell patterns, lower case. ``rows``: the best first, per carrier. ``blind``: carriers that no counter
-    of this family shows (``rdma`` of usNIC, of qedr): what they carry stays unproven. ``stacked``: its bytes count
-    again in the interfaces below. ``note``: what a reader of the documentation page should know.
+    ``drivers``: shell patterns, lower case; ``kinds``: the kernel's words for virtual interfaces (``link_kind``).
+    ``rows``: the best first, per carrier; where the first of a carrier cannot be read, the next one serves. ``blind``:
+    carriers that no counter of their own shows (``rdma`` of usNIC, of qedr): where no row of carrier ``any`` can be
+    read, what they carry stays unproven. ``stacked``: its bytes count again in the interfaces below. ``note``: what a
+    reader of the documentation page should know.
     """
 
     name: str
@@ -65,3 +90,13 @@ class Family:
     blind: tuple[Carrier, ...] = ()
     stacked: bool = False
     note: str = ""
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def has_rdma(self) -> bool:
+        """Whether the adapter itself does RDMA that the kernel's interface does not show."""
+        return "rdma" in self.blind or any("{device}" in name for row in self.rows for name in row.tx)
+
+    def rows_for(self, nic: Nic) -> tuple[Row, ...]:
+        """The rows that are for a port of this link layer and function, the best first."""
+        return tuple(row for row in self.rows if row.fits(nic))

@@ -1,0 +1,92 @@
+"""Which family a port belongs to: by the driver of its interface and of its RDMA device, by the kernel's kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from wireproof.analysis.catalogue.broadcom import BROADCOM
+from wireproof.analysis.catalogue.cloud import CLOUD
+from wireproof.analysis.catalogue.intel import INTEL
+from wireproof.analysis.catalogue.makers import MAKERS
+from wireproof.analysis.catalogue.mellanox import MELLANOX
+from wireproof.analysis.catalogue.omnipath import OMNIPATH
+from wireproof.analysis.catalogue.plain import PLAIN
+from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.analysis.catalogue.virtual import LOOPBACK, SOFT_RDMA, VIRTUAL
+from wireproof.model.record import Nic
+
+__all__ = ["FAMILIES", "by_driver", "by_kind", "family_of"]
+
+FAMILIES: tuple[Family, ...] = (*MELLANOX, *OMNIPATH, *INTEL, *BROADCOM, *MAKERS, *CLOUD, *PLAIN, *VIRTUAL)
+_AGGREGATES = ("bond", "team")
+_SOFTWARE_KINDS = ("veth", "dummy", "tun")
+
+
+def by_driver(driver: str) -> Family | None:
+    """The family of a driver's name as sysfs or ethtool tells it."""
+    name = driver.lower()
+    found = (family for family in FAMILIES if any(fnmatchcase(name, pattern) for pattern in family.drivers))
+    return next(found, None) if name else None
+
+
+def by_kind(kind: str) -> Family | None:
+    """The family of a virtual interface's kind."""
+    return next((family for family in FAMILIES if kind in family.kinds), None) if kind else None
+
+
+def family_of(nic: Nic) -> Family | None:
+    """The family that tells which counters show this port's traffic; None: an adapter that we do not know."""
+    if nic.kind == "loopback":
+        return LOOPBACK
+    own = by_kind(nic.link_kind) or by_driver(nic.driver)
+    if nic.rdma is None:
+        return own
+    below = by_driver(nic.rdma.driver)
+    if below is SOFT_RDMA:
+        return own and _soft(own)
+    if not nic.rdma.driver:
+        return own and _without_driver(own)
+    if below is None:
+        return own and _with_blind_rdma(own)
+    return _together(own, below)
+
+
+def _without_driver(own: Family) -> Family:
+    """An RDMA device without a driver of its own: software above an interface without an adapter, else not known."""
+    if own.has_rdma:
+        return own
+    software = any(kind in _SOFTWARE_KINDS for kind in own.kinds)
+    return _soft(own) if software else _with_blind_rdma(own)
+
+
+def _together(own: Family | None, below: Family) -> Family:
+    """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the adapter itself."""
+    if own is None or own is below or not own.stacked:
+        return below if below.has_rdma or own is None else _soft(below)
+    if not below.has_rdma:
+        return _with_blind_rdma(own)
+    device = tuple(_above(row, own) for row in below.rows if any("{device}" in name for name in row.tx))
+    return replace(
+        own,
+        name=f"{own.name} over {below.name}",
+        rows=(*device, *own.rows),
+        source=f"{own.source}; {below.source}",
+        blind=below.blind,
+        note=f"{own.note} {below.note}".strip(),
+    )
+
+
+def _above(row: Row, own: Family) -> Row:
+    """Port counters of an aggregate's device are those of one member, perhaps not of all."""
+    return replace(row, quality="lower-bound") if set(own.kinds) & set(_AGGREGATES) else row
+
+
+def _soft(family: Family) -> Family:
+    """RDMA in software above an interface: the kernel's statistics hold both."""
+    rows = tuple(replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows)
+    return replace(family, name=f"{family.name} with RDMA in software", rows=rows)
+
+
+def _with_blind_rdma(family: Family) -> Family:
+    return family if "rdma" in family.blind else replace(family, blind=(*family.blind, "rdma"))

@@ -1,0 +1,74 @@
+"""Omni-Path and its ancestors: hfi1 (also under OPX and PSM2), qib, ipath."""
+
+from __future__ import annotations
+
+from wireproof.analysis.catalogue.build import netdev, port_data
+from wireproof.analysis.catalogue.row import Family
+
+__all__ = ["OMNIPATH"]
+
+_IPOIB = "linux drivers/infiniband/ulp/ipoib/ipoib_main.c ipoib_get_stats: software"
+
+HFI1 = Family(
+    name="Omni-Path 100 (hfi1; PSM2, OPX, verbs)",
+    drivers=("hfi1*",),
+    rows=(
+        port_data(
+            "linux drivers/infiniband/hw/hfi1/mad.c pma_get_ib_portcounters_ext: C_DC_XMIT_FLITS and "
+            "C_DC_RCV_FLITS copied "
+            "without conversion, flits of 8 bytes, read from the chip",
+            "any",
+            "wire",
+            unit=8,
+            misses="link control; PSM2, OPX, verbs and IPoIB are all in it",
+        ),
+        netdev(_IPOIB, misses="PSM2, OPX and verbs"),
+    ),
+    source="linux drivers/infiniband/hw/hfi1",
+    note="The same file that holds 4-byte words everywhere else holds 8-byte flits here.",
+)
+
+CN5000 = Family(
+    name="Cornelis CN5000 (hfi2)",
+    drivers=("hfi2*",),
+    rows=(netdev(_IPOIB, misses="OPX and verbs"),),
+    source="unchecked: the unit of its port_xmit_data is not known to us",
+    blind=("rdma", "psm"),
+)
+
+QIB = Family(
+    name="QLogic and Intel True Scale (qib)",
+    drivers=("ib_qib*",),
+    rows=(
+        port_data(
+            "linux drivers/infiniband/hw/qib/qib_mad.c pma_get_portcounters_ext: 4-byte words sent and received "
+            "(wordsend, "
+            "wordrcv) of the port; 64 bits; pma_get_portcounters pegs the 32-bit form",
+            "any",
+            "wire",
+            pegs=True,
+            width=32,
+        ),
+        netdev(_IPOIB, misses="PSM and verbs"),
+    ),
+    source="linux drivers/infiniband/hw/qib",
+)
+
+IPATH = Family(
+    name="QLogic InfiniPath (ipath)",
+    drivers=("ib_ipath*",),
+    rows=(
+        port_data(
+            "linux 4.2 drivers/staging/rdma/ipath/ipath_mad.c recv_pma_get_portcounters_ext: 4-byte words; "
+            "the 32-bit form pegs",
+            "any",
+            "wire",
+            pegs=True,
+            width=32,
+        ),
+        netdev(_IPOIB, misses="PSM and verbs"),
+    ),
+    source="linux 4.2 drivers/staging/rdma/ipath (removed in 4.4)",
+)
+
+OMNIPATH = (HFI1, CN5000, QIB, IPATH)

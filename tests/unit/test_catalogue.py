@@ -1,0 +1,224 @@
+"""The catalogue of port counters: every fact has a source, every driver one family, no name is believed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from wireproof.analysis.catalogue import FAMILIES, Family, Row, family_of
+from wireproof.analysis.catalogue.find import by_driver, by_kind
+from wireproof.model.record import Nic, Rdma
+from wireproof.report.adapters import adapters_page
+
+ROWS = [(family, row) for family in FAMILIES for row in family.rows]
+PATTERNS = [(family, pattern) for family in FAMILIES for pattern in family.drivers]
+ROOT = Path(__file__).resolve().parents[2]
+PREFIXES = ("net/{nic}/", "ethtool/{nic}/", "ib/{device}/{port}/", "ib/{device}/hw_counters/", "cxi/{device}/")
+
+CLUSTER_DRIVERS = (
+    "mlx4_core", "mlx4_en", "mlx5_core", "mlx5_core.sf", "ib_mthca", "ib_qib", "ib_ipath", "hfi1", "irdma",
+    "ice", "i40e", "ixgbe", "igb", "igc", "e1000e", "tg3", "bnxt_en", "bnxt_re", "ionic", "qede", "qedr",
+    "hns3", "hns_roce", "cxgb4", "iw_cxgb4", "siw", "rdma_rxe", "cxi_ss1", "efa", "ena", "gve", "mana",
+    "hv_netvsc", "virtio_net", "vmxnet3", "veth", "bridge", "bonding", "team", "macvlan", "ipvlan", "tun",
+    "vxlan", "openvswitch", "dummy", "enic", "usnic_verbs", "mvneta", "ixgbevf",
+)  # fmt: skip
+
+
+def nic(driver: str = "", *, rdma: str | None = None, link_layer: str = "Ethernet", **more: object) -> Nic:
+    port = None if rdma is None else Rdma(device="mlx5_0", port=1, link_layer=link_layer, driver=rdma)
+    return Nic(name="hfi1", driver=driver, rdma=port, **more)  # type: ignore[arg-type]
+
+
+def family(*args: object, **more: object) -> Family:
+    found = family_of(nic(*args, **more))  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def named(row: Row) -> tuple[str, ...]:
+    return row.tx + row.rx + row.packets_tx + row.packets_rx
+
+
+def carriers(found: Family, port: Nic) -> list[tuple[str, str]]:
+    return [(row.carrier, row.level) for row in found.rows_for(port)]
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+def test_a_family_has_a_source_and_says_what_it_shows(one: Family) -> None:
+    assert one.source
+    assert one.name
+    assert one.drivers or one.kinds
+    assert one.rows or one.blind or one.name.startswith("RDMA in software")
+    assert [row for row in one.rows if not row.source] == []
+    assert len({row.tx for row in one.rows}) >= len({(row.tx, row.where) for row in one.rows}) - 1
+
+
+@pytest.mark.parametrize(("one", "row"), ROWS)
+def test_a_row_is_well_formed(one: Family, row: Row) -> None:
+    assert len(row.tx) == len(row.rx) > 0
+    assert len(row.packets_tx) == len(row.packets_rx)
+    for name in named(row):
+        assert set(re.findall(r"\{(.*?)\}", name)) <= {"nic", "device", "port"}
+        assert name.startswith(PREFIXES)
+        assert name == name.strip()
+        assert " " not in name
+    assert row.unit in (1, 4, 8)
+    assert row.width in (32, 56, 64)
+    assert row.refresh_ms >= 0
+
+
+@pytest.mark.parametrize(("one", "row"), ROWS)
+def test_directions_are_not_crossed(one: Family, row: Row) -> None:
+    for names, mine in (
+        (row.tx + row.packets_tx, ("tx", "xmit", "Out")),
+        (row.rx + row.packets_rx, ("rx", "rcv", "In")),
+    ):
+        assert all(any(word in name.rsplit("/", 1)[-1] for word in mine) for name in names)
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+def test_everything_comes_before_its_parts_and_the_wire_before_the_stack(one: Family) -> None:
+    for where in ("ethernet", "infiniband"):
+        for function in ("physical", "virtual", "scalable"):
+            kind = "infiniband" if where == "infiniband" else "ethernet"
+            rows = one.rows_for(Nic(name="x", kind=kind, function=function))  # type: ignore[arg-type]
+            order = [row.carrier == "any" for row in rows]
+            assert order == sorted(order, reverse=True)
+            for carrier in ("any", "kernel", "rdma", "psm"):
+                levels = [("wire", "function", "stack").index(row.level) for row in rows if row.carrier == carrier]
+                assert levels == sorted(levels)
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+def test_the_stack_never_counts_more_than_the_kernel_unless_rdma_is_software(one: Family) -> None:
+    assert [row for row in one.rows if row.level == "stack" and row.carrier != "kernel"] == []
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+def test_a_blind_carrier_has_no_row_of_its_own(one: Family) -> None:
+    assert [row for row in one.rows if row.carrier in one.blind] == []
+
+
+@pytest.mark.parametrize(("one", "pattern"), PATTERNS)
+def test_a_driver_finds_exactly_one_family(one: Family, pattern: str) -> None:
+    driver = pattern.replace("*", "")
+    assert pattern == pattern.lower()
+    assert by_driver(driver) is one
+    assert by_driver(driver.upper()) is one
+    assert [other for other in FAMILIES if other is not one and by_driver(driver) is other] == []
+
+
+def test_patterns_and_kinds_do_not_overlap() -> None:
+    kinds = [kind for one in FAMILIES for kind in one.kinds]
+    assert len(kinds) == len(set(kinds))
+    plain = [(one, pattern.rstrip("*")) for one, pattern in PATTERNS]
+    for one, pattern in PATTERNS:
+        if pattern.endswith("*"):
+            clash = [name for other, name in plain if other is not one and name.startswith(pattern[:-1])]
+            assert clash == [], pattern
+
+
+@pytest.mark.parametrize("driver", CLUSTER_DRIVERS)
+def test_the_drivers_of_clusters_are_there(driver: str) -> None:
+    assert family_of(nic(driver)) is not None
+
+
+def test_a_vlan_is_known_by_what_ethtool_calls_it() -> None:
+    assert family("802.1Q VLAN Support").stacked
+    assert family("", link_kind="vlan").stacked
+
+
+def test_the_loopback_is_known_by_its_type() -> None:
+    assert family_of(Nic(name="lo", kind="loopback")) is by_driver("loopback")
+
+
+@pytest.mark.parametrize("driver", ["", "warp_drive", "mlx", "hf"])
+def test_an_unknown_adapter_has_no_family(driver: str) -> None:
+    assert family_of(nic(driver)) is None
+
+
+def test_the_names_of_interface_and_device_are_not_believed() -> None:
+    for name in ("mlx5_0", "hfi1_0", "irdma0", "bond0", "lo"):
+        port = Nic(name=name, driver="warp_drive", rdma=Rdma(device=name, port=1, driver="warp_drive"))
+        assert family_of(port) is None
+
+
+def test_mlx5_shows_the_wire_on_ethernet_and_the_function_on_infiniband() -> None:
+    ethernet = nic("mlx5_core", rdma="mlx5_core")
+    assert carriers(family("mlx5_core"), ethernet)[0] == ("any", "wire")
+    infiniband = nic("mlx5_core", rdma="mlx5_core", link_layer="InfiniBand", kind="infiniband")
+    assert carriers(family("mlx5_core"), infiniband) == [("any", "function"), ("kernel", "stack")]
+    for function in ("virtual", "scalable"):
+        port = nic("mlx5_core", rdma="mlx5_core", function=function)
+        assert carriers(family("mlx5_core"), port)[0] == ("any", "function")
+
+
+def test_hfi1_counts_flits_and_all_others_words() -> None:
+    units = {one.name: {row.unit for row in one.rows if "port_xmit_data" in row.tx[0]} for one in FAMILIES}
+    assert {unit for name, found in units.items() for unit in found if "hfi1" not in name} == {4}
+    assert [found for name, found in units.items() if "(hfi1" in name] == [{8}]
+
+
+def test_roce_on_a_vlan_is_shown_by_the_device_beneath() -> None:
+    found = family("802.1q vlan support", link_kind="vlan", rdma="mlx5_core")
+    port = nic(rdma="mlx5_core", link_kind="vlan")
+    assert found.stacked
+    assert carriers(found, port) == [("rdma", "function"), ("kernel", "stack")]
+
+
+def test_a_bond_of_rdma_ports_shows_at_least_one_member() -> None:
+    found = family("bonding", link_kind="bond", rdma="mlx5_core")
+    assert [row.quality for row in found.rows if row.carrier == "rdma"] == ["lower-bound"]
+
+
+def test_rdma_above_an_adapter_that_counts_none_of_it_is_blind() -> None:
+    assert "rdma" in family("802.1q", link_kind="vlan", rdma="cxgb4").blind
+    assert "rdma" in family("802.1q", link_kind="vlan", rdma="qede").blind
+    assert "rdma" in family("802.1q", link_kind="vlan", rdma="").blind
+    assert "rdma" in family("ixgbe", rdma="").blind
+    assert "rdma" in family("virtio_net", rdma="warp_drive").blind
+
+
+@pytest.mark.parametrize(
+    ("driver", "rdma"), [("veth", "rdma_rxe"), ("virtio_net", "virtio_net"), ("veth", ""), ("igb", "igb")]
+)
+def test_rdma_in_software_is_in_the_interface_s_own_counters(driver: str, rdma: str) -> None:
+    found = family(driver, rdma=rdma)
+    assert {row.carrier for row in found.rows} == {"any"}
+    assert not found.blind
+
+
+def test_soft_rdma_over_an_rdma_adapter_keeps_the_wire_first() -> None:
+    port = nic("mlx5_core", rdma="rxe")
+    assert carriers(family("mlx5_core", rdma="rxe"), port)[0] == ("any", "wire")
+
+
+def test_a_family_of_the_interface_and_of_its_rdma_device_agree() -> None:
+    assert family("ib_ipoib", link_kind="ipoib", rdma="mlx5_core", kind="infiniband") is by_driver("mlx5_core")
+    assert family("ice", rdma="ice") is by_driver("irdma")
+    assert family("", rdma="efa") is by_driver("efa")
+
+
+def test_a_counter_is_pegged_at_its_largest_value_only() -> None:
+    (row,) = [row for row in family("ib_mthca").rows if row.carrier == "any"]
+    assert row.is_pegged(2**32 - 1)
+    assert not row.is_pegged(2**32)
+    assert not row.is_pegged(0)
+
+
+def test_the_kinds_that_stand_on_others_are_stacked() -> None:
+    for kind in ("bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vxlan", "tun", "openvswitch"):
+        found = by_kind(kind)
+        assert found is not None
+        assert found.stacked
+    for kind in ("veth", "dummy", "ipoib"):
+        found = by_kind(kind)
+        assert found is not None
+        assert not found.stacked
+
+
+def test_the_page_of_adapters_is_up_to_date() -> None:
+    written = (ROOT / "docs" / "adapters.md").read_text()
+    assert written == adapters_page(FAMILIES), "run: python tools/adapters_page.py"

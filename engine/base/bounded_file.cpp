@@ -13,7 +13,16 @@
 namespace wireproof {
 namespace {
 
-FileText from_errno(int error) {
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+}  // namespace
+
+FileText failed_reading(int error) {
   FileText result;
   result.reason = std::strerror(error);
   if (error == ENOENT || error == ENOTDIR || error == ENODEV || error == ENXIO) {
@@ -24,16 +33,9 @@ FileText from_errno(int error) {
   return result;
 }
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 // Reads until end of file or limit + 1 bytes, so that a file of exactly `limit` bytes is not called
 // truncated.
-FileText drain(int descriptor, std::size_t limit) {
+FileText read_all(int descriptor, std::size_t limit) {
   FileText result;
   result.status = ReadStatus::ok;
   char chunk[16384];
@@ -44,7 +46,7 @@ FileText drain(int descriptor, std::size_t limit) {
     if (got < 0) {
       if (errno == EINTR) continue;
       if (!result.text.empty() && errno == EAGAIN) break;
-      return from_errno(errno);
+      return failed_reading(errno);
     }
     result.text.append(chunk, static_cast<std::size_t>(got));
   }
@@ -55,22 +57,20 @@ FileText drain(int descriptor, std::size_t limit) {
   return result;
 }
 
-}  // namespace
-
 FileText read_bounded(const std::string& path, std::size_t limit) {
-  if (path.empty() || path.find('\0') != std::string::npos) return from_errno(ENOENT);
+  if (path.empty() || path.find('\0') != std::string::npos) return failed_reading(ENOENT);
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return from_errno(errno);
+  if (::stat(path.c_str(), &info) != 0) return failed_reading(errno);
   if (!S_ISREG(info.st_mode)) {
     FileText refused;
     refused.reason = "not a regular file";
     return refused;
   }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return from_errno(errno);
+  if (descriptor < 0) return failed_reading(errno);
   FileText result;
   if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
-    result = drain(descriptor, limit);
+    result = read_all(descriptor, limit);
   } else {
     result.reason = "became something else than a regular file while it was opened";
   }
@@ -78,8 +78,9 @@ FileText read_bounded(const std::string& path, std::size_t limit) {
   return result;
 }
 
-std::string read_line(const std::string& path) {
-  const FileText file = read_bounded(path, 4096);
+std::string read_line(const std::string& path) { return first_line(read_bounded(path, 4096)); }
+
+std::string first_line(const FileText& file) {
   if (file.status != ReadStatus::ok) return {};
   const std::string_view text = file.text;
   return std::string(trim(text.substr(0, text.find('\n'))));
@@ -95,10 +96,18 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
 }
 
 std::vector<std::string> list_directory(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+  return descriptor < 0 ? std::vector<std::string>() : list_open_directory(descriptor, SIZE_MAX);
+}
+
+std::vector<std::string> list_open_directory(int descriptor, std::size_t most) {
   std::vector<std::string> names;
-  DIR* directory = ::opendir(path.c_str());
-  if (directory == nullptr) return names;
-  while (const dirent* entry = ::readdir(directory)) {
+  DIR* directory = ::fdopendir(descriptor);
+  if (directory == nullptr) {
+    ::close(descriptor);
+    return names;
+  }
+  while (const dirent* entry = names.size() < most ? ::readdir(directory) : nullptr) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }

@@ -28,6 +28,13 @@ FileText read_bounded(const std::string& path, std::size_t limit);
 // First line without surrounding blanks; "" when the file cannot be read.
 std::string read_line(const std::string& path);
 
+// The parts of the above, for those who have opened the file themselves (base/tree.hpp).
+FileText read_all(int descriptor, std::size_t limit);
+FileText failed_reading(int error);
+std::string first_line(const FileText& file);
+// Sorted names in an open folder, which it closes; at most `most`.
+std::vector<std::string> list_open_directory(int descriptor, std::size_t most);
+
 // A decimal number with nothing but blanks around it; nothing on sign, overflow or other text.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 

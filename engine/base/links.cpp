@@ -14,8 +14,6 @@
 #include <cstring>
 #include <set>
 
-#include "base/bounded_file.hpp"
-
 namespace wireproof {
 namespace {
 
@@ -32,13 +30,45 @@ std::string format_mac(const unsigned char* bytes, std::size_t length) {
   return text;
 }
 
+int to_index(const void* data, std::size_t size) {
+  std::int32_t index = 0;
+  if (size >= sizeof index) std::memcpy(&index, data, sizeof index);
+  return index;
+}
+
+std::string to_text(const void* data, std::size_t size) {
+  const char* text = static_cast<const char*>(data);
+  return std::string(text, ::strnlen(text, size));
+}
+
+/// "vlan" of IFLA_LINKINFO, whose attributes are nested.
+std::string kind_in(const rtattr* info) {
+  auto length = static_cast<int>(RTA_PAYLOAD(info));
+  for (const auto* inner = static_cast<const rtattr*>(RTA_DATA(info)); RTA_OK(inner, length);
+       inner = RTA_NEXT(inner, length)) {
+    if (inner->rta_type == IFLA_INFO_KIND) return to_text(RTA_DATA(inner), RTA_PAYLOAD(inner));
+  }
+  return "";
+}
+
 void apply(Link& link, const rtattr* attribute) {
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
   switch (attribute->rta_type) {
     case IFLA_IFNAME:
-      link.name.assign(static_cast<const char*>(data),
-                       ::strnlen(static_cast<const char*>(data), size));
+      link.name = to_text(data, size);
+      break;
+    case IFLA_LINK:
+      link.lower = to_index(data, size);
+      break;
+    case IFLA_MASTER:
+      link.master = to_index(data, size);
+      break;
+    case IFLA_LINK_NETNSID:
+      link.lower_elsewhere = true;
+      break;
+    case IFLA_LINKINFO:
+      link.kind = kind_in(attribute);
       break;
     case IFLA_ADDRESS:
       link.mac = format_mac(static_cast<const unsigned char*>(data), size);
@@ -77,6 +107,9 @@ Link parse_link(const nlmsghdr* header) {
        attribute = RTA_NEXT(attribute, length)) {
     apply(link, attribute);
   }
+  // A veth's other end is no interface that it stands on; nor is an index of another namespace.
+  const bool has_twin = link.kind == "veth" || link.kind == "netkit" || link.kind == "vxcan";
+  if (has_twin || link.lower_elsewhere || link.lower == link.index) link.lower = 0;
   if ((info->ifi_flags & IFF_UP) == 0)
     link.carrier.reset();  // sysfs answers EINVAL here: unknown, not false
   return link;
@@ -135,19 +168,18 @@ std::optional<std::vector<Link>> LinkTable::read() {
   return std::nullopt;
 }
 
-bool sysfs_shows(const std::string& root, const std::vector<Link>& links) {
-  const std::string base = under_root(root, "sys/class/net/");
+bool sysfs_shows(const Tree& tree, const std::vector<Link>& links) {
+  const std::string base = "sys/class/net/";
   std::set<std::string> expected;
   for (const Link& link : links) {
     expected.insert(link.name);
-    if (parse_unsigned(read_line(base + link.name + "/ifindex")) !=
-        static_cast<std::uint64_t>(link.index))
+    if (tree.number(base + link.name + "/ifindex") != static_cast<std::uint64_t>(link.index))
       return false;
-    if (read_line(base + link.name + "/address") != link.mac) return false;
+    if (tree.line(base + link.name + "/address") != link.mac) return false;
   }
-  for (const std::string& name : list_directory(base)) {
+  for (const std::string& name : tree.list("sys/class/net")) {
     const bool interface =
-        !read_line(base + name + "/ifindex").empty();  // bonding_masters is a plain file
+        !tree.line(base + name + "/ifindex").empty();  // bonding_masters is a plain file
     if (interface && !expected.contains(name)) return false;
   }
   return true;

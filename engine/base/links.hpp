@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tree.hpp"
+
 namespace wireproof {
 
 // Order of struct rtnl_link_stats64; the names are those of /sys/class/net/*/statistics.
@@ -30,6 +32,10 @@ struct Link {
   std::uint16_t hardware_type = 0;  // ARPHRD_*
   std::optional<int> mtu;
   std::optional<bool> carrier;
+  std::string kind;                 // of a virtual one: "vlan", "bond", "veth" ..
+  int lower = 0;                    // index of the interface that it stands on, 0 none here
+  bool lower_elsewhere = false;     // that one is in another network namespace
+  int master = 0;                   // index of the interface that it is a member of
   std::string operstate;  // words of /sys/class/net/*/operstate
   std::array<std::uint64_t, kLinkStatistics.size()> statistics{};
   std::size_t statistic_count = 0;  // how many of them this kernel gave
@@ -56,9 +62,9 @@ class LinkTable {
   std::vector<char> buffer_;
 };
 
-// True when `sys`/class/net lists the interfaces of `links`: same names, same index, same hardware
+// True when sys/class/net of `tree` lists the interfaces of `links`: same names, same index, same hardware
 // address. Names and indices alone are not enough: nodes of a virtual cluster all have lo, eth0,
 // hsn0 with equal indices.
-bool sysfs_shows(const std::string& root, const std::vector<Link>& links);
+bool sysfs_shows(const Tree& tree, const std::vector<Link>& links);
 
 }  // namespace wireproof

@@ -11,6 +11,8 @@
 namespace wireproof::host {
 namespace {
 
+constexpr const char* kBootId = "proc/sys/kernel/random/boot_id";
+
 std::uint64_t namespace_inode(const char* name) {
   struct stat info {};
   const std::string path = std::string("/proc/self/ns/") + name;
@@ -60,12 +62,14 @@ std::string fold_cpu_list(const std::vector<int>& cpus) {
   return text;
 }
 
-Host gather(const std::string& root) {
+Host gather(const Tree& tree) {
   Host host;
-  host.hostname = own_hostname();
-  host.boot_id = read_line(under_root(root, "proc/sys/kernel/random/boot_id"));
-  host.machine_id = read_line(under_root(root, "etc/machine-id"));
-  host.netns = namespace_inode("net");
+  if (!tree.live()) host.hostname = tree.line("etc/hostname");
+  if (host.hostname.empty()) host.hostname = own_hostname();
+  host.boot_id = tree.line(kBootId);
+  host.machine_id = tree.line("etc/machine-id");
+  host.netns = tree.live() ? namespace_inode("net") : tree.number("netns").value_or(0);
+  host.kernel_boot_id = read_line(std::string("/") + kBootId);
   host.ipcns = namespace_inode("ipc");
   host.pidns = namespace_inode("pid");
   host.shm_device = device_of("/dev/shm");
@@ -73,7 +77,7 @@ Host gather(const std::string& root) {
   host.cpus_allowed = fold_cpu_list(allowed_cpus());
   host.cpu_count = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (const int core = ::sched_getcpu(); core >= 0) host.core = core;
-  host.nics = list_nics(root);
+  host.nics = list_nics(tree);
   return host;
 }
 
@@ -96,7 +100,7 @@ void write_fields(JsonWriter& json, const Host& host) {
 }
 
 bool share_memory(const Host& one, const Host& other) {
-  return !one.boot_id.empty() && one.boot_id == other.boot_id && one.shm_device != 0 &&
+  return !one.kernel_boot_id.empty() && one.kernel_boot_id == other.kernel_boot_id && one.shm_device != 0 &&
          one.shm_device == other.shm_device;
 }
 

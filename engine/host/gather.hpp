@@ -19,6 +19,7 @@ struct Host {
   std::uint64_t netns = 0;  // inode numbers; 0 = unknown
   std::uint64_t ipcns = 0;
   std::uint64_t pidns = 0;
+  std::string kernel_boot_id;  // of the kernel that runs us, whatever tree is read
   std::uint64_t shm_device =
       0;  // device number of /dev/shm: equal numbers of one boot are one shared memory
   int pid = 0;
@@ -30,9 +31,10 @@ struct Host {
   std::vector<Nic> nics;
 };
 
-/// `root` prefixes /sys, /proc and /etc; another root than "/" is a saved or made-up tree: nothing
-/// of this host's network (addresses, netlink, ioctl) is mixed into it.
-Host gather(const std::string& root = "/");
+/// Names, identity and interfaces come from the tree; of another machine's tree nothing of this
+/// host's network (addresses, netlink, ioctl) is mixed into it, and its network namespace is the
+/// number in its file `netns`, else unknown. Processors and this process are always this host's.
+Host gather(const Tree& tree = Tree());
 
 /// The fields of the `host` frame from `hostname` to `core`, and `nics`; the caller has opened the
 /// object and adds rank, claimed host name and the library's fields.

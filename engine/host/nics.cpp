@@ -9,35 +9,22 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <map>
 #include <memory>
 
-#include "base/bounded_file.hpp"
 #include "base/links.hpp"
+#include "host/hidden.hpp"
 #include "host/rdma.hpp"
+#include "host/stack.hpp"
 
 namespace wireproof::host {
 namespace {
 
-std::string link_target_name(const std::string& path) {
-  char target[PATH_MAX];
-  const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
-  if (length <= 0) return {};
-  const std::string_view text(target, static_cast<std::size_t>(length));
-  return std::string(text.substr(text.rfind('/') + 1));
-}
-
-template <class T>
-std::optional<T> read_number(const std::string& path) {
-  const auto value = parse_unsigned(read_line(path));
-  return value ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
-}
+constexpr std::size_t kMostInterfaces = 16384;
 
 std::string kind_of(std::uint64_t hardware_type, bool has_device) {
   if (hardware_type == ARPHRD_LOOPBACK) return "loopback";
@@ -89,93 +76,98 @@ DriverInfo ask_driver(const std::string& interface) {
   return result;
 }
 
-// Everything that /sys knows of one interface.
-Nic from_sysfs(const std::string& root, const std::string& name) {
-  const std::string base = under_root(root, "sys/class/net/" + name);
+// cxi devices have no RDMA class; their telemetry is found by the device that both share.
+void give_cxi(const Tree& tree, Nic& nic) {
+  const auto names = tree.list("sys/class/net/" + nic.name + "/device/cxi");
+  if (nic.rdma || names.empty()) return;
+  nic.rdma = Rdma{.device = names.front(), .driver = nic.driver};
+}
+
+// Everything that /sys knows of one interface, but for its RDMA port.
+Nic from_sysfs(const Tree& tree, const std::string& name) {
+  const std::string base = "sys/class/net/" + name;
   Nic nic;
   nic.name = name;
-  nic.driver = link_target_name(base + "/device/driver");
-  nic.mtu = read_number<int>(base + "/mtu");
-  const std::int64_t speed = read_number<std::int64_t>(base + "/speed").value_or(-1);
+  nic.driver = tree.target_name(base + "/device/driver");
+  if (const auto mtu = tree.number(base + "/mtu")) nic.mtu = static_cast<int>(*mtu);
+  const auto speed = static_cast<std::int64_t>(tree.number(base + "/speed").value_or(0));
   if (speed > 0 && speed != 0xFFFFFFFF) nic.speed_mbps = speed;  // else SPEED_UNKNOWN
-  if (const auto carrier = read_number<int>(base + "/carrier")) nic.carrier = *carrier != 0;
-  nic.operstate = read_line(base + "/operstate");
-  nic.numa_node = read_number<int>(base + "/device/numa_node");
-  const std::string bus = link_target_name(base + "/device/subsystem");
-  if (bus == "pci") nic.pci = link_target_name(base + "/device");
-  struct stat device {};
-  nic.kind = kind_of(parse_unsigned(read_line(base + "/type")).value_or(0),
-                     ::stat((base + "/device").c_str(), &device) == 0);
-  nic.rdma = find_rdma(root, name);
+  if (const auto carrier = tree.number(base + "/carrier")) nic.carrier = *carrier != 0;
+  nic.operstate = tree.line(base + "/operstate");
+  nic.mac = tree.line(base + "/address");
+  const bool linked = !tree.target(base + "/device").empty();
+  const bool has_device = tree.exists(base + "/device");
+  nic.kind = kind_of(tree.number(base + "/type").value_or(0), linked || has_device);
+  if (linked && !has_device) nic.hidden = "its device in /sys leads nowhere";
+  describe_device(tree, base, nic);
+  nic.adapter.switch_id = tree.line(base + "/phys_switch_id");
+  nic.adapter.port_id = tree.line(base + "/phys_port_id");
+  stack_from_tree(tree, nic);
   return nic;
 }
 
-Nic from_kernel(const Link& link, bool sysfs_is_ours) {
+Nic from_kernel(const Tree& tree, const Link& link, bool sysfs_is_ours) {
   Nic nic;
-  if (sysfs_is_ours) nic = from_sysfs("/", link.name);
-  const DriverInfo info = ask_driver(link.name);
+  if (sysfs_is_ours) nic = from_sysfs(tree, link.name);
   nic.name = link.name;
-  if (nic.driver.empty()) nic.driver = info.driver;
+  nic.mac = link.mac;
   nic.mtu = link.mtu;
   nic.carrier = link.carrier;
   nic.operstate = link.operstate;
-  if (!sysfs_is_ours) nic.kind = kind_of(link.hardware_type, !info.bus.empty());
+  if (!nic.driver.empty()) return nic;
+  const DriverInfo info = ask_driver(link.name);
+  nic.driver = info.driver;
+  const bool hardware = is_pci_address(info.bus);
+  if (!sysfs_is_ours) {
+    nic.kind = kind_of(link.hardware_type, hardware);
+    if (nic.kind != "loopback") nic.hidden = "/sys shows another network namespace";
+  } else if (hardware && nic.hidden.empty()) {
+    nic.hidden = "/sys shows no driver of it";
+    if (nic.kind == "virtual") nic.kind = "ethernet";
+  }
+  if (nic.pci.empty() && hardware) nic.pci = info.bus;
   return nic;
 }
 
-bool is_interface(const std::string& root, const std::string& name) {
-  return !read_line(under_root(root, "sys/class/net/" + name + "/ifindex")).empty();
+std::vector<Nic> list_from_tree(const Tree& tree) {
+  std::multimap<std::uint64_t, std::string> by_index;
+  for (const std::string& name : tree.list("sys/class/net")) {
+    const std::string index = tree.line("sys/class/net/" + name + "/ifindex");
+    if (!index.empty() && by_index.size() < kMostInterfaces)  // bonding_masters has none
+      by_index.emplace(parse_unsigned(index).value_or(0), name);
+  }
+  std::vector<Nic> nics;
+  for (const auto& [index, name] : by_index) nics.push_back(from_sysfs(tree, name));
+  return nics;
 }
 
-std::vector<Nic> list_from_tree(const std::string& root) {
-  std::vector<std::pair<std::uint64_t, Nic>> found;
-  for (const std::string& name : list_directory(under_root(root, "sys/class/net"))) {
-    if (!is_interface(root, name)) continue;  // bonding_masters
-    const auto index =
-        parse_unsigned(read_line(under_root(root, "sys/class/net/" + name + "/ifindex")));
-    found.emplace_back(index.value_or(0), from_sysfs(root, name));
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<Link>& links, bool ours) {
   std::vector<Nic> nics;
-  for (auto& [index, nic] : found) nics.push_back(std::move(nic));
+  for (const Link& link : links) nics.push_back(from_kernel(tree, link, ours));
+  stack_from_kernel(links, nics);
   return nics;
+}
+
+void add_rdma(const Tree& tree, std::vector<Nic>& nics) {
+  RdmaTable table(tree);
+  for (Nic& nic : nics) table.give_port(nic);
+  for (Nic& nic : nics) give_cxi(tree, nic);
+  tell_hidden(tree, !table.empty(), nics);
+  for (Nic& other : table.others()) nics.push_back(std::move(other));
 }
 
 }  // namespace
 
-std::vector<Nic> list_nics(const std::string& root) {
-  if (root != "/" && !root.empty()) return list_from_tree(root);
-  const auto links = LinkTable().read();
-  std::vector<Nic> nics;
-  if (links) {
-    const bool ours = sysfs_shows("/", *links);
-    for (const Link& link : *links) nics.push_back(from_kernel(link, ours));
-  } else {
-    nics = list_from_tree("/");  // no netlink: /sys is all there is
-  }
+std::vector<Nic> list_nics(const Tree& tree) {
+  const auto links = tree.live() ? LinkTable().read() : std::nullopt;
+  const bool ours = !links || sysfs_shows(tree, *links);
+  // No netlink: /sys is all there is.
+  std::vector<Nic> nics = links ? list_from_kernel(tree, *links, ours) : list_from_tree(tree);
+  if (ours) add_rdma(tree, nics);
+  if (!tree.live()) return nics;
   auto addresses = own_addresses();
   for (Nic& nic : nics) nic.addresses = std::move(addresses[nic.name]);
   return nics;
-}
-
-void write(JsonWriter& json, const Nic& nic) {
-  json.begin_object().field("name", nic.name).key("address").begin_array();
-  for (const std::string& address : nic.addresses) json.value(address);
-  json.end_array()
-      .field("driver", nic.driver)
-      .field("mtu", nic.mtu)
-      .field("speed_mbps", nic.speed_mbps);
-  json.field("carrier", nic.carrier)
-      .field("operstate", nic.operstate)
-      .field("numa_node", nic.numa_node);
-  json.field("pci", nic.pci).field("kind", nic.kind);
-  if (nic.rdma) {
-    json.key("rdma").begin_object().field("device", nic.rdma->device).field("port", nic.rdma->port);
-    json.field("rate", nic.rdma->rate).field("link_layer", nic.rdma->link_layer);
-    json.field("state", nic.rdma->state).end_object();
-  }
-  json.end_object();
 }
 
 }  // namespace wireproof::host

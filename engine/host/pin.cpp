@@ -6,40 +6,38 @@
 #include <charconv>
 #include <set>
 
-#include "base/bounded_file.hpp"
-
 namespace wireproof::host {
 namespace {
 
 constexpr int kMostCpus = 1 << 18;
 
-std::optional<int> read_small(const std::string& path) {
-  const auto value = parse_unsigned(read_line(path));
+std::optional<int> read_small(const Tree& tree, const std::string& path) {
+  const auto value = tree.number(path);
   return value && *value < kMostCpus ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
 }
 
-std::string device_of(const std::string& root, const std::string& nic) {
-  std::string net = under_root(root, "sys/class/net/" + nic + "/device");
-  if (!list_directory(net).empty()) return net;
-  return under_root(root, "sys/class/infiniband/" + nic + "/device");
+std::string device_of(const Tree& tree, const std::string& nic) {
+  std::string net = "sys/class/net/" + nic + "/device";
+  if (tree.is_folder(net)) return net;
+  return "sys/class/infiniband/" + nic.substr(0, nic.find(':')) + "/device";
 }
 
-std::string topology_of(const std::string& root, int cpu) {
-  return under_root(root, "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/");
+std::string topology_of(int cpu) {
+  return "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
 }
 
-bool spans_sockets(const std::string& root, const std::vector<int>& cpus) {
+bool spans_sockets(const Tree& tree, const std::vector<int>& cpus) {
   std::set<int> sockets;
   for (const int cpu : cpus) {
-    if (const auto id = read_small(topology_of(root, cpu) + "physical_package_id")) {
+    if (const auto id = read_small(tree, topology_of(cpu) + "physical_package_id")) {
       sockets.insert(*id);
     }
   }
   return sockets.size() > 1;
 }
 
-std::vector<int> siblings_of(const std::string& root, int cpu) {
-  auto found = unfold_cpu_list(read_line(topology_of(root, cpu) + "thread_siblings_list"));
+std::vector<int> siblings_of(const Tree& tree, int cpu) {
+  auto found = unfold_cpu_list(tree.line(topology_of(cpu) + "thread_siblings_list"));
   if (found.empty()) found.push_back(cpu);
   return found;
 }
@@ -58,13 +56,13 @@ std::vector<int> both(const std::vector<int>& one, const std::vector<int>& other
 }
 
 /// One thread of each core first, then the rest.
-std::vector<int> cores_first(const std::string& root, const std::vector<int>& cpus) {
+std::vector<int> cores_first(const Tree& tree, const std::vector<int>& cpus) {
   std::vector<int> firsts;
   std::vector<int> seconds;
   std::set<int> taken;
   for (const int cpu : cpus) {
     (taken.contains(cpu) ? seconds : firsts).push_back(cpu);
-    for (const int sibling : siblings_of(root, cpu)) taken.insert(sibling);
+    for (const int sibling : siblings_of(tree, cpu)) taken.insert(sibling);
   }
   firsts.insert(firsts.end(), seconds.begin(), seconds.end());
   return firsts;
@@ -92,23 +90,23 @@ std::vector<int> unfold_cpu_list(const std::string& text) {
   return cpus;
 }
 
-Pin choose_pin(const std::string& root, const std::string& nic, const std::vector<int>& allowed,
+Pin choose_pin(const Tree& tree, const std::string& nic, const std::vector<int>& allowed,
                int ordinal) {
   Pin pin;
   if (nic.empty() || nic.find('/') != std::string::npos) return pin;
-  const std::string device = device_of(root, nic);
-  pin.numa_node = read_small(device + "/numa_node");  // "-1" where the firmware does not say
-  if (!pin.numa_node || ordinal < 0 || !spans_sockets(root, allowed)) return pin;
+  const std::string device = device_of(tree, nic);
+  pin.numa_node = read_small(tree, device + "/numa_node");  // "-1" where the firmware does not say
+  if (!pin.numa_node || ordinal < 0 || !spans_sockets(tree, allowed)) return pin;
   const std::string node = "sys/devices/system/node/node" + std::to_string(*pin.numa_node);
-  std::vector<int> near = unfold_cpu_list(read_line(under_root(root, node + "/cpulist")));
-  if (near.empty()) near = unfold_cpu_list(read_line(device + "/local_cpulist"));
+  std::vector<int> near = unfold_cpu_list(tree.line(node + "/cpulist"));
+  if (near.empty()) near = unfold_cpu_list(tree.line(device + "/local_cpulist"));
   std::vector<int> candidates = both(allowed, near);
   std::vector<int> others = candidates;
-  const std::vector<int> first_core = siblings_of(root, 0);
+  const std::vector<int> first_core = siblings_of(tree, 0);
   std::erase_if(others, [&](int cpu) { return contains(first_core, cpu); });
   if (!others.empty()) candidates = others;
   if (candidates.empty()) return pin;
-  candidates = cores_first(root, candidates);
+  candidates = cores_first(tree, candidates);
   pin.core = candidates[static_cast<std::size_t>(ordinal) % candidates.size()];
   return pin;
 }

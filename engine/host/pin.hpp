@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.hpp"
+
 namespace wireproof::host {
 
 struct Pin {
@@ -19,8 +21,8 @@ struct Pin {
 /// known: a launcher that has bound its ranks knows better. Of the allowed processors of that node
 /// the first threads of each core come before the second ones, and core 0 with its siblings (the
 /// kernel's own work runs there) only when there is no other. More ranks than processors share them
-/// in turn. `root` prefixes /sys.
-Pin choose_pin(const std::string& root, const std::string& nic, const std::vector<int>& allowed,
+/// in turn.
+Pin choose_pin(const Tree& tree, const std::string& nic, const std::vector<int>& allowed,
                int ordinal);
 
 /// Binds the calling process to one processor; false when the kernel refuses.

@@ -1,60 +1,190 @@
 #include "host/rdma.hpp"
 
 #include <algorithm>
-
-#include "base/bounded_file.hpp"
+#include <charconv>
 
 namespace wireproof::host {
 namespace {
 
-constexpr std::size_t kGidsLookedAt =
-    16;  // a table has up to 256; an interface's first entries are its own
+constexpr const char* kDevices = "sys/class/infiniband";
+constexpr std::size_t kMostDevices = 1024;
+constexpr std::size_t kMostPorts = 256;
+constexpr std::size_t kMostGids = 512;  // a table has up to 256
 
-int number_or(const std::string& path, int otherwise) {
-  const auto value = parse_unsigned(read_line(path));
-  return value && *value < 1024 ? static_cast<int>(*value) : otherwise;
-}
-
-bool gid_table_names(const std::string& port_folder, const std::string& interface) {
-  const std::string folder = port_folder + "/gid_attrs/ndevs";
-  for (std::size_t i = 0; i < kGidsLookedAt; ++i) {
-    if (read_line(folder + "/" + std::to_string(i)) == interface) return true;
+RdmaPort read_port(const Tree& tree, const RdmaDevice& device, int number) {
+  const std::string folder = device.folder + "/ports/" + std::to_string(number);
+  RdmaPort port;
+  port.rdma = {.device = device.name,
+               .port = number,
+               .rate = tree.line(folder + "/rate"),
+               .link_layer = tree.line(folder + "/link_layer"),
+               .state = tree.line(folder + "/state"),
+               .driver = device.driver};
+  auto entries = tree.list(folder + "/gid_attrs/ndevs");
+  entries.resize(std::min(entries.size(), kMostGids));
+  for (const std::string& entry : entries) {
+    const std::string interface = tree.line(folder + "/gid_attrs/ndevs/" + entry);
+    if (!interface.empty()) port.interfaces.insert(interface);
   }
-  return false;
+  return port;
 }
 
-Rdma describe(const std::string& ports, const std::string& device, int port) {
-  const std::string folder = ports + "/" + std::to_string(port);
-  return {device, port, read_line(folder + "/rate"), read_line(folder + "/link_layer"),
-          read_line(folder + "/state")};
+/// No driver is bound to a device that stands on no bus. Soft-RoCE says its parent and counts as
+/// rxe does; software iWARP is an RNIC without hardware. A name says nothing: users give them.
+std::string software_driver(const Tree& tree, const std::string& folder) {
+  const bool counts_as_rxe = tree.exists(folder + "/ports/1/hw_counters/rcvd_rnr_err") ||
+                             tree.exists(folder + "/ports/1/hw_counters/ack_deferred");
+  const std::string type = tree.line(folder + "/node_type");  // "1: CA", "4: RNIC"
+  if (type.starts_with("4")) return "siw";
+  if (counts_as_rxe || tree.exists(folder + "/parent")) return "rdma_rxe";
+  return "";
+}
+
+RdmaDevice read_device(const Tree& tree, const std::string& name) {
+  RdmaDevice device;
+  device.name = name;
+  device.folder = std::string(kDevices) + "/" + name;
+  const bool on_a_bus = !tree.target(device.folder + "/device").empty() ||
+                        tree.is_folder(device.folder + "/device");
+  device.software = !on_a_bus;
+  device.driver = on_a_bus ? tree.target_name(device.folder + "/device/driver")
+                           : software_driver(tree, device.folder);
+  if (device.software) device.parent = tree.line(device.folder + "/parent");
+  device.system_guid = known_guid(tree.line(device.folder + "/sys_image_guid"));
+  device.node_guid = known_guid(tree.line(device.folder + "/node_guid"));
+  std::set<std::uint64_t> numbers;
+  for (const std::string& port : tree.list(device.folder + "/ports"))
+    numbers.insert(parse_unsigned(port).value_or(0));
+  for (const std::uint64_t number : numbers) {
+    if (number >= 1 && number <= kMostPorts)
+      device.ports.push_back(read_port(tree, device, static_cast<int>(number)));
+  }
+  return device;
+}
+
+RdmaPort* port_of(RdmaDevice& device, int number) {
+  for (RdmaPort& port : device.ports) {
+    if (port.rdma.port == number) return &port;
+  }
+  return device.ports.size() == 1 ? &device.ports.front() : nullptr;
+}
+
+/// "0211:22ff:fe33:4455" of "00:11:22:33:44:55": what software devices make of their interface's
+/// address (RFC 4291, appendix A).
+std::string guid_of(const std::string& mac) {
+  constexpr std::size_t kMacText = 17;
+  if (mac.size() != kMacText) return {};
+  unsigned first = 0;
+  const auto parsed = std::from_chars(mac.data(), mac.data() + 2, first, 16);
+  if (parsed.ec != std::errc()) return {};
+  constexpr std::string_view kHex = "0123456789abcdef";
+  first ^= 2;
+  return std::string{kHex[first >> 4], kHex[first & 15]} + mac.substr(3, 2) + ":" +
+         mac.substr(6, 2) + "ff:fe" + mac.substr(9, 2) + ":" + mac.substr(12, 2) +
+         mac.substr(15, 2);
+}
+
+/// A port of the adapter's switch that stands for a function (pf0vf3): its device is the adapter's,
+/// its RDMA port, if any, is named by the GID table.
+bool is_representor(const Tree& tree, const std::string& interface) {
+  const std::string name = tree.line("sys/class/net/" + interface + "/phys_port_name");
+  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
+}
+
+void add_state(Nic& nic) {
+  if (nic.rdma->state.empty()) return;
+  const bool active = nic.rdma->state.starts_with("4");  // "4: ACTIVE"
+  nic.carrier = active;
+  nic.operstate = active ? "up" : "down";
 }
 
 }  // namespace
 
-std::optional<Rdma> find_rdma(const std::string& root, const std::string& interface) {
-  const std::string all = under_root(root, "sys/class/infiniband");
-  const std::string net = under_root(root, "sys/class/net/" + interface);
-  const std::vector<std::string> same_pci = list_directory(net + "/device/infiniband");
-  if (!same_pci.empty()) {
-    const std::string ports = all + "/" + same_pci.front() + "/ports";
-    const std::vector<std::string> existing = list_directory(ports);
-    // dev_port counts from 0; drivers older than Linux 3.15 used dev_id, which is hexadecimal and 0
-    // for port 1.
-    const int port = number_or(net + "/dev_port", 0) + 1;
-    const bool there =
-        std::find(existing.begin(), existing.end(), std::to_string(port)) != existing.end();
-    return describe(ports, same_pci.front(), there ? port : 1);
+RdmaTable::RdmaTable(const Tree& tree) : tree_(tree) {
+  auto names = tree.list(kDevices);
+  names.resize(std::min(names.size(), kMostDevices));
+  // Where hardware and software are on one interface, the interface's own port is the hardware's.
+  std::vector<RdmaDevice> software;
+  for (const std::string& name : names) {
+    RdmaDevice device = read_device(tree, name);
+    (device.software ? software : devices_).push_back(std::move(device));
   }
-  for (const std::string& device : list_directory(all)) {
-    const std::string ports = all + "/" + device + "/ports";
-    for (const std::string& port : list_directory(ports)) {
-      const auto number = parse_unsigned(port);
-      if (number && gid_table_names(ports + "/" + port, interface)) {
-        return describe(ports, device, static_cast<int>(*number));
-      }
+  for (RdmaDevice& device : software) devices_.push_back(std::move(device));
+}
+
+RdmaDevice* RdmaTable::find(const std::string& name) {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const RdmaDevice& device) { return device.name == name; });
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+RdmaPort* RdmaTable::named_by_gids(const std::string& interface) {
+  for (RdmaDevice& device : devices_) {
+    for (RdmaPort& port : device.ports) {
+      if (port.interfaces.contains(interface)) return &port;
     }
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+RdmaPort* RdmaTable::of_same_device(const std::string& interface) {
+  const std::string net = "sys/class/net/" + interface;
+  const auto names = tree_.list(net + "/device/infiniband");
+  if (names.empty() || is_representor(tree_, interface)) return nullptr;
+  RdmaDevice* const device = find(names.front());
+  // dev_port counts from 0; drivers older than Linux 3.15 used dev_id, which is hexadecimal and 0
+  // for port 1.
+  const std::uint64_t port = tree_.number(net + "/dev_port").value_or(0);
+  return device == nullptr || port >= kMostPorts ? nullptr
+                                                 : port_of(*device, static_cast<int>(port) + 1);
+}
+
+RdmaPort* RdmaTable::of_software(const Nic& nic) {
+  const std::string guid = guid_of(nic.mac);
+  for (RdmaDevice& device : devices_) {
+    if (!device.software || device.ports.empty()) continue;
+    const bool stands_on_it = device.parent.empty()
+                                  ? !guid.empty() && device.node_guid == guid
+                                  : device.parent == nic.name;
+    if (stands_on_it && device.ports.front().interfaces.empty()) return &device.ports.front();
+  }
+  return nullptr;
+}
+
+void RdmaTable::give_port(Nic& nic) {
+  RdmaPort* port = named_by_gids(nic.name);
+  if (port == nullptr) port = of_same_device(nic.name);
+  if (port == nullptr && nic.lower.empty()) port = of_software(nic);
+  if (port == nullptr) return;
+  port->taken = true;
+  nic.rdma = port->rdma;
+  const RdmaDevice* const device = find(port->rdma.device);
+  nic.adapter.system_guid = device->system_guid;
+  nic.adapter.node_guid = device->node_guid;
+}
+
+std::vector<Nic> RdmaTable::others() const {
+  std::vector<Nic> nics;
+  for (const RdmaDevice& device : devices_) {
+    for (const RdmaPort& port : device.ports) {
+      if (port.taken) continue;
+      Nic nic;
+      nic.name = device.name + ":" + std::to_string(port.rdma.port);
+      nic.driver = device.driver;
+      nic.kind = "infiniband";
+      nic.rdma = port.rdma;
+      // Software on an interface whose own port is hardware.
+      nic.lower.assign(port.interfaces.begin(), port.interfaces.end());
+      if (!device.software) nic.lower.clear();
+      if (nic.lower.empty() && !device.parent.empty()) nic.lower = {device.parent};
+      add_state(nic);
+      describe_device(tree_, device.folder, nic);
+      nic.adapter.system_guid = device.system_guid;
+      nic.adapter.node_guid = device.node_guid;
+      nics.push_back(std::move(nic));
+    }
+  }
+  return nics;
 }
 
 }  // namespace wireproof::host

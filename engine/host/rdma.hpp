@@ -1,16 +1,55 @@
-// Which RDMA device and port belong to a network interface.
+// The RDMA devices of a machine, and which of their ports belong to which network interface.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "host/nics.hpp"
+#include "base/tree.hpp"
+#include "host/nic.hpp"
 
 namespace wireproof::host {
 
-/// From /sys under `root`: by the PCI device that both share (port = dev_port + 1, as IPoIB and mlx
-/// numbers them), else by the GID table's network devices (soft-RoCE, bonds, VLANs). Nothing when
-/// the interface has none.
-std::optional<Rdma> find_rdma(const std::string& root, const std::string& interface);
+struct RdmaPort {
+  Rdma rdma;
+  std::set<std::string> interfaces;  // that its GID table names
+  bool taken = false;                // an interface has it
+};
+
+struct RdmaDevice {
+  std::string name;
+  std::string folder;  // in sysfs
+  std::string driver;
+  std::string parent;  // a software device: the interface that it says it stands on
+  std::string system_guid;
+  std::string node_guid;
+  bool software = false;
+  std::vector<RdmaPort> ports;
+};
+
+/// Read once; then each interface takes its port, and what nobody has taken is a port of its own.
+class RdmaTable {
+ public:
+  explicit RdmaTable(const Tree& tree);
+
+  bool empty() const { return devices_.empty(); }
+  /// Gives `nic` its port: the one whose GID table names it; else that of the PCI device that both
+  /// share (port = dev_port + 1, as IPoIB and mlx number them); else that of a software device on
+  /// it. An interface that only stands on others has the port that a GID table names, or none.
+  void give_port(Nic& nic);
+  /// Ports without an interface, each as `device:port`.
+  std::vector<Nic> others() const;
+
+ private:
+  RdmaPort* named_by_gids(const std::string& interface);
+  RdmaPort* of_same_device(const std::string& interface);
+  RdmaPort* of_software(const Nic& nic);
+
+  RdmaDevice* find(const std::string& name);
+
+  const Tree& tree_;
+  std::vector<RdmaDevice> devices_;
+};
 
 }  // namespace wireproof::host

@@ -50,7 +50,7 @@ class Groups {
 }  // namespace
 
 struct Evidence::State {
-  explicit State(const std::string& root) : root(root), host(host::gather(root)), reader(root) {}
+  explicit State(const std::string& root) : tree(root), host(host::gather(tree)), reader(root) {}
 
   bool claims(std::string_view counter) const {
     return std::any_of(claimed.begin(), claimed.end(),
@@ -58,7 +58,7 @@ struct Evidence::State {
   }
   witness::Delta brief_delta(std::uint64_t payload_bytes) const;
 
-  std::string root;
+  Tree tree;
   host::Host host;
   witness::Reader reader;
   witness::Snapshot before;
@@ -122,7 +122,7 @@ void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vec
 
 void Evidence::pin_near(const std::string& nic, int rank) {
   host::Host& host = state_->host;
-  const host::Pin pin = host::choose_pin(state_->root, nic, host::allowed_cpus(),
+  const host::Pin pin = host::choose_pin(state_->tree, nic, host::allowed_cpus(),
                                          state_->ordinals.at(static_cast<std::size_t>(rank)));
   host.nic_numa_node = pin.numa_node;
   if (!pin.core || !host::bind_to(*pin.core)) return;

@@ -147,13 +147,13 @@ TEST(SysfsShows, ComparesNamesIndicesAndHardwareAddresses) {
     return result;
   };
   const Link lo = link(1, "lo", "00:00:00:00:00:00");
-  EXPECT_TRUE(sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:01")}));
-  EXPECT_FALSE(sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:02")}))
+  EXPECT_TRUE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:01")}));
+  EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:02")}))
       << "twin node, other address";
-  EXPECT_FALSE(sysfs_shows(tree.root(), {lo, link(3, "eth0", "02:00:00:00:00:01")}));
-  EXPECT_FALSE(sysfs_shows(tree.root(), {lo})) << "/sys lists more than we have";
+  EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo, link(3, "eth0", "02:00:00:00:00:01")}));
+  EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo})) << "/sys lists more than we have";
   EXPECT_FALSE(
-      sysfs_shows(tree.root(), {lo, link(2, "eth0", "02:00:00:00:00:01"), link(4, "hsn0", "")}));
+      sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:01"), link(4, "hsn0", "")}));
 }
 
 }  // namespace

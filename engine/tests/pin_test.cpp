@@ -28,7 +28,7 @@ class TwoSockets : public testing::Test {
     tree_.write("sys/class/net/lo/ifindex", "1\n");
   }
   Pin choose(const std::string& nic, int ordinal) const {
-    return choose_pin(tree_.root(), nic, all_, ordinal);
+    return choose_pin(Tree(tree_.root()), nic, all_, ordinal);
   }
   test::TemporaryTree tree_;
   std::vector<int> all_;
@@ -47,15 +47,15 @@ TEST_F(TwoSockets, CoreZeroIsLeftToTheKernel) {
   EXPECT_EQ(choose("hsn1", 0).core, 1);
   EXPECT_EQ(choose("hsn1", 3).core, 9);  // of 1, 2, 3, then 9, 10, 11
   EXPECT_EQ(choose("hsn1", 6).core, 1);
-  EXPECT_EQ(choose_pin(tree_.root(), "hsn1", {0, 4, 5}, 0).core, 0);  // there is no other
+  EXPECT_EQ(choose_pin(Tree(tree_.root()), "hsn1", {0, 4, 5}, 0).core, 0);  // there is no other
 }
 
 TEST_F(TwoSockets, ABoundRankStays) {
-  EXPECT_FALSE(choose_pin(tree_.root(), "hsn0", {4}, 0).core);
-  EXPECT_FALSE(choose_pin(tree_.root(), "hsn0", {4, 5, 6, 7}, 0).core);
-  EXPECT_FALSE(choose_pin(tree_.root(), "hsn0", {0, 1}, 0).core);  // the wrong socket, but bound
-  EXPECT_EQ(choose_pin(tree_.root(), "hsn0", {0, 1}, 0).numa_node, 1);
-  EXPECT_FALSE(choose_pin(tree_.root(), "hsn0", {}, 0).core);
+  EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4}, 0).core);
+  EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4, 5, 6, 7}, 0).core);
+  EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).core);  // the wrong socket, but bound
+  EXPECT_EQ(choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).numa_node, 1);
+  EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {}, 0).core);
 }
 
 TEST_F(TwoSockets, UnknownNodesPinNothing) {

@@ -19,6 +19,7 @@ namespace {
 
 using test::TemporaryTree;
 
+constexpr std::int64_t kNoDeadline = INT64_MAX;
 constexpr const char* kPort = "sys/class/infiniband/mlx5_0/ports/1/";
 
 std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> changed(const Delta& delta) {
@@ -142,6 +143,64 @@ TEST(Witness, FifoAndFolderInPlaceOfACounterDoNotBlock) {
   EXPECT_TRUE(is_unreadable(delta, "ib/mlx5_0/1/counters/fifo"));
 }
 
+TEST(Witness, SlingshotTelemetryHasATimeBehindItsValue) {
+  TemporaryTree tree;
+  tree.write("sys/devices/pci/x/telemetry/hni_sts_tx_ok_octets", "1000@17000.5\n");
+  tree.write("sys/devices/pci/x/telemetry/hni_pcs_corrected_cw", "7@17000.5\n");
+  tree.write("sys/devices/pci/x/telemetry/reset_counters", "\n");
+  tree.write("sys/devices/pci/x/telemetry/ALL-in-binary", "\n");
+  tree.link("sys/class/cxi/cxi0/device", "/sys/devices/pci/x");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  tree.write("sys/devices/pci/x/telemetry/hni_sts_tx_ok_octets", "5000@17001.5\n");
+  tree.write("sys/devices/pci/x/telemetry/hni_pcs_corrected_cw", "9@17001.5\n");
+  const Delta bytes = reader.delta(before, reader.read(Depth::bytes));
+  EXPECT_EQ(changed(bytes), (std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>{
+                                {"cxi/cxi0/hni_sts_tx_ok_octets", {1000, 5000}}}));
+  EXPECT_EQ(changed(reader.delta(before, reader.read())).size(), 2U);
+  EXPECT_EQ(reader.counter_count(), 2U);
+}
+
+TEST(Witness, DriverStatisticsOfATreeAreTextAsEthtoolPrintsIt) {
+  TemporaryTree tree;
+  tree.write("ethtool/hsn0",
+             "NIC statistics:\n     tx_bytes_phy: 123\n     rx[0]: packets: 7\n"
+             "     link_down: many\n  : 5\n     rx_bytes_phy: 18446744073709551615");
+  Reader reader(tree.root());
+  const Snapshot before = reader.read();
+  std::map<std::string, std::uint64_t> found;
+  for (std::size_t i = 0; i < reader.counter_count(); ++i)
+    found[std::string(reader.counter_name(i))] = before.at(i).value_or(0);
+  EXPECT_EQ(found, (std::map<std::string, std::uint64_t>{
+                       {"ethtool/hsn0/tx_bytes_phy", 123},
+                       {"ethtool/hsn0/rx[0]: packets", 7},
+                       {"ethtool/hsn0/rx_bytes_phy", 18446744073709551615ULL}}));
+}
+
+TEST(Witness, NoFileOutsideTheTreeIsACounter) {
+  TemporaryTree outside;
+  outside.write("port_xmit_data", "5\n");
+  TemporaryTree tree;
+  tree.link(std::string(kPort) + "counters", outside.root());
+  Reader reader(tree.root());
+  reader.read();
+  EXPECT_EQ(reader.counter_count(), 0U);
+}
+
+TEST(Witness, WhatIsNotReadInTimeIsUnreadable) {
+  TemporaryTree tree;
+  tree.write("sys/class/net/eth0/statistics/tx_bytes", "10\n");
+  const Tree files(tree.root());
+  FileCounters counters(files, FileScope::all, /*keep_open=*/false);
+  NameTable names;
+  Snapshot snapshot;
+  counters.read(names, snapshot, Depth::everything, kNoDeadline);
+  EXPECT_EQ(snapshot.at(0), 10U);
+  Snapshot late;
+  counters.read(names, late, Depth::everything, 0);
+  EXPECT_FALSE(late.at(0).has_value());
+}
+
 TEST(Witness, EmptyTreeGivesNoCounters) {
   TemporaryTree tree;
   Reader reader(tree.root());
@@ -166,16 +225,17 @@ TEST(Witness, HeldFilesFollowADeviceThatIsReplaced) {
   TemporaryTree tree;
   tree.write(std::string(kPort) + "counters/port_xmit_data", "1\n");
   NameTable names;
-  FileCounters counters(tree.root(), FileScope::infiniband, /*keep_open=*/true);
+  const Tree files(tree.root());
+  FileCounters counters(files, FileScope::fabric, /*keep_open=*/true);
   Snapshot first;
-  counters.read(names, first);
+  counters.read(names, first, Depth::everything, kNoDeadline);
   tree.write("sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data", "8\n");
   Snapshot second;
-  counters.read(names, second);
+  counters.read(names, second, Depth::everything, kNoDeadline);
   EXPECT_EQ(second.at(names.index("ib/mlx5_1/1/counters/port_xmit_data")), 8U);
   tree.remove("sys/class/infiniband/mlx5_0");
   Snapshot third;
-  counters.read(names, third);
+  counters.read(names, third, Depth::everything, kNoDeadline);
   EXPECT_FALSE(third.at(names.index("ib/mlx5_0/1/counters/port_xmit_data")).has_value());
 }
 

@@ -1,5 +1,5 @@
-// Counters that are files: InfiniBand port and hardware counters, and interface statistics of a
-// saved tree.
+// Counters that are files: InfiniBand port and hardware counters, Slingshot's telemetry, and the
+// interface and driver statistics of another machine's tree.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +7,42 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.hpp"
 #include "witness/snapshot.hpp"
 
 namespace wireproof::witness {
 
-enum class FileScope { none, infiniband, infiniband_and_network };
+/// `fabric`: of RDMA and cxi devices. `all`: also those of interfaces, which a live host is asked
+/// for by netlink and ioctl.
+enum class FileScope { none, fabric, all };
 
 class FileCounters {
  public:
   // `keep_open`: hold the files and pread them (sysfs makes the text anew at every read at offset
   // 0). A saved tree is opened anew each time, because a deleted file would go on answering.
-  FileCounters(std::string root, FileScope scope, bool keep_open);
-  ~FileCounters();
-  FileCounters(const FileCounters&) = delete;
-  FileCounters& operator=(const FileCounters&) = delete;
+  FileCounters(const Tree& tree, FileScope scope, bool keep_open);
 
-  void read(NameTable& names, Snapshot& snapshot, Depth depth = Depth::everything);
+  /// Ends at `deadline_ns` (CLOCK_MONOTONIC): what was not read by then is not readable this time.
+  void read(NameTable& names, Snapshot& snapshot, Depth depth, std::int64_t deadline_ns);
 
  private:
   struct Entry {
     std::string path;
     std::size_t index = 0;
-    int descriptor = -1;
     bool bytes = false;
+    bool stamped = false;  // "value@time" (cxi)
+    Descriptor file{};
   };
 
   std::vector<std::string> devices() const;
-  void scan(NameTable& names);
+  void scan(NameTable& names, std::int64_t deadline_ns);
+  void scan_infiniband(const std::string& device, NameTable& names);
   void add_folder(const std::string& folder, const std::string& prefix, NameTable& names);
-  bool read_all(Snapshot& snapshot, Depth depth);  // false: a device went away under us
+  bool read_all(Snapshot& snapshot, Depth depth,
+                std::int64_t deadline_ns);  // false: a device went away under us
   std::optional<std::uint64_t> read_entry(Entry& entry, bool& gone);
-  void close_all();
 
-  std::string root_;
+  const Tree& tree_;
   FileScope scope_;
   bool keep_open_;
   std::size_t open_budget_ = 0;
@@ -47,5 +50,11 @@ class FileCounters {
   std::vector<std::string> devices_;
   std::vector<Entry> entries_;
 };
+
+/// ethtool/<interface>/<string> of a tree: its files ethtool/<interface>, as `ethtool -S` prints.
+void read_ethtool_files(const Tree& tree, NameTable& names, Snapshot& snapshot,
+                        std::int64_t deadline_ns);
+void parse_ethtool_text(std::string_view text, const std::string& interface, NameTable& names,
+                        Snapshot& snapshot);
 
 }  // namespace wireproof::witness

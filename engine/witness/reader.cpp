@@ -4,29 +4,33 @@
 namespace wireproof::witness {
 namespace {
 
+// Files that answer slowly must not stand in for the measurement.
+constexpr std::int64_t kPatienceNs = 5'000'000'000;
+constexpr std::int64_t kShortPatienceNs = 500'000'000;  // byte counters, read often
+
 // An interface may appear between the two listings that are compared: ask twice before calling /sys
 // foreign.
-bool shows_another_namespace() {
+bool shows_another_namespace(const Tree& tree) {
   LinkTable table;
   for (int attempt = 0; attempt < 2; ++attempt) {
     const auto links = table.read();
-    if (links && sysfs_shows("/", *links)) return false;
+    if (links && sysfs_shows(tree, *links)) return false;
   }
   return true;
 }
 
 FileScope file_scope(bool live, bool foreign) {
-  if (!live) return FileScope::infiniband_and_network;
-  return foreign ? FileScope::none : FileScope::infiniband;
+  if (!live) return FileScope::all;
+  return foreign ? FileScope::none : FileScope::fabric;
 }
 
 }  // namespace
 
 Reader::Reader(const std::string& root, bool protocols)
-    : live_(root.empty() || root == "/"),
-      foreign_sysfs_(live_ && shows_another_namespace()),
-      files_(root, file_scope(live_, foreign_sysfs_), /*keep_open=*/live_) {
-  if (!live_) return;
+    : tree_(root),
+      foreign_sysfs_(tree_.live() && shows_another_namespace(tree_)),
+      files_(tree_, file_scope(tree_.live(), foreign_sysfs_), /*keep_open=*/tree_.live()) {
+  if (!tree_.live()) return;
   links_.emplace();
   ethtool_.emplace(kernel_ethtool());
   if (protocols) protocols_.emplace();
@@ -42,7 +46,8 @@ Snapshot Reader::read(Depth depth) {
     if (depth == Depth::everything) ethtool_->read(interfaces, names_, snapshot);
   }
   if (protocols_ && depth == Depth::everything) protocols_->read(names_, snapshot);
-  files_.read(names_, snapshot, depth);
+  const std::int64_t patience_ns = depth == Depth::everything ? kPatienceNs : kShortPatienceNs;
+  files_.read(names_, snapshot, depth, snapshot.started_ns + patience_ns);
   snapshot.finished_ns = monotonic_ns();
   return snapshot;
 }

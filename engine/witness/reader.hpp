@@ -37,12 +37,13 @@ struct Delta {
 class Reader {
  public:
   // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev where
-  // netlink is denied), driver statistics by the ethtool ioctl, InfiniBand counters from /sys. Any
-  // other root is a saved or made-up tree of which only files are read. Construct it in the network
-  // namespace that is to be observed.
+  // netlink is denied), driver statistics by the ethtool ioctl, RDMA and cxi counters from /sys.
+  // Any other root is a tree of another machine, of which only files are read (base/tree.hpp).
+  // Construct it in the network namespace that is to be observed.
   // `protocols`: the kernel's own TCP, UDP and IP counters too.
   explicit Reader(const std::string& root = "/", bool protocols = false);
 
+  // Bounded in time: counters that do not answer by then are not readable this time.
   Snapshot read(Depth depth = Depth::everything);
   Delta delta(const Snapshot& before, const Snapshot& after) const;
 
@@ -52,7 +53,7 @@ class Reader {
   bool foreign_sysfs() const { return foreign_sysfs_; }
 
  private:
-  const bool live_;
+  const Tree tree_;
   const bool foreign_sysfs_;
   NameTable names_;
   std::optional<LinkCounters> links_;

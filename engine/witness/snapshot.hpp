@@ -33,10 +33,16 @@ class NameTable {
 // times a second; the driver's statistics may cost a conversation with the NIC's firmware.
 enum class Depth { everything, bytes };
 
+inline bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
 // Counters of traffic, as against those of trouble: net/*/tx_bytes, port_xmit_data, ip4OutOctets
-// ...
+// ... Of cxi, whose telemetry has a thousand names, also packets, by which its bytes are checked.
 inline bool tells_bytes(std::string_view name) {
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
+  if (name.starts_with("cxi/"))
+    return contains(leaf, "octets") || contains(leaf, "bytes") || contains(leaf, "pkts");
   return leaf.ends_with("_bytes") || leaf.ends_with("Octets") || leaf == "port_xmit_data" ||
          leaf == "port_rcv_data";
 }

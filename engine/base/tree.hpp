@@ -1,0 +1,87 @@
+// The files of one machine, which others wrote: "/" itself, or a folder that holds those of another
+// one (recorded, made up, or a host's that a container has mounted). Bounded in size and number,
+// regular files only, and no link leads out of the folder: in it, an absolute link begins at the
+// folder, as it did on the machine that it was taken from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bounded_file.hpp"
+
+namespace wireproof {
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int release() {
+    const int number = number_;
+    number_ = -1;
+    return number;
+  }
+
+ private:
+  int number_;
+};
+
+/// Paths are relative to the root, without a leading "/". Not for several threads at once.
+class Tree {
+ public:
+  static constexpr std::size_t kMostEntries = 65536;  // of one folder
+
+  explicit Tree(std::string root = "/");
+
+  /// This machine's own files.
+  bool live() const { return live_; }
+  const std::string& root() const { return root_; }
+
+  FileText read(const std::string& path, std::size_t limit) const;
+  /// First line without surrounding blanks; "" when the file cannot be read.
+  std::string line(const std::string& path) const;
+  std::optional<std::uint64_t> number(const std::string& path) const;
+  /// Sorted names of the entries; empty when there is no such folder.
+  std::vector<std::string> list(const std::string& folder) const;
+  /// Whether something is there, links followed.
+  bool exists(const std::string& path) const;
+  bool is_folder(const std::string& path) const;
+  /// Text of a symbolic link, and its last component; "" when it is none.
+  std::string target(const std::string& path) const;
+  std::string target_name(const std::string& path) const;
+  /// A regular file, opened with `flags` (O_RDONLY, O_WRONLY); nothing, with errno set, for
+  /// anything else: opening some device nodes has side effects, a FIFO would wait for its writer.
+  Descriptor open(const std::string& path, int flags) const;
+
+ private:
+  struct Place {
+    int folder = -1;   // borrowed from the cache, or `owner`
+    Descriptor owner;  // when the leaf was a link
+    std::string leaf;  // no link, unless links were not to be followed
+  };
+  std::optional<Place> locate(const std::string& path, bool follow_last) const;
+  int folder_of(const std::string& path) const;
+
+  std::string root_;
+  bool live_;
+  Descriptor base_;
+  mutable std::string cached_path_;  // of the folder that was last used: files come in rows
+  mutable Descriptor cached_;
+};
+
+/// What stands in for "{host}" and "{rank}" in a root. Throws Failure where the host's name could
+/// lead elsewhere.
+std::string expand_root(std::string root, const std::string& host, int rank);
+
+}  // namespace wireproof

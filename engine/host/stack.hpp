@@ -1,0 +1,19 @@
+// What stands on what: VLANs, bonds, bridges and their members.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/links.hpp"
+#include "base/tree.hpp"
+#include "host/nic.hpp"
+
+namespace wireproof::host {
+
+/// `lower`, `master` and `link_kind` as sysfs shows them; for a kind that sysfs does not name, "".
+void stack_from_tree(const Tree& tree, Nic& nic);
+
+/// The same as the kernel says; `nics` are those of `links`, in the same order.
+void stack_from_kernel(const std::vector<Link>& links, std::vector<Nic>& nics);
+
+}  // namespace wireproof::host

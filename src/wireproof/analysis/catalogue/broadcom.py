@@ -33,12 +33,13 @@ BNXT = Family(
         ),
         netdev(
             "linux drivers/net/ethernet/broadcom/bnxt/bnxt.c bnxt_get_ring_stats: rings' contexts, which the adapter "
-            "writes once in stats-block-usecs (1 s)",
-            refresh_ms=1000.0,
+            "writes once in stats-block-usecs (1 s) and bnxt_timer adds up once a second",
+            refresh_ms=2000.0,
             misses="RDMA",
         ),
     ),
     source="linux drivers/net/ethernet/broadcom/bnxt, drivers/infiniband/hw/bnxt_re",
+    note="With `ethtool -C NIC stats-block-usecs 0` its counters stand still.",
 )
 
 TG3 = Family(

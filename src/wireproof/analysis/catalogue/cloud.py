@@ -60,14 +60,22 @@ MANA = Family(
     name="Microsoft Azure Network Adapter (mana, mana_ib)",
     drivers=("mana", "mana_ib*"),
     rows=(
+        hw_counters(
+            "tx_bytes",
+            "rx_bytes",
+            "linux drivers/infiniband/hw/mana/counters.c mana_ib_port_stats_desc (2025 and later; before that "
+            "hw_counters "
+            "hold events only); unchecked: whether all RDMA operations are in it",
+            packets_tx="tx_pkt",
+            packets_rx="rx_pkt",
+            quality="lower-bound",
+        ),
         netdev(
             "linux drivers/net/ethernet/microsoft/mana/mana_en.c mana_get_stats64: rings, live",
             misses="RDMA",
         ),
     ),
     source="linux drivers/net/ethernet/microsoft/mana, drivers/infiniband/hw/mana",
-    blind=("rdma",),
-    note="mana_ib's hw_counters hold events and requests; we know of no bytes in them.",
 )
 
 NETVSC = Family(
@@ -90,9 +98,19 @@ NETVSC = Family(
 ERDMA = Family(
     name="Alibaba eRDMA (erdma)",
     drivers=("erdma*",),
-    rows=(),
-    source="unchecked: the files of its hw_counters were not read",
-    blind=("rdma",),
+    rows=(
+        hw_counters(
+            "tx_bytes_cnt",
+            "rx_bytes_cnt",
+            "linux drivers/infiniband/hw/erdma/erdma_verbs.c erdma_descs (2023 and later): the firmware's numbers; "
+            "unchecked: whether the bytes of retransmissions and headers are in it",
+            packets_tx="tx_packets_cnt",
+            packets_rx="rx_packets_cnt",
+            quality="lower-bound",
+        ),
+    ),
+    source="linux drivers/infiniband/hw/erdma",
+    note="Its Ethernet side is a virtio_net interface.",
 )
 
 VIRTIO = Family(

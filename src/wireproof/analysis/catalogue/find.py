@@ -62,10 +62,10 @@ def _without_driver(own: Family) -> Family:
 
 def _together(own: Family | None, below: Family) -> Family:
     """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the adapter itself."""
-    if own is None or own is below or not own.stacked:
-        return below if below.has_rdma or own is None else _soft(below)
     if not below.has_rdma:
-        return _with_blind_rdma(own)
+        return _with_blind_rdma(own) if own is not None and own.stacked else _soft(below)
+    if own is None or own is below or not (own.stacked or _without_interface(below)):
+        return below
     device = tuple(_above(row, own) for row in below.rows if any("{device}" in name for name in row.tx))
     return replace(
         own,
@@ -75,6 +75,11 @@ def _together(own: Family | None, below: Family) -> Family:
         blind=below.blind,
         note=f"{own.note} {below.note}".strip(),
     )
+
+
+def _without_interface(below: Family) -> bool:
+    """True for an RDMA device beside an interface of another driver (erdma beside virtio_net)."""
+    return not any("{nic}" in name for row in below.rows for name in row.tx)
 
 
 def _above(row: Row, own: Family) -> Row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, netdev
+from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev
 from wireproof.analysis.catalogue.row import Family, Row
 
 __all__ = ["MAKERS"]
@@ -37,6 +37,28 @@ IONIC = Family(
     name="AMD Pensando (ionic)",
     drivers=("ionic*",),
     rows=(
+        ethtool(
+            "octets_tx_ok",
+            "octets_rx_ok",
+            "linux drivers/net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc: the port's block, "
+            "which the "
+            "firmware writes; unchecked: how often",
+            packets_tx="frames_tx_ok",
+            packets_rx="frames_rx_ok",
+            refresh_ms=2000.0,
+            function="physical",
+            quality="lower-bound",
+        ),
+        hw_counters(
+            "tx_rdma_ucast_bytes",
+            "rx_rdma_ucast_bytes",
+            "linux drivers/infiniband/hw/ionic/ionic_hw_stats.c (6.18 and later; before that AMD's own driver): "
+            "names and "
+            "numbers are the firmware's, these are in use on Pollara; unchecked: what they include",
+            packets_tx="tx_rdma_ucast_pkts",
+            packets_rx="rx_rdma_ucast_pkts",
+            quality="lower-bound",
+        ),
         netdev(
             "linux drivers/net/ethernet/pensando/ionic/ionic_lif.c ionic_get_stats64: the firmware's block of "
             "the function, "
@@ -46,9 +68,8 @@ IONIC = Family(
             misses="RDMA",
         ),
     ),
-    source="linux drivers/net/ethernet/pensando/ionic",
-    blind=("rdma",),
-    note="Its InfiniBand counter files are empty, and the hw_counters of ionic_rdma were not read by us.",
+    source="linux drivers/net/ethernet/pensando/ionic, drivers/infiniband/hw/ionic",
+    note="Its port_xmit_data is empty.",
 )
 
 QEDE = Family(

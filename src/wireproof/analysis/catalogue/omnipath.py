@@ -43,11 +43,9 @@ QIB = Family(
         port_data(
             "linux drivers/infiniband/hw/qib/qib_mad.c pma_get_portcounters_ext: 4-byte words sent and received "
             "(wordsend, "
-            "wordrcv) of the port; 64 bits; pma_get_portcounters pegs the 32-bit form",
+            "wordrcv) of the port, 64 bits (IB_PMA_CLASS_CAP_EXT_WIDTH), less what was cleared",
             "any",
             "wire",
-            pegs=True,
-            width=32,
         ),
         netdev(_IPOIB, misses="PSM and verbs"),
     ),

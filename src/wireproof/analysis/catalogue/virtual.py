@@ -59,7 +59,8 @@ SOFT_RDMA = Family(
     drivers=("rdma_rxe", "rxe", "siw"),
     rows=(),
     source="linux drivers/infiniband/sw/rxe/rxe_net.c rxe_send (an IP packet of the interface below), "
-    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); rxe's hw_counters hold packets and events, no bytes",
+    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); rxe's hw_counters hold packets and events, no bytes; "
+    "newer kernels fill port_xmit_data too",
     note="Its bytes are the interface's own, which then shows RDMA and TCP as one.",
 )
 

@@ -66,8 +66,8 @@ MANA = Family(
             "linux drivers/infiniband/hw/mana/counters.c mana_ib_port_stats_desc (2025 and later; before that "
             "hw_counters "
             "hold events only); unchecked: whether all RDMA operations are in it",
-            packets_tx="tx_pkt",
-            packets_rx="rx_pkt",
+            packets_tx="tx_packets",
+            packets_rx="rx_packets",
             quality="lower-bound",
         ),
         netdev(

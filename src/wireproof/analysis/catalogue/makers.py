@@ -30,6 +30,7 @@ CXI = Family(
     ),
     source="github HewlettPackard/shs-cxi-driver docs/ABI/testing/sysfs-class-cxi",
     blind=("rdma",),
+    deviceless=True,
     note="Files of /sys/class/cxi/DEVICE/device/telemetry. Where they are hidden, MPI's traffic is not seen at all.",
 )
 
@@ -38,13 +39,13 @@ IONIC = Family(
     drivers=("ionic*",),
     rows=(
         ethtool(
-            "octets_tx_ok",
-            "octets_rx_ok",
+            "octets_tx_total",
+            "octets_rx_all",
             "linux drivers/net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc: the port's block, "
             "which the "
             "firmware writes; unchecked: how often",
-            packets_tx="frames_tx_ok",
-            packets_rx="frames_rx_ok",
+            packets_tx="frames_tx_all",
+            packets_rx="frames_rx_all",
             refresh_ms=2000.0,
             function="physical",
             quality="lower-bound",
@@ -150,6 +151,7 @@ ENIC = Family(
     ),
     source="linux drivers/net/ethernet/cisco/enic, drivers/infiniband/hw/usnic (no counters)",
     blind=("rdma",),
+    deviceless=True,
 )
 
 BE2NET = Family(

@@ -43,9 +43,11 @@ QIB = Family(
         port_data(
             "linux drivers/infiniband/hw/qib/qib_mad.c pma_get_portcounters_ext: 4-byte words sent and received "
             "(wordsend, "
-            "wordrcv) of the port, 64 bits (IB_PMA_CLASS_CAP_EXT_WIDTH), less what was cleared",
+            "wordrcv) of the port, 64 bits (IB_PMA_CLASS_CAP_EXT_WIDTH), less what was cleared; the 32-bit form pegs",
             "any",
             "wire",
+            width=32,
+            pegs=True,
         ),
         netdev(_IPOIB, misses="PSM and verbs"),
     ),

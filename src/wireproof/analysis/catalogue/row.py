@@ -79,8 +79,9 @@ class Family:
     ``drivers``: shell patterns, lower case; ``kinds``: the kernel's words for virtual interfaces (``link_kind``).
     ``rows``: the best first, per carrier; where the first of a carrier cannot be read, the next one serves. ``blind``:
     carriers that no counter of their own shows (``rdma`` of usNIC, of qedr): where no row of carrier ``any`` can be
-    read, what they carry stays unproven. ``stacked``: its bytes count again in the interfaces below. ``note``: what a
-    reader of the documentation page should know.
+    read, what they carry stays unproven. ``deviceless``: they pass it without a device in /sys/class/infiniband.
+    ``stacked``: its bytes count again in the interfaces below. ``note``: what a reader of the documentation page
+    should know.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Family:
     stacked: bool = False
     note: str = ""
     kinds: tuple[str, ...] = ()
+    deviceless: bool = False
 
     @property
     def has_rdma(self) -> bool:

@@ -66,7 +66,7 @@ def nics_of(scene: Scene, machine: Machine) -> list[Nic]:
 def claim_of(scene: Scene) -> Claim:
     """What the user said: two hosts, perhaps a NIC, perhaps a link."""
     link = link_from_name(scene.link) if scene.link else None
-    return Claim(hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic=scene.nic) for rank in (0, 1)], link=link)
+    return Claim(hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)], link=link)
 
 
 def run_of(world: Timeline) -> Run:

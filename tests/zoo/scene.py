@@ -72,7 +72,7 @@ class Other:
 class Scene:
     """``nic``: claimed on both hosts ("" none). ``late_s``: everything is refreshed so seldom. ``start``: see
     ``Machine``. ``hidden``: beginnings of file names that cannot be read. ``one_adapter``: both hosts are functions of
-    it. ``rate`` and ``latency_s``: of the path that was really taken.
+    it. ``rate`` and ``latency_s``: of the path that was really taken. ``far``: the other host's adapter if it differs.
     """
 
     adapter: Adapter
@@ -92,6 +92,15 @@ class Scene:
     seed: int = 1
     with_rail: bool = True
     link: str = ""
+    far: Adapter | None = None
+
+    def end(self, host: int) -> Adapter:
+        """The adapter of one host."""
+        return self.far if host == 1 and self.far is not None else self.adapter
+
+    def claim(self, host: int) -> str:
+        """The NIC that is claimed there."""
+        return self.end(host).claimed if self.nic == self.adapter.claimed else self.nic
 
 
 @dataclass
@@ -139,9 +148,9 @@ def _other(value: str, digit: str) -> str:
 
 def ports_of(scene: Scene, host: int) -> tuple[Port, ...]:
     """All ports of one host, loopback aside."""
-    own = [ETH0, *scene.adapter.ports]
+    own = [ETH0, *scene.end(host).ports]
     if scene.with_rail:
-        own.append(rail_of(scene.adapter))
+        own.append(rail_of(scene.end(host)))
     if host == 0 or scene.one_adapter:
         first = [own[0]]
         return tuple([_second(first[0])] if host else first) + tuple(own[1:])
@@ -187,22 +196,31 @@ def _carry(world: Timeline, played: Played) -> None:
     scene, point = world.scene, played.point
     for count, (origin, target) in ((played.forward, (0, 1)), (played.backward, (1, 0))):
         ends = (point.origin, point.target)
-        for number, share, shares, carrier in _paths(scene):
+        out, back = ends[origin], ends[target]
+        for path, share in _paths(scene.move):
             if share > 0 and count:
+                carrier = {"eth0": "kernel", "loop": "loop"}.get(path, scene.move.carrier)
+                if path == "rail":
+                    carrier = _rail_carrier(scene)
                 flow = _flow(scene, played, count, share, carrier)
-                _send(world, flow, (ends[origin], ends[target]), shares, number)
+                _send(world, flow, (out, back), path)
 
 
-def _paths(scene: Scene) -> list[tuple[str, float, Mapping[str, tuple[float, float]], str]]:
-    move, adapter = scene.move, scene.adapter
-    rail = rail_of(adapter)
-    rail_carrier = move.carrier if any(move.carrier in file.counts for file in rail.files) or rail.device else "kernel"
-    return [
-        ("claimed", move.claimed, adapter.shares.get(move.carrier, {}), move.carrier),
-        ("rail", move.rail, {rail.name: (1.0, 1.0)}, rail_carrier),
-        ("eth0", move.eth0, {"eth0": (1.0, 1.0)}, "kernel"),
-        ("loop", move.loop, {"lo": (1.0, 1.0)}, "loop"),
-    ]
+def _paths(move: Move) -> list[tuple[str, float]]:
+    return [("claimed", move.claimed), ("rail", move.rail), ("eth0", move.eth0), ("loop", move.loop)]
+
+
+def _rail_carrier(scene: Scene) -> str:
+    """RDMA on the second rail too, where both hosts' second rail can."""
+    rails = [rail_of(scene.end(host)) for host in (0, 1)]
+    return scene.move.carrier if all(rail.device for rail in rails) else "kernel"
+
+
+def _seen_by(scene: Scene, host: int, path: str, carrier: str) -> Mapping[str, tuple[float, float]]:
+    """Port name -> share of a flow on that path that the port's files see, (tx, rx)."""
+    if path == "claimed":
+        return scene.end(host).shares.get(carrier, {})
+    return {rail_of(scene.end(host)).name if path == "rail" else path: (1.0, 1.0)}
 
 
 def _flow(scene: Scene, played: Played, count: int, share: float, carrier: str) -> Flow:
@@ -214,22 +232,19 @@ def _flow(scene: Scene, played: Played, count: int, share: float, carrier: str) 
     return Flow("tx", played.start_s, played.end_s, float(count * size) * share, packets, carrier, {}, reach)
 
 
-def _send(
-    world: Timeline, flow: Flow, ends: tuple[int, int], shares: Mapping[str, tuple[float, float]], path: str
-) -> None:
+def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str) -> None:
     """Payload from the first end to the second, acknowledgements back."""
     out, back = (world.machines[end] for end in ends)
     if path == "loop":
         for way in ("tx", "rx"):
             out.add(replace(flow, way=way, shares={"lo": 1.0}))
         return
-    tx = {name: pair[0] for name, pair in shares.items()}
-    rx = {name: pair[1] for name, pair in shares.items()}
     acks = replace(flow, payload=0.0, packets=flow.packets * _ACK.get(flow.carrier, 0.5))
-    out.add(replace(flow, way="tx", shares=tx))
-    back.add(replace(flow, way="rx", shares=rx))
-    back.add(replace(acks, way="tx", shares=tx))
-    out.add(replace(acks, way="rx", shares=rx))
+    for machine, host, data_way, ack_way in ((out, ends[0], "tx", "rx"), (back, ends[1], "rx", "tx")):
+        seen = _seen_by(world.scene, host, path, flow.carrier)
+        ways = {"tx": {n: pair[0] for n, pair in seen.items()}, "rx": {n: pair[1] for n, pair in seen.items()}}
+        machine.add(replace(flow, way=data_way, shares=ways[data_way]))
+        machine.add(replace(acks, way=ack_way, shares=ways[ack_way]))
 
 
 def _disturb(world: Timeline) -> None:
@@ -240,14 +255,15 @@ def _disturb(world: Timeline) -> None:
         for other in world.scene.others:
             if host not in other.hosts:
                 continue
-            shares = _shares_of(world.scene, other)
+            shares = _shares_of(world.scene, other, host)
             for start, end in _times(world, other):
                 _background(machine, other.port, shares, other.rate, start, end, other.carrier, other.ways)
 
 
-def _shares_of(scene: Scene, other: Other) -> Mapping[str, tuple[float, float]]:
-    if other.port == scene.adapter.claimed:
-        return scene.adapter.shares.get(other.carrier, {other.port: (1.0, 1.0)})
+def _shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float, float]]:
+    """``claimed`` and ``rail`` mean these ports of each host."""
+    if other.port in ("claimed", "rail"):
+        return _seen_by(scene, host, other.port, other.carrier)
     return {other.port: (1.0, 1.0)}
 
 

@@ -139,7 +139,7 @@ def _expect_memory(adapter: Adapter) -> Expected:
 
 def _busy_memory(adapter: Adapter) -> Scene:
     carrier = "kernel" if adapter.speaks_kernel() else adapter.carrier
-    other = Other(adapter.claimed, 0.6 * adapter.rate, carrier=carrier, during_points=True)
+    other = Other("claimed", 0.6 * adapter.rate, carrier=carrier, during_points=True)
     return _memory(adapter, others=(other,))
 
 
@@ -150,7 +150,7 @@ def _expect_busy_memory(adapter: Adapter) -> Expected:
 
 def _busy_healthy(adapter: Adapter) -> Scene:
     carrier = "kernel" if adapter.speaks_kernel() else adapter.carrier
-    return _best(adapter, others=(Other(adapter.claimed, 0.03 * adapter.rate, carrier=carrier),))
+    return _best(adapter, others=(Other("claimed", 0.03 * adapter.rate, carrier=carrier),))
 
 
 def _expect_busy_healthy(adapter: Adapter) -> Expected:

@@ -1,0 +1,140 @@
+"""What a careful reader of the same files could conclude, from the true volumes and the resolution of the files.
+
+It knows the zoo's own description of each file and none of the product's code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.zoo.parts import Adapter
+from tests.zoo.scene import Other, Played, Timeline
+from tests.zoo.situations import best_level, counting
+
+__all__ = ["Opinion", "opinion"]
+
+_LARGE = 65536
+_LOOKS_LIKE = (0.9, 1.6)
+_QUIET = 0.05
+_NARROW_BYTES = 8e9
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """The truth, and what can be known of it.
+
+    ``crossed_share``: of the payload, over any wire. ``elsewhere_share``: over unclaimed ports. ``whole``: all of it on
+    the claimed port (or on one port where none is claimed). ``wire_level``: a proof at the physical port is true.
+    ``blurred``: unannounced other traffic makes the files read like another world's (``blurred_small``: at
+    these points). ``decision``: the proof that an
+    expert would state, "" where he would not.
+    """
+
+    may_be_on_wire: bool
+    crossed_share: float
+    elsewhere_share: float
+    whole: bool
+    wire_level: bool
+    blurred: bool
+    decision: str
+    blurred_small: frozenset[int] = frozenset()
+
+
+def opinion(world: Timeline) -> Opinion:
+    """The expert's opinion of a played scene."""
+    scene = world.scene
+    move = scene.move
+    crossed = 0.0 if move.turned else move.claimed + move.rail + move.eth0
+    ours = move.claimed if scene.nic else max(move.claimed, move.rail, move.eth0)
+    whole = ours > 0.98 and not move.turned
+    nameless = move.turned and not any(port.identity for port in scene.adapter.ports)
+    all_wires = crossed > 0.98 and not scene.nic
+    return Opinion(
+        may_be_on_wire=whole or nameless or all_wires,
+        crossed_share=crossed,
+        elsewhere_share=move.rail + move.eth0 if scene.nic else 0.0,
+        whole=whole,
+        wire_level=not move.turned,
+        blurred=_blurred(world, ours),
+        decision=_decision(world, whole),
+        blurred_small=frozenset(number for number, played in enumerate(world.played) if _small_blurred(world, played)),
+    )
+
+
+def _noise(world: Timeline, played: Played, *, quiet_too: bool) -> float:
+    """Other bytes in the busier direction during a point, as a share of its payload; the largest of all ports.
+
+    ``quiet_too`` False: only what the quiet moments beside the point do not announce.
+    """
+    payload = max(1.0, float(played.forward * played.point.size))
+    found = 0.0
+    for other in world.scene.others:
+        overlap = min(played.end_s, other.end_s) - max(played.start_s, other.start_s)
+        if other.during_points:
+            overlap = played.end_s - played.start_s
+        if overlap > 0 and (quiet_too or not _announced(other, played)):
+            found += other.rate * overlap / payload
+    return found
+
+
+def _announced(other: Other, played: Played) -> bool:
+    return not other.during_points and other.start_s < played.start_s - 0.05 and other.end_s > played.end_s + 0.05
+
+
+def _blurred(world: Timeline, ours: float) -> bool:
+    """At some large point unannounced traffic has about the volume of what is missing: the files cannot tell."""
+    for played in world.played:
+        if played.point.size < _LARGE:
+            continue
+        noise = _noise(world, played, quiet_too=False)
+        if noise > _QUIET and (_LOOKS_LIKE[0] <= ours + noise <= _LOOKS_LIKE[1] or noise >= 0.4):
+            return True
+    return False
+
+
+def _small_blurred(world: Timeline, played: Played) -> bool:
+    """Packets of other traffic are as large as these messages: neither bytes nor packets tell them apart."""
+    noise = _noise(world, played, quiet_too=False)
+    return 512 <= played.point.size < _LARGE and 0.3 <= noise <= 6
+
+
+def _decision(world: Timeline, whole: bool) -> str:
+    scene, move = world.scene, world.scene.move
+    if scene.hidden or not all(scene.end(host).known for host in (0, 1)) or _too_loud(world):
+        return ""
+    if move.turned:
+        return "off-wire" if all(best_level(scene.end(h), move.carrier) == "wire" for h in (0, 1)) else ""
+    dark = _dark(world)
+    if move.claimed + move.rail + move.eth0 < 0.01:
+        return "" if dark else "off-wire"
+    if move.eth0 > 0.98:
+        return "wrong-path" if scene.nic else "on-wire"
+    if not all(_sees(world, scene.end(host), move.carrier) for host in (0, 1)):
+        return ""
+    if move.claimed > 0.98:
+        return "on-wire"
+    if dark or not scene.nic:
+        return "on-wire" if whole and not dark else ""
+    return "wrong-path" if move.claimed < 0.01 else "mixed"
+
+
+def _too_loud(world: Timeline) -> bool:
+    return any(_noise(world, p, quiet_too=True) > _QUIET for p in world.played if p.point.size >= _LARGE)
+
+
+def _dark(world: Timeline) -> bool:
+    """Some carrier of some port could have moved it unseen."""
+    return any(not _sees(world, end, one) for end in (world.scene.end(0), world.scene.end(1)) for one in end.shares)
+
+
+def _sees(world: Timeline, adapter: Adapter, carrier: str) -> bool:
+    """A byte counter of the path shows the carrier, and did not come to its end."""
+    if best_level(adapter, carrier) is None:
+        return False
+    files = counting(adapter.ports, set(adapter.shares[carrier]), carrier)
+    wide = [file for file in files if file.width > 32]
+    return bool(wide) or (world.scene.start == "anywhere" and _volume(world.played) < _NARROW_BYTES)
+
+
+def _volume(played: list[Played]) -> float:
+    return sum(float((one.forward + one.backward) * one.point.size) for one in played)

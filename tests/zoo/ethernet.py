@@ -31,13 +31,15 @@ def _roce(driver: str, device: str, *more: object, speed: int = 100000, **change
 _IP_OCTETS = (
     *hw("ip4OutOctets", "ip4InOctets", RDMA, header=44),
     *hw("ip4OutPkts", "ip4InPkts", RDMA, what="packets"),
+    *hw("ip6OutOctets", "ip6InOctets", frozenset()),
+    *hw("ip6OutPkts", "ip6InPkts", frozenset(), what="packets"),
 )
 _NIC = {
     "ice": ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire"),
     "i40e": ethtool("port.tx_bytes", "port.rx_bytes", ALL, "wire"),
     "bnxt": ethtool("tx_bytes", "rx_bytes", ALL, "wire", age_ms=1000.0),
     "hns3": ethtool("mac_tx_total_oct_num", "mac_rx_total_oct_num", ALL, "wire"),
-    "ionic": ethtool("octets_tx_total", "octets_rx_all", ALL, "wire"),
+    "ionic": ethtool("octets_tx_total", "octets_rx_all", ALL, "wire", age_ms=1000.0),
 }
 _HNS_PACKETS = hw("tx_pkt", "rx_pkt", RDMA, what="packets")
 
@@ -46,12 +48,14 @@ ADAPTERS = (
             "net/ethernet/intel/ice/ice_ethtool.c", turns=True, rate=3.1e9),
     Adapter("irdma-e810", "irdma on E810, RoCE", (_roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),), "hsn0",
             _BOTH, "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c", fast="rdma", turns=True),
-    Adapter("irdma-e810-vf", "irdma on an E810 VF (iavf)", (_roce(
-        "iavf", "rocep24s0f0v0", *_IP_OCTETS, function="virtual"),), "hsn0", _BOTH,
-        "infiniband/hw/irdma, intel/iavf: no port statistics", fast="rdma", turns=True),
+    Adapter("irdma-e810-vf", "irdma on an E810 VF (iavf)", (replace(
+        _roce("iavf", "rocep24s0f0v0", function="virtual"), files=(
+            *netdev("function", KERNEL, 2000.0), *_IP_OCTETS)),), "hsn0", _BOTH,
+        "infiniband/hw/irdma; intel/iavf: no port statistics, its own from the PF every 2 s",
+        fast="rdma", turns=True),
     Adapter("irdma-x722", "irdma on X722, iWARP", (_roce(
-        "i40e", "iwp24s0f0", *_NIC["i40e"], *hw("ip4OutOctets", "ip4InOctets", RDMA, header=44), speed=10000,
-        link_layer="Ethernet"),), "hsn0", _BOTH, "infiniband/hw/irdma/i40iw_hw.c, intel/i40e/i40e_ethtool.c",
+        "i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"),), "hsn0", _BOTH,
+        "infiniband/hw/irdma/i40iw_hw.c, intel/i40e/i40e_ethtool.c",
         fast="rdma", turns=True, rate=1.25e9),
     Adapter("i40e", "i40e (X710)", (_plain("i40e", *_NIC["i40e"], speed=10000),), "hsn0", _TCP,
             "net/ethernet/intel/i40e/i40e_ethtool.c", turns=True, rate=1.25e9),
@@ -63,7 +67,7 @@ ADAPTERS = (
     Adapter("e1000e", "e1000e", (replace(_plain("e1000e", speed=1000), files=netdev("wire", ALL)),), "hsn0", _TCP,
             "net/ethernet/intel/e1000e/netdev.c: get_stats64 gives the MAC's gotc and gorc", rate=1.25e8),
     Adapter("tg3", "tg3", (replace(_plain("tg3", speed=1000), files=(
-        *netdev("wire", ALL, 1000.0), *ethtool("tx_octets", "rx_octets", ALL, "wire", age_ms=1000.0))),), "hsn0", _TCP,
+        *netdev("wire", ALL, 1000.0),)),), "hsn0", _TCP,
         "net/ethernet/broadcom/tg3.c: statistics block of the MAC, coalesced once a second", rate=1.25e8),
     Adapter("bnxt_en", "bnxt_en without RDMA", (replace(
         _plain("bnxt_en"), files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),), "hsn0", _TCP,
@@ -75,9 +79,11 @@ ADAPTERS = (
             *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
             *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0))),), "hsn0", _BOTH,
         "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context", fast="rdma", turns=True),
-    Adapter("ionic", "ionic (Pensando), RoCE", (_roce(
-        "ionic", "ionic_0", *_NIC["ionic"],
-        *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA)),), "hsn0", _BOTH,
+    Adapter("ionic", "ionic (Pensando), RoCE", (replace(
+        _roce("ionic", "ionic_0"), files=(
+            *netdev("function", KERNEL, 1000.0), *_NIC["ionic"],
+            *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
+            *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"))),), "hsn0", _BOTH,
         "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the firmware)", fast="rdma",
         turns=True),
     Adapter("qede", "qede without RDMA", (replace(_plain("qede"), files=netdev("function", KERNEL, 1000.0)),), "hsn0",

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
-from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
+from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline, settle_s
 
 from wireproof.analysis import estimate
 from wireproof.model.claim import Claim, HostClaim
@@ -112,9 +112,8 @@ def _idle(world: Timeline, rank: int) -> Idle:
 
 def _total(world: Timeline, rank: int) -> Total:
     start, end = world.begin_s, world.end_s
-    late = world.scene.late_s
     return Total(
-        rank=rank, interval_ns=(end - start) * _NS, settled_ns=late * 1.2 * _NS, source="netlink",
+        rank=rank, interval_ns=(end - start) * _NS, settled_ns=settle_s(world.scene) * _NS, source="netlink",
         counters=_changed(world.machines[rank], start, end), foreign_sysfs=world.scene.hidden,
     )  # fmt: skip
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from tests.zoo.parts import ALL, KERNEL, Adapter, File, Port
 from tests.zoo.ramp import Flow, Machine
 
-__all__ = ["ETH0", "Move", "Other", "Point", "Scene", "Timeline", "ports_of", "rail_of", "timeline"]
+__all__ = ["ETH0", "Move", "Other", "Point", "Scene", "Timeline", "ports_of", "rail_of", "settle_s", "timeline"]
 
-IDLE_S, QUIET_S, GAP_S, SETTLE_S = 0.2, 0.05, 0.002, 1.2
+IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
 _CHATTER = {"eth0": 20e3, "": 400.0}
 _ACK = {"kernel": 0.5, "rdma": 0.06, "psm": 0.06}
 _PAYLOAD_PER_PACKET = {"rdma": 4096, "psm": 8192}
@@ -178,9 +178,15 @@ def timeline(scene: Scene) -> Timeline:
         now = played.end_s + GAP_S + QUIET_S
         world.played.append(played)
         _carry(world, played)
-    world.end_s = now + SETTLE_S + 1.1 * scene.late_s
+    world.end_s = now + settle_s(scene)
     _disturb(world)
     return world
+
+
+def settle_s(scene: Scene) -> float:
+    """How long must be waited for the slowest counter."""
+    ages = [file.age_ms / 1e3 for host in (0, 1) for port in ports_of(scene, host) for file in port.files]
+    return 0.1 + 1.2 * max(scene.late_s, *ages)
 
 
 def _timed(scene: Scene, point: Point, start_s: float) -> Played:

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "plan/members.hpp"
+#include "plan/model_counter.hpp"
 #include "plan/pair_point.hpp"
 #include "plan/pattern_kind.hpp"
 #include "plan/statement.hpp"
@@ -111,6 +112,7 @@ void read_policy(Statement& line, Draft& plan) {
 
 void read_witness(Statement& line, Draft& plan) {
   assign(plan.witness.idle_ms, line.take_number<int>("idle_ms", 0, 60'000));
+  assign(plan.witness.settle_ms, line.take_number<int>("settle_ms", 0, 60'000));
   assign(plan.witness.root, line.take("root"));
 }
 
@@ -261,11 +263,16 @@ void read_point(Statement& line, Draft& plan) {
   plan.points.push_back(std::move(point));
 }
 
+void read_model_counter(Statement& line, Draft& plan) {
+  plan.model_counters.push_back(take_model_counter(line));
+}
+
 using Reader = void (*)(Statement&, Draft&);
 constexpr std::pair<std::string_view, Reader> kReaders[] = {
     {"run", read_run},       {"transport", read_transport}, {"rank", read_rank},
     {"policy", read_policy}, {"witness", read_witness},     {"model", read_model},
     {"fact", read_fact},     {"point", read_point},         {"model_fault", read_model_fault},
+    {"model_counter", read_model_counter},
 };
 
 Reader find_reader(const Statement& line) {
@@ -279,7 +286,7 @@ Reader find_reader(const Statement& line) {
 
 /// Statements that may come once.
 bool is_single(std::string_view keyword) {
-  return keyword != "rank" && keyword != "fact" && keyword != "point" && keyword != "model_fault";
+  return keyword != "rank" && keyword != "fact" && keyword != "point" && !keyword.starts_with("model_");
 }
 
 void check_whole(const Plan& plan, const std::set<std::string>& seen) {
@@ -287,6 +294,7 @@ void check_whole(const Plan& plan, const std::set<std::string>& seen) {
   if (plan.transport == TransportKind::model && !plan.model) {
     throw bad_plan("plan: transport kind=model needs a model statement");
   }
+  check_model_counters(plan);
 }
 
 }  // namespace

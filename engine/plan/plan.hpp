@@ -84,8 +84,11 @@ struct Policy {
   Teardown teardown = Teardown::none;  ///< when a pair's connection is given up
 };
 
+/// `root`: the folder whose files are read in place of this machine's; "{host}" and "{rank}" in it
+/// stand for the rank's. `settle_ms`: how late the slowest counter may be refreshed.
 struct WitnessPolicy {
   int idle_ms = 200;
+  int settle_ms = 0;
   std::string root = "/";
 };
 
@@ -107,6 +110,28 @@ struct ModelFault {
   double tx = 1;
   double rx = 1;
   double latency_ns = 0;
+};
+
+/// A counter file of `rank`'s tree that the model moves as an adapter would: start, and so much for
+/// each byte and message that the rank sends (tx) and receives (rx), and other traffic between
+/// `from_ms` and `to_ms` of the run (0: to its end). It is shown anew before each reading, or at
+/// multiples of `refresh_ms` of real time; it wraps at `width` bits, or stops there (`pegs`).
+struct ModelCounter {
+  int rank = 0;
+  std::string path;       // relative to the root
+  std::string statistic;  // of a file of driver statistics: the path's part behind '#'
+  std::uint64_t start = 0;
+  int width = 64;
+  bool pegs = false;
+  int refresh_ms = 0;
+  double tx_byte = 0;
+  double rx_byte = 0;
+  double tx_message = 0;
+  double rx_message = 0;
+  double per_second = 0;
+  int from_ms = 0;
+  int to_ms = 0;
+  int line = 0;  // of the plan's text
 };
 
 struct FactRequest {
@@ -152,6 +177,7 @@ struct Plan {
   WitnessPolicy witness;
   std::optional<ModelWorld> model;
   std::vector<ModelFault> model_faults;
+  std::vector<ModelCounter> model_counters;
   std::vector<FactRequest> facts;
   std::vector<Point> points;
 };

@@ -85,6 +85,16 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"model_fault rank=1 rx=nan", "rx=nan"}, Bad{"model_fault rank=1 rx=1.5", "rx=1.5"},
         Bad{"model_fault rank=1 latency_ns=-1", "latency_ns=-1"},
         Bad{"point id=1 pattern=put message_bytes=8 detail=some pairs=0-1", "detail=some"},
+        Bad{"model_counter path=a", "needs rank="}, Bad{"model_counter rank=0", "not relative"},
+        Bad{"model_counter rank=0 path=/a", "not relative"},
+        Bad{"model_counter rank=0 path=ethtool/hsn0", "ethtool/INTERFACE#STATISTIC"},
+        Bad{"model_counter rank=0 path=a#b", "ethtool/INTERFACE#STATISTIC"},
+        Bad{"model_counter rank=0 path=a width=7", "width=7"},
+        Bad{"model_counter rank=0 path=a tx_byte=-1", "tx_byte=-1"},
+        Bad{"model_counter rank=0 path=a start=-1", "start=-1"},
+        Bad{"model_counter rank=0 path=a per_second=nan", "per_second=nan"},
+        Bad{"model_counter rank=0 path=a", "needs transport kind=model"},
+        Bad{"witness settle_ms=60001", "settle_ms=60001"},
         Bad{"model latency_ns=1", "gap_ns_per_byte"}, Bad{"fact kind=file", "needs path="},
         Bad{"fact kind=command path=x", "needs argv="},
         Bad{"point id=1 pattern=cube message_bytes=8 pairs=0-1", "pattern=cube is unknown"},
@@ -114,6 +124,35 @@ TEST(Plan, ReadsFaultsOfTheModel) {
   EXPECT_EQ(plan.policy.pin, Pin::nic);
   EXPECT_EQ(plan.policy.teardown, Teardown::point);
   EXPECT_EQ(plan.points.at(0).detail, Detail::brief);
+}
+
+TEST(Plan, ReadsCountersOfTheModel) {
+  const std::string head = "wireproof-plan 1\ntransport kind=model\n";
+  const std::string model = "model latency_ns=1 gap_ns_per_byte=1\n";
+  const std::string root = "witness root=/tmp/x/{rank} settle_ms=1200\n";
+  const std::string one = "model_counter rank=1 path=ethtool/hsn0#tx_bytes_phy\n";
+  const Plan plan = parse_plan(
+      head + model + root + one +
+      "model_counter rank=0 path=sys/class/net/a/statistics/tx_bytes start=4294967290 width=32"
+      " pegs=1 refresh_ms=1000 tx_byte=0.25 rx_byte=1 tx_message=7.5 rx_message=2 per_second=1e6"
+      " from_ms=5 to_ms=10\n");
+  EXPECT_EQ(plan.witness.settle_ms, 1200);
+  ASSERT_EQ(plan.model_counters.size(), 2U);
+  EXPECT_EQ(plan.model_counters[0].path, "ethtool/hsn0");
+  EXPECT_EQ(plan.model_counters[0].statistic, "tx_bytes_phy");
+  EXPECT_EQ(plan.model_counters[0].width, 64);
+  const ModelCounter& c = plan.model_counters[1];
+  EXPECT_EQ(c.path, "sys/class/net/a/statistics/tx_bytes");
+  EXPECT_EQ(c.start, 4294967290U);
+  EXPECT_EQ(c.width, 32);
+  EXPECT_TRUE(c.pegs);
+  EXPECT_EQ(c.refresh_ms, 1000);
+  EXPECT_DOUBLE_EQ(c.tx_byte, 0.25);
+  EXPECT_DOUBLE_EQ(c.tx_message, 7.5);
+  EXPECT_DOUBLE_EQ(c.per_second, 1e6);
+  EXPECT_EQ(c.to_ms, 10);
+  EXPECT_NE(complaint(head + model + one).find("needs witness root="), std::string::npos);
+  EXPECT_NE(complaint(head + model + root + one + one).find("comes twice"), std::string::npos);
 }
 
 TEST(Plan, KeepsOnlyThePairsOfARank) {

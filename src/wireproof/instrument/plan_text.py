@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from wireproof.model.plan import FactRequest, ModelWorld, Plan, Point, Policy, RankPlace, WitnessPolicy
+from wireproof.model.plan import FactRequest, ModelCounter, ModelWorld, Plan, Point, Policy, RankPlace, WitnessPolicy
 
 __all__ = ["encode_value", "write_plan"]
 
@@ -41,7 +41,7 @@ def _rank(place: RankPlace) -> str:
     )
 
 
-def _values(struct: Policy | ModelWorld | WitnessPolicy) -> dict[str, object]:
+def _values(struct: Policy | ModelCounter | ModelWorld | WitnessPolicy) -> dict[str, object]:
     """Fields under the names of the text form, numbers as they are, texts encoded."""
     named = msgspec.to_builtins(struct)
     return {key: encode_value(value) if isinstance(value, str) else value for key, value in named.items()}
@@ -113,6 +113,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield _statement("model", **_values(plan.model))
     for fault in plan.model_faults:
         yield _statement("model_fault", rank=fault.rank, tx=fault.tx, rx=fault.rx, latency_ns=fault.latency_ns)
+    for counter in plan.model_counters:
+        yield _statement("model_counter", **_values(counter))
     yield from map(_fact, plan.facts)
     yield from map(_point, plan.points)
 

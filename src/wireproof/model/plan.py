@@ -10,6 +10,7 @@ from wireproof.model.record import Form, Pattern
 
 __all__ = [
     "FactRequest",
+    "ModelCounter",
     "ModelFault",
     "ModelWorld",
     "Plan",
@@ -62,7 +63,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and ``{rank}`` in it stand
+    for the rank's. ``settle_ms``: how late the slowest counter may be refreshed: waited for once before the first
+    point and once after the last.
+    """
+
     idle_ms: int = 200
+    settle_ms: int = 0
     root: str = "/"
 
 
@@ -87,6 +94,31 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
     tx: float = 1.0
     rx: float = 1.0
     latency_ns: float = 0.0
+
+
+class ModelCounter(msgspec.Struct, frozen=True, kw_only=True):
+    """A counter file of ``rank``'s tree that the model moves as an adapter would.
+
+    ``path``: an existing regular file below ``WitnessPolicy.root``, or one driver statistic,
+    ``ethtool/hsn0#tx_bytes_phy``. It holds ``start``, and so many counts for each payload byte and message that the
+    rank sends (``tx_``) and receives (``rx_``); ``per_second``: other traffic, from ``from_ms`` to ``to_ms`` of the run
+    (0: to its end). It wraps at ``width`` bits, or stops at the largest value (``pegs`` 1). ``refresh_ms``: it is
+    shown anew at multiples of that of real time only; 0: before each reading.
+    """
+
+    rank: int
+    path: str
+    start: int = 0
+    width: int = 64
+    pegs: int = 0
+    refresh_ms: int = 0
+    tx_byte: float = 0.0
+    rx_byte: float = 0.0
+    tx_message: float = 0.0
+    rx_message: float = 0.0
+    per_second: float = 0.0
+    from_ms: int = 0
+    to_ms: int = 0
 
 
 class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,4 +170,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     witness: WitnessPolicy = WitnessPolicy()
     model: ModelWorld | None = None
     model_faults: tuple[ModelFault, ...] = ()
+    model_counters: tuple[ModelCounter, ...] = ()
     facts: tuple[FactRequest, ...] = ()

@@ -1,0 +1,14 @@
+// The statement `model_counter`: a file that the model moves as an adapter's counter.
+#pragma once
+
+#include "plan/plan.hpp"
+#include "plan/statement.hpp"
+
+namespace wireproof {
+
+ModelCounter take_model_counter(Statement& line);
+
+/// Files are written only by the model, and only below a folder that was given for that.
+void check_model_counters(const Plan& plan);
+
+}  // namespace wireproof

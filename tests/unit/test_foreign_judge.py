@@ -336,7 +336,9 @@ def test_a_labs_shaper_is_judged_above_its_bucket_only() -> None:
 def test_an_unknown_mtu_turns_no_good_table_into_a_failure_and_is_told() -> None:
     found = judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe"))
     assert found.verdict == "pass"
-    assert any("1176.9 MB/s at 1500, 1237.6 MB/s at 9000" in line for line in found.derivation)
+    told = " ".join(found.derivation)
+    assert "1176.9 MB/s with MTU 1500, tcp_timestamps=1" in told
+    assert "1237.6 MB/s with MTU 9000, tcp_timestamps=1" in told
     assert judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe", mtu=9000)).verdict == "fail"
 
 

@@ -118,8 +118,8 @@ FLOORS_US = {
     "edr": 0.75,
     "hdr200": 0.75,
     "truescale": 1.0,
-    "roce25": 1.3,
-    "10gbe": 8.0,
+    "roce25": 1.1,
+    "10gbe": 6.0,
     "1gbe": 8.0,
 }
 
@@ -134,7 +134,7 @@ def test_floors_from_literature_are_marked_so() -> None:
         row.literature for key, row in default_table().items() if key.startswith("floor.") and key != "floor.any"
     )
     assert default_table()["floor.omnipath_switched"].value == 850
-    assert default_table()["floor.iwarp"].value == 5000
+    assert default_table()["floor.iwarp"].value == 1400
     assert default_table()["floor.tcp_ipoib"].value == 7000
     assert all(row.source and row.unit for row in default_table().values())
 
@@ -142,7 +142,7 @@ def test_floors_from_literature_are_marked_so() -> None:
 def test_time_grows_by_the_payload_over_the_rate() -> None:
     link = link_from_name("40gbe", mtu=1500)
     found = limits(link, "pingpong", "latency", 16384)
-    assert found.floor_ns == pytest.approx(8000 + 16384 / 4707.4e6 * 1e9, rel=1e-4)
+    assert found.floor_ns == pytest.approx(5000 + 16384 / 4707.4e6 * 1e9, rel=1e-4)
     assert limits(link, "stream", "stream", 16384).floor_ns == pytest.approx(16384 / 4707.4e6 * 1e9, rel=1e-4)
 
 

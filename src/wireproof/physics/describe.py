@@ -20,23 +20,39 @@ duplex: an exchange has it in each direction. Efficiency is goodput / attainable
 | protocol | payload / bytes on the line, per packet |
 |---|---|
 | kernel TCP | (MTU - 20 IP - 20 TCP - 12 timestamps) / (MTU + 14 + 4 + 20) |
-| RoCEv2 | path MTU / (path MTU + 82); the largest of 256 ... 4096 that fits the netdev's MTU |
+| RoCEv2 | path MTU / (path MTU + 82); the largest of 256 ... 4096 that leaves 96 B of the interface's MTU |
+| iWARP | (MTU - 60) / (MTU + 38) |
 | InfiniBand | MTU / (MTU + 30) |
 | Omni-Path | MTU / (MTU + 72) |
 | True Scale | bound by its adapter |
 | PSM3 | RoCE datagrams: (path MTU - 56) / (path MTU + 90) |
 | EFA, Slingshot | MTU / (MTU + 110), 4096 / (4096 + 62): headers are not published, estimates |
 | IPoIB, IPoFabric | (MTU - 52) / (MTU + 4 + fabric's header for each of its packets) |
-| PCIe | GT/s x lanes x code / 8 x MPS / (MPS + 24) x 0.985 |
+| PCIe to generation 5 | GT/s x lanes x code / 8 x MPS / (MPS + 24) x 0.985 |
+| PCIe generation 6 | 64 Gb/s x lanes / 8 x 236/256 (FLIT) x MPS / (MPS + 16) |
 
-An unknown MTU or payload size is taken at its largest, so that the ceiling is never too low; the derivation says
-so. `judge` fills an unknown MTU of an Ethernet link from the NICs that were found.
+**What is not known of a link widens it**: its MTU (Ethernet 1500 or 9000, RoCE 1024 to 4096, IPoIB 2044 to 65520), TCP
+timestamps (12 B or none), the PCIe payload size (128 to 512), how many of several rails a flow uses. The most
+favourable combination bounds the ceiling; the slowest one that the numbers fit is what is expected, and the derivation
+names them. The same holds for our own numbers and for those of other programs. `check` fills an unknown MTU of an
+Ethernet link from the NICs that were found. A RoCE MTU of exactly 1024, 2048 or 4096 may be one of the path or of the
+interface: both are tried.
 
-`judge FILE` assumes the smallest usual MTU of Ethernet (1500; RoCE 1024) that the best number fits, so that an unknown
-MTU fails no good table; the ceiling stays that of the largest.
+**Without `--link`** the link is what the port itself says: RDMA's rate after encoding (40 Gb/s QDR are 32 of data),
+the speed of the MAC, the slot. The speed of a virtual interface (veth, tun, virtio, hv_netvsc, vmxnet3, ena ...) is
+made up and no limit. A virtual function's is an upper limit only: to reach less is inconclusive, not a failure.
+
+**Rails**: `4xndr400` or `2 x edr` claims several links that carry one flow. They bound the ceiling together; a flow
+that fills only one of them is inconclusive. A bond carries a flow of kernel TCP over one member.
 
 **Shortest time.** A message of s bytes takes at least s / attainable; where the origin waits for each answer (ping-
 pong, flushed put and get) the protocol's latency floor comes on top. This bound is held at every size.
+
+There is an upper limit too: a ping-pong of up to 1 KiB that takes more than 2.5 times the usual (`typical.*`) is
+`slow-start`: a failure; inconclusive on virtual hosts, over IPoIB, and on a crowded host (from four times as much).
+
+A ping-pong of 1 MiB or more must reach the link's rate less its start and a rendezvous: three starts, at most half of
+the time. Both directions at once: 0.85 of what is expected of one.
 
 A floor marked L is from literature and practice, not from arithmetic. When the counters prove the wire and the time
 is above 0.6 of such a floor (`floor.literature_margin`), the finding is inconclusive instead of a failure: the
@@ -58,7 +74,8 @@ proven:
 | goodput too low | below 0.90 of attainable; a ping-pong less its start and a rendezvous | one EFA pair; UDP | |
 | start too slow | above 2.5 times the usual (`typical.*`) | | |
 
-Raw verbs need no MPI: three quarters of the floor. Both directions at once: 0.85 of what is expected of one.
+Raw verbs need no MPI: three quarters of the floor. TCP in user space (libvma, Onload) needs no kernel:
+`floor.tcp_bypass`.
 
 ## Your own constants
 

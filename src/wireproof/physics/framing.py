@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
-from wireproof.physics.table import Table
+from wireproof.physics.table import Table, default_table
 
-__all__ = ["goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
+__all__ = ["Framing", "framings", "goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an interface's MTU.
 _ROCE_ROOM = 96
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
+# The MTUs in common use, by the constant that assumes the largest of them.
+_USUAL_MTUS = {
+    "tcp.mtu": (1500, 9000), "iwarp.mtu": (1500, 9000),
+    "rocev2.mtu": (1024, 2048, 4096), "psm3.mtu": (1024, 2048, 4096),
+    "ipoib.mtu": (2044, 4092, 65520), "infiniband.mtu_qdr": (2048, 4096),
+    "omnipath.mtu": (8192, 10240),
+}  # fmt: skip
 _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
 
 
 def roce_path_mtu(mtu: int) -> int:
     """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024, 4096 -> 2048."""
     return max((size for size in _ROCE_MTUS if size + _ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
+
+
+class Framing(NamedTuple):
+    """Payload bytes/s of one rail with one set of the options that are not known; ``option`` names them, or is ""."""
+
+    rate: float
+    line: str
+    mtu: int | None
+    option: str
 
 
 def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
@@ -29,14 +47,20 @@ def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
         return link.mtu if link.mtu in _ROCE_MTUS else roce_path_mtu(link.mtu), ""
     if link.mtu is not None:
         return link.mtu, ""
-    key = f"{link.protocol}.mtu"
-    if link.protocol == "infiniband" and link.kind in _IB_GENERATIONS_2K:
-        key = "infiniband.mtu_qdr"
+    key = _mtu_key(link)
     return int(table[key].value), f" (MTU unknown: {table[key].value:g} assumed)"
 
 
+def _mtu_key(link: LinkClaim) -> str:
+    if over_fabric(link):
+        return "ipoib.mtu"
+    if link.protocol == "infiniband" and link.kind.partition("-")[0] in _IB_GENERATIONS_2K:
+        return "infiniband.mtu_qdr"
+    return f"{link.protocol}.mtu"
+
+
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
-    """Payload bytes/s in one direction at the line rate, and the line of arithmetic; None when there is no line."""
+    """Payload bytes/s in one direction of one rail and the line of arithmetic; None when there is no line."""
     rate = link.rate_bits_per_s
     if rate is None or link.protocol in ("shm", "loopback"):
         return None, f"{link.kind}: no line rate, so no ceiling"
@@ -45,12 +69,51 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
     if link.protocol == "truescale":
         value = min(rate / 8, table["truescale.goodput"].value)
         return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
-    if over_fabric(link):
-        return _ip_over_fabric(link, rate, table)
     mtu, remark = path_mtu(link, table)
-    payload, wire = _packet(link, mtu, table)
-    value = rate / 8 * payload / wire
-    return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
+    if over_fabric(link) and remark:
+        remark = f" (MTU unknown: {mtu} of connected mode assumed)"
+    return _carried(link, mtu, table["tcp.timestamp_option"].value, remark, table)
+
+
+def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
+    """Every usual combination of what is not known (MTU, TCP timestamps), the slowest first; () without a line rate.
+
+    The last bounds what the link can carry, the first that a number fits is what must be expected of it.
+    """
+    rate, line = goodput(link, table)
+    if rate is None:
+        return ()
+    if link.protocol == "truescale":
+        return (Framing(rate, line, None, ""),)
+    mtus = _mtus(link, table)
+    stamps = [table["tcp.timestamp_option"].value]
+    if link.protocol == "tcp" and _built_in(table, "tcp.timestamp_option"):
+        stamps.append(0.0)
+    found = []
+    for mtu in mtus:
+        for stamp in stamps:
+            named = [f"MTU {mtu}"] if len(mtus) > 1 else []
+            named += [f"tcp_timestamps={1 if stamp else 0}"] if len(stamps) > 1 else []
+            value, how = _carried(link, mtu, stamp, "", table)
+            found.append(Framing(value, how, mtu, ", ".join(named)))
+    return tuple(sorted(found))
+
+
+def _built_in(table: Table, key: str) -> bool:
+    """False for a constant that the user has set: then it is known."""
+    return table[key] is default_table()[key]
+
+
+def _mtus(link: LinkClaim, table: Table) -> list[int]:
+    """The MTUs that may hold: the given one, or the usual ones up to the largest that the table assumes."""
+    assumed, _ = path_mtu(link, table)
+    if link.mtu is not None:
+        # Of an interface it leaves room for the headers; of a path it is the payload.
+        roce = link.protocol in ("rocev2", "psm3") and link.mtu in _ROCE_MTUS
+        return sorted({roce_path_mtu(link.mtu), link.mtu}) if roce else [assumed]
+    key = _mtu_key(link)
+    usual = _USUAL_MTUS.get(key, ())
+    return sorted({*usual, assumed}) if _built_in(table, key) else [assumed]
 
 
 def over_fabric(link: LinkClaim) -> bool:
@@ -58,20 +121,24 @@ def over_fabric(link: LinkClaim) -> bool:
     return link.protocol == "tcp" and link.kind.startswith(("ipoib", "ipofabric"))
 
 
-def _ip_over_fabric(link: LinkClaim, rate: float, table: Table) -> tuple[float, str]:
-    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391, RFC 4755)."""
-    fabric = "omnipath" if link.kind.startswith("ipofabric") else "infiniband"
-    mtu = link.mtu if link.mtu is not None else int(table["ipoib.mtu"].value)
-    remark = "" if link.mtu is not None else f" (MTU unknown: {mtu} of connected mode assumed)"
-    carried = mtu + table["ipoib.encapsulation"].value
-    packets = -(-carried // table[f"{fabric}.mtu"].value)
-    wire = carried + packets * table[f"{fabric}.header"].value
-    payload = mtu - table["tcp.ip_header"].value - table["tcp.header"].value - table["tcp.timestamp_option"].value
+def _carried(link: LinkClaim, mtu: int, stamp: float, remark: str, table: Table) -> tuple[float, str]:
+    """Bytes/s of payload at this MTU and size of TCP's timestamp option, and the line of arithmetic."""
+    payload, wire = (_ip_over_fabric if over_fabric(link) else _packet)(link, mtu, stamp, table)
+    rate = link.rate_bits_per_s or 0.0
     value = rate / 8 * payload / wire
     return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
 
 
-def _packet(link: LinkClaim, mtu: int, table: Table) -> tuple[float, float]:
+def _ip_over_fabric(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tuple[float, float]:
+    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391, RFC 4755)."""
+    fabric = "omnipath" if link.kind.startswith("ipofabric") else "infiniband"
+    carried = mtu + table["ipoib.encapsulation"].value
+    packets = -(-carried // table[f"{fabric}.mtu"].value)
+    wire = carried + packets * table[f"{fabric}.header"].value
+    return mtu - table["tcp.ip_header"].value - table["tcp.header"].value - stamp, wire
+
+
+def _packet(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tuple[float, float]:
     """Payload bytes and line bytes of one full packet."""
     if link.protocol == "psm3":
         return mtu - table["psm3.inner_header"].value, mtu + table["psm3.header"].value
@@ -79,7 +146,7 @@ def _packet(link: LinkClaim, mtu: int, table: Table) -> tuple[float, float]:
         return float(mtu), mtu + table[f"{link.protocol}.header"].value
     headers = table["tcp.ip_header"].value + table["tcp.header"].value
     # Adapters that end TCP themselves leave the timestamps out.
-    headers += table["iwarp.header" if link.protocol == "iwarp" else "tcp.timestamp_option"].value
+    headers += table["iwarp.header"].value if link.protocol == "iwarp" else stamp
     frame = mtu + table["ethernet.header"].value
     if link.preamble_counted:
         frame += table["ethernet.fcs"].value + table["ethernet.gap"].value

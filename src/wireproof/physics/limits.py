@@ -5,6 +5,7 @@ from __future__ import annotations
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.pattern import crossings
 from wireproof.model.record import Form, Pattern
+from wireproof.physics.floors import floor_key, typical_key
 from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
@@ -16,17 +17,13 @@ __all__ = ["floor_constant", "limits", "typical_constant"]
 def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
     """The latency floor of a link's protocol (half round trip of a small message)."""
     table = table or default_table()
-    if link.protocol == "tcp" and is_shaped(link):
-        return table["floor.tcp_virtual"]
-    if over_fabric(link):
-        return table["floor.tcp_ipoib"]
-    return table[f"floor.{link.protocol}"]
+    return table[floor_key(link, fabric=over_fabric(link), virtual=is_shaped(link), table=table)]
 
 
 def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
     """Upper end of what is usual for a link's half round trip of a small message: slower is worth a question."""
     table = table or default_table()
-    return table["typical.tcp_ipoib" if over_fabric(link) else f"typical.{link.protocol}"]
+    return table[typical_key(link, fabric=over_fabric(link), table=table)]
 
 
 def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None) -> Limits:

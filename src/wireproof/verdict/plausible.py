@@ -7,19 +7,19 @@ import numpy as np
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.finding import Proof, Severity
-from wireproof.model.pattern import crossings
+from wireproof.model.pattern import crossings, is_round_trip
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
-from wireproof.physics.limits import floor_constant
+from wireproof.physics.bounds import FILL_BYTES, bounds_of, expected_share, fill_bytes, spared_ns
+from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue, rate
 from wireproof.verdict.quality import crowded
 
 __all__ = ["Held", "fills_link", "hold"]
 
-_FILL_SECONDS = 50e-6  # a stream fills the link with messages that take this long on it
-_FILL_BYTES = 65_536
-_PINGPONG_BYTES = 1 << 20
+_SMALL = 1024  # messages up to this size tell the start of all others
+_CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
 _CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
 _STALL = 3.0  # times the median: nothing was sent meanwhile
 _MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
@@ -37,10 +37,10 @@ def fills_link(link: LinkClaim | None, size: int) -> bool:
     """True for sizes at which a stream must reach the link's goodput: 64 KiB or 50 us of line, and above a shaper's
     bucket.
     """
-    if link is None or link.rate_bits_per_s is None:
-        return size >= _FILL_BYTES
-    wide = link.rate_bits_per_s / 8 * _FILL_SECONDS
-    return size >= max(_FILL_BYTES, wide, bandwidth_threshold_bytes(link))
+    bounds = bounds_of(link) if link is not None else None
+    if bounds is None or bounds.most is None:
+        return size >= FILL_BYTES
+    return size >= fill_bytes(bounds.most, bounds.least_size)
 
 
 def hold(
@@ -69,7 +69,8 @@ class _Scale:
     ) -> None:
         self.ctx, self.point, self.pair, self.number, self.proof, self.bound = ctx, point, pair, number, proof, bound
         self.link, self.size = link, point.message_bytes
-        self.rate = bound.attainable_bytes_per_s
+        self.bounds = bounds_of(link, ctx.table)
+        self.rate, self.lines = self.bounds.expected(number.goodput_bytes_per_s if self.size else None)
         self.crossings = crossings(point.pattern, point.form)
         self.waits = self.crossings > 0
         self.issues: list[Issue] = []
@@ -79,6 +80,7 @@ class _Scale:
         self._floor()
         self._ceiling()
         self._expectation(start_ns)
+        self._start()
         goodput = self.number.goodput_bytes_per_s
         # Short messages pass a shaper at the CPU's speed: a share of the link's goodput would say nothing.
         slowed = self.size > 0 and self.size >= bandwidth_threshold_bytes(self.link)
@@ -89,7 +91,7 @@ class _Scale:
     def _add(self, code: str, severity: Severity, message: str, weight: float) -> None:
         evidence: Evidence = {
             "attainable_bytes_per_s": self.rate, "floor_ns": self.bound.floor_ns, "value": self.number.value,
-            "low": self.number.low, "high": self.number.high, "derivation": list(self.bound.derivation),
+            "low": self.number.low, "high": self.number.high, "derivation": list(self.lines or self.bound.derivation),
         }  # fmt: skip
         where = f"{self.ctx.route(self.pair)}, {self.point.pattern} of {self.size} B: {message}"
         self.issues.append(Issue(code, severity, self.ctx.route(self.pair), where, evidence, self.point.id, weight))
@@ -99,36 +101,57 @@ class _Scale:
         floor, time = self.bound.floor_ns, self.number.time
         if not self.waits or floor is None:
             return
-        least = floor * (1 - self.ctx.criteria.floor_tolerance)
-        if time.median_ns >= least:
-            self.clear &= time.low_ns >= least or time.half_width <= self.ctx.criteria.max_half_width
+        doubt = self.bounds.too_quick(time.median_ns, self.size, self.crossings)
+        if doubt is None:
+            least = self.bounds.too_quick(time.low_ns, self.size, self.crossings)
+            self.clear &= least is None or time.half_width <= self.ctx.criteria.max_half_width
             return
         text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.kind} needs at least"
-        constant = floor_constant(self.link, self.ctx.table)
-        start = self.crossings * constant.value
         # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching it is only a doubt.
-        doubt = constant.literature and self.proof == "on-wire"
-        hard = floor - start + start * self.ctx.table["floor.literature_margin"].value
-        self._add("below-floor", "inconclusive" if doubt and time.median_ns >= hard else "fail", text, floor)
+        doubted = doubt != "fail" and self.proof == "on-wire"
+        self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
+
+    def _start(self) -> None:
+        """Small ping-pongs against what is usual of such a link: there is an upper limit of latency too."""
+        alone = self.point.threads == 1 and self.point.partitions == 1
+        if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
+            return
+        busy = crowded(self.pair)
+        usual = self.bounds.slow * (_CROWDED_SLOW if busy else 1.0)
+        time = self.number.time
+        if time.low_ns <= usual:
+            return
+        why = (
+            "the scheduler took the processor away meanwhile" if busy
+            else "its hosts are virtual" if self.ctx.virtual
+            else "IP over a fabric is as slow as its settings" if over_fabric(self.link)
+            else ""
+        )  # fmt: skip
+        text = (
+            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.kind} usually take less than"
+            f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
+        )
+        self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
 
     def _ceiling(self) -> None:
-        if self.rate is None or self.size == 0 or self.size < bandwidth_threshold_bytes(self.link, self.ctx.table):
+        most = self.bounds.most
+        if most is None or self.size == 0 or self.size < self.bounds.least_size:
             return
         # Between two idle moments a shaped link lets some bytes pass for nothing; a real one none.
         credit = shaper_credit_bytes(self.link, idle_between_messages=self.waits, table=self.ctx.table)
         run = self.size if self.waits else self.size * max(1, self.pair.operations_per_batch)
-        ceiling = self.rate * run / max(run - credit, run / 2) * (1 + self.ctx.criteria.ceiling_tolerance)
+        ceiling = most * run / max(run - credit, run / 2) * (1 + self.ctx.criteria.ceiling_tolerance)
         slowest = self.size / (self.number.time.high_ns * 1e-9)
         goodput = self.number.goodput_bytes_per_s
         if min(slowest, self._least_average() or slowest) > ceiling:
-            text = f"{rate(goodput)} is more than the {rate(self.rate)} that {self.link.kind} can carry"
+            text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.kind} can carry"
             # Late stamps on a crowded host shorten what they time; bytes proven on the wire are then only doubted.
             doubt = self.proof == "on-wire" and crowded(self.pair) and goodput < _CROWDED_EXCESS * ceiling
             text += "; the scheduler took the processor away meanwhile" if doubt else ""
             self._add("above-ceiling", "inconclusive" if doubt else "fail", text, goodput)
         elif goodput > ceiling:
             self.clear = False
-            text = f"{rate(goodput)} may be more than the {rate(self.rate)} that {self.link.kind} can carry"
+            text = f"{rate(goodput)} may be more than the {rate(most)} that {self.link.kind} can carry"
             self._add("above-ceiling", "inconclusive", text, goodput)
 
     def _least_average(self) -> float:
@@ -148,27 +171,32 @@ class _Scale:
         """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its start."""
         if self.rate is None or self.size == 0 or self.point.pattern == "accumulate":  # that may wait for the adding
             return
-        share = self.ctx.criteria.min_efficiency
-        slowest_ns = self.size / (share * self.rate) * 1e9
+        share = expected_share(self.ctx.criteria, both_ways=self.point.pattern == "exchange")
+        moved_ns = self.size / (share * self.rate) * 1e9
         if self.waits:
-            slowest_ns *= self.point.threads  # that share the link, each waiting for its own answer
-            if self.size < _PINGPONG_BYTES:
+            moved_ns *= self.point.threads  # that share the link, each waiting for its own answer
+            if not self.bounds.tells(self.size, self.rate, start_ns):
                 return
-            slowest_ns += start_ns if start_ns is not None else 10 * floor_constant(self.link, self.ctx.table).value
         elif not fills_link(self.link, self.size // self.point.partitions):
             return
+
+        def short(taken: float) -> bool:
+            return taken - (spared_ns(taken, start_ns, self.bounds.floor) if self.waits else 0.0) > moved_ns
+
         time = self.number.time
         got = (
             f"{rate(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
         )
-        if time.low_ns > slowest_ns:
+        if short(time.low_ns):
             text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.kind}"
+            excuse = self.bounds.excuse(self.number.goodput_bytes_per_s, share)
             # A host whose scheduler took the processor away may be a little slow on a good link.
             excused = crowded(self.pair) and self.number.goodput_bytes_per_s > _CROWDED_SHARE * self.rate
             text += "; the scheduler took the processor away meanwhile" if excused else ""
-            severity: Severity = "inconclusive" if excused else "fail"
+            text += f"; {excuse}" if excuse else ""
+            severity: Severity = "inconclusive" if excused or excuse else "fail"
             self._add("below-expectation", severity, text, -self.number.goodput_bytes_per_s)
-        elif time.high_ns > slowest_ns:
+        elif short(time.high_ns):
             self.clear = False
             text = f"{got} {rate(self.rate)}; the interval straddles the expected {share:.0%}"
             self._add("below-expectation", "inconclusive", text, -self.number.goodput_bytes_per_s)

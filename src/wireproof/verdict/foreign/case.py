@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Severity
 from wireproof.model.series import Reason, Series
+from wireproof.physics.bounds import Bounds
 from wireproof.physics.table import Table
-from wireproof.verdict.foreign.bounds import Bounds
 from wireproof.verdict.foreign.curve import Curve, Row
 
 __all__ = ["Case", "Evidence", "rate", "size", "time"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from wireproof.model.finding import Severity
-from wireproof.verdict.foreign.bounds import Bounds
+from wireproof.physics.bounds import FILL_BYTES, HANDSHAKE, WAITED_BYTES, Bounds, expected_share, fill_bytes
 from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
 from wireproof.verdict.foreign.curve import Row
 
-__all__ = ["fill_bytes", "judge_expectation", "judge_middle", "judge_start"]
+__all__ = ["judge_expectation", "judge_middle", "judge_start"]
 
-_FILL_SECONDS = 50e-6
-_FILL_BYTES = 65_536
-_WAITED_BYTES = 1 << 20
 _STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
-_NO_START = 10
-_HANDSHAKE = 3  # starts that a rendezvous may cost on top of the first
 _LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
 _MIDDLE = 4096
 _CRAWL = 0.25  # of attainable: less is no link's own doing
@@ -22,14 +19,13 @@ _SLOT = 0.4  # a slot is seldom narrower than this share of the link
 _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
 
 
-def fill_bytes(case: Case) -> int:
+def _filling(case: Case) -> int:
     """Bytes in flight from which a stream tells the rate of the link; a size for those that wait for each answer."""
     bounds = case.bounds
-    most = bounds.most if bounds is not None else None
     least = bounds.least_size if bounds is not None else 0
     if case.series.waits or case.series.traffic == "pingpong":
-        return max(_WAITED_BYTES, least)
-    return int(max(_FILL_BYTES, least, (most or 0.0) * _FILL_SECONDS))
+        return max(WAITED_BYTES, least)
+    return fill_bytes(bounds.most if bounds is not None else None, least)
 
 
 def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> bool:
@@ -51,12 +47,12 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
         f"at least {share:.0%} is expected of {case.kind}"
     )
     if closest.wait_ns is not None and case.curve.start is not None:
-        text += f", less {_HANDSHAKE} starts of {time(case.curve.start.wait_ns or 0.0)}"
+        text += f", less {HANDSHAKE} starts of {time(case.curve.start.wait_ns or 0.0)}"
     evidence: Evidence = {
         "goodput_bytes_per_s": best, "attainable_bytes_per_s": attainable, "share": reached, "expected": share,
         "size": closest.size,
     }  # fmt: skip
-    severity, why = _severity(case, bounds, reached)
+    severity, why = _severity(case, bounds, reached, best)
     case.add("below-expectation", severity, text + why, evidence)
     if closest.wait_ns is not None and case.series.traffic == "pingpong" and 0.9 <= 2 * reached <= 1.02:
         text = f"twice {rate(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
@@ -67,38 +63,38 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
 def _tells(case: Case, row: Row, attainable: float) -> bool:
     if row.wait_ns is None:
         in_flight = row.size * case.in_flight
-        return in_flight >= fill_bytes(case) or (row.goodput or 0.0) >= case.criteria.min_efficiency * attainable
-    start = case.curve.start
-    long = start is not None and row.size / attainable * 1e9 >= _STARTS * _HANDSHAKE * (start.wait_ns or 0.0)
-    return row.size >= _FILL_BYTES and (row.size >= _WAITED_BYTES or long)
+        return in_flight >= _filling(case) or (row.goodput or 0.0) >= case.criteria.min_efficiency * attainable
+    start = case.curve.start.wait_ns if case.curve.start is not None else None
+    if case.bounds is not None and case.bounds.tells(row.size, attainable, start):
+        return True
+    return row.size >= FILL_BYTES and row.size / attainable * 1e9 >= _STARTS * HANDSHAKE * (start or math.inf)
 
 
 def _reached(case: Case, row: Row, attainable: float) -> float:
     """Share of attainable; of a waited operation, that of its time less its start and a rendezvous."""
-    if row.wait_ns is None or not row.wait_ns:
+    if case.bounds is None or not row.wait_ns:
         goodput = row.goodput or 0.0
         if case.bounds is None or not case.series.waits or not goodput:
             return goodput / attainable
-        # A ping-pong that prints no time: ten floors for its start, as there is none to take.
-        taken = row.size / goodput * 1e9
-        return row.size / (taken - min(_NO_START * case.bounds.floor, 0.5 * taken)) * 1e9 / attainable
+        # a ping-pong that prints no time
+        return case.bounds.reached(row.size / goodput * 1e9, row.size, attainable, None)
     start = case.curve.start.wait_ns if case.curve.start is not None else None
-    allowed = min(_HANDSHAKE * (start or 0.0), 0.5 * row.wait_ns)
-    return row.size / (row.wait_ns - allowed) * 1e9 / attainable
+    return case.bounds.reached(row.wait_ns, row.size, attainable, start)
 
 
 def _share(case: Case) -> float:
-    """Both directions at once share the host's bus and memory: each of them may be a little slower."""
-    share = case.criteria.min_efficiency
-    return share * case.criteria.direction_ratio if case.series.traffic == "exchange" else share
+    return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
-def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
+def _severity(case: Case, bounds: Bounds, reached: float, best: float) -> tuple[Severity, str]:
     series, protocol = case.series, bounds.link.protocol
     if any(reason.code == "too-few-iterations" for reason in case.reasons):
         return "inconclusive", "; of too few iterations"
     if series.protocol == "udp":
         return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
+    excuse = bounds.excuse(best, _share(case))
+    if excuse:
+        return "inconclusive", f"; {excuse}"
     if protocol == "efa" and series.pairs == 1 and reached >= _ONE_FLOW:
         return "inconclusive", "; one pair of endpoints rarely fills an EFA device: measure several pairs"
     if protocol == "tcp" and (bounds.link.rate_bits_per_s or 0.0) > 10e9:
@@ -117,13 +113,13 @@ def judge_start(case: Case, bounds: Bounds) -> None:
     if start is None or start.wait_ns is None or case.series.traffic in ("collective", "ring", "other"):
         return
     ways = 1 if case.series.traffic == "pingpong" else 2
-    if start.wait_ns <= ways * bounds.typical:
+    if start.wait_ns <= ways * bounds.slow:
         return
     text = (
         f"{time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} usually take less than "
-        f"{time(ways * bounds.typical)}"
+        f"{time(ways * bounds.slow)}"
     )
-    evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": ways * bounds.typical, "size": start.size}
+    evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": ways * bounds.slow, "size": start.size}
     case.add("slow-start", "fail", text, evidence)
 
 
@@ -133,7 +129,7 @@ def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
     if last is None or last.wait_ns is None or attainable is None or last.size < _MIDDLE or case.chain:
         return
     ways = 1 if case.series.traffic == "pingpong" else 2
-    most = ways * bounds.typical + last.size / (_CRAWL * attainable) * 1e9
+    most = ways * bounds.slow + last.size / (_CRAWL * attainable) * 1e9
     if case.series.traffic == "atomic" or last.wait_ns <= most:
         return
     text = (

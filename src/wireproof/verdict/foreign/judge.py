@@ -5,13 +5,14 @@ from __future__ import annotations
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Series, SeriesVerdict
+from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import over_fabric
-from wireproof.physics.table import Table
-from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, bounds_of, explanations
+from wireproof.physics.table import Table, default_table
 from wireproof.verdict.foreign.case import Case, rate, time
 from wireproof.verdict.foreign.curve import curve_of
 from wireproof.verdict.foreign.expectation import judge_expectation, judge_middle, judge_start
+from wireproof.verdict.foreign.explained import explanations
 from wireproof.verdict.foreign.pairs import judge_pairs
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
@@ -97,7 +98,8 @@ def _explains(case: Case, bounds: Bounds) -> bool:
     judge_physics(trial)
     judge_shape(trial)
     start = case.curve.start
-    late = start is not None and start.wait_ns is not None and start.wait_ns >= bounds.floor
+    memory = (case.table or default_table())["typical.shm"].value
+    late = start is not None and start.wait_ns is not None and start.wait_ns >= memory
     allowed = {"cache-shaped"} if late else set()
     return not any(r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons)
 
@@ -114,7 +116,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         return None, []
     fastest = case.fastest
     attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
-    floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.typical)} for half a round trip of a small message"
+    floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.slow)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
     case.told = judge_expectation(case, bounds, attainable)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from wireproof.physics.bounds import Bounds, any_nic_ns
 from wireproof.physics.shaper import is_shaped
 from wireproof.physics.table import default_table
-from wireproof.verdict.foreign.bounds import Bounds, any_nic_ns, cache_fall
 from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
 from wireproof.verdict.foreign.curve import Row
+from wireproof.verdict.foreign.explained import cache_fall
 
 __all__ = ["judge_physics"]
 
@@ -68,24 +69,23 @@ def _floor(case: Case, bounds: Bounds) -> None:
     most = case.crossing_ns(start) if start is not None else None
     if start is None or start.wait_ns is None or most is None or _local(case):
         return
-    if most >= bounds.floor * (1 - case.criteria.floor_tolerance):
+    doubt = bounds.too_quick(most, 0)
+    if doubt is None:
         case.held = True
         return
     text = (
         f"{time(start.wait_ns)} at {size(start.size)}; {case.kind} needs at least {time(bounds.floor)} "
         "for half a round trip"
     )
-    evidence: Evidence = {
-        "time_ns": start.wait_ns, "floor_ns": bounds.floor, "size": start.size
+    why = {
+        "fail": "", "inconclusive": "; the floor is from literature, so this is a doubt",
+        "note": "; the floor is from literature and nearly reached",
     }  # fmt: skip
-    if most < bounds.hard:
-        case.off = case.too_quick = True
-        case.add("below-floor", "fail", text, evidence)
-    elif most < bounds.doubt:
-        case.add("below-floor", "inconclusive", f"{text}; the floor is from literature, so this is a doubt", evidence)
-    else:
-        case.held = True
-        case.add("below-floor", "note", f"{text}; the floor is from literature and nearly reached", evidence)
+    case.off = case.off or doubt == "fail"
+    case.too_quick = case.too_quick or doubt == "fail"
+    case.held = case.held or doubt == "note"
+    evidence: Evidence = {"time_ns": start.wait_ns, "floor_ns": bounds.floor, "size": start.size}
+    case.add("below-floor", doubt, text + why[doubt], evidence)
 
 
 def _collective(case: Case, bounds: Bounds) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from wireproof.model.finding import Severity
-from wireproof.verdict.foreign.bounds import Bounds, cache_fall
+from wireproof.physics.bounds import Bounds
 from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
 from wireproof.verdict.foreign.curve import Row
+from wireproof.verdict.foreign.explained import cache_fall
 
 __all__ = ["judge_shape"]
 

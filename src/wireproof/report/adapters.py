@@ -22,6 +22,9 @@ adapter whose driver is not on this page is unproven, by name.
 * **Refresh**: how old a value may be. No entry: it is read when wireproof asks.
 * **Blind**: what no counter of its own shows. Unless a row of *everything* can be read, it stays unproven.
 * A source that begins with *unchecked* says that we have not read it; such a row never proves more than it must.
+* PSM3 has no device of its own: over verbs (with or without the `rv` module) it is RDMA of the adapter that it uses,
+  over its sockets it is TCP or UDP of the kernel. OPX and PSM2 count in the Omni-Path port, UCX and libfabric in
+  whatever they chose.
 * 32-bit counters that *peg* stop at 2^32-1: a value that stands there is no evidence.
 
 `python tools/adapters_page.py` writes this page from

@@ -81,7 +81,7 @@ MANA = Family(
 NETVSC = Family(
     name="Hyper-V and Azure synthetic adapter (hv_netvsc)",
     drivers=("hv_netvsc", "netvsc"),
-    kinds=("netvsc",),
+    kinds=("netvsc", "hv_netvsc"),
     rows=(
         netdev(
             "linux drivers/net/hyperv/netvsc_drv.c netvsc_get_stats64: rings and the virtual function's packets "
@@ -93,6 +93,16 @@ NETVSC = Family(
     source="linux drivers/net/hyperv/netvsc_drv.c",
     stacked=True,
     note="With accelerated networking the packets go by a virtual function beneath; its interface counts them too.",
+)
+
+FAILOVER = Family(
+    name="failover of a virtual machine (net_failover)",
+    drivers=("net_failover", "failover"),
+    kinds=("failover",),
+    rows=(netdev("linux drivers/net/net_failover.c net_failover_get_stats: the sum of both", quality="double"),),
+    source="linux drivers/net/net_failover.c",
+    stacked=True,
+    note="A virtio interface and a virtual function beneath it count the same packets.",
 )
 
 ERDMA = Family(
@@ -143,4 +153,4 @@ XEN = Family(
     source="linux drivers/net/xen-netfront.c",
 )
 
-CLOUD = (EFA, ENA, GVE, MANA, NETVSC, ERDMA, VIRTIO, VMXNET3, PVRDMA, XEN)
+CLOUD = (EFA, ENA, GVE, MANA, NETVSC, FAILOVER, ERDMA, VIRTIO, VMXNET3, PVRDMA, XEN)

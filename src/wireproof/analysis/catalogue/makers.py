@@ -7,21 +7,28 @@ from wireproof.analysis.catalogue.row import Family, Row
 
 __all__ = ["MAKERS"]
 
-_TELEMETRY = "cxi/{device}/"
+_TELEMETRY = "cxi/{device}/hni_"
+_SIZES = (
+    "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max"
+)
 
 CXI = Family(
     name="HPE Slingshot, Cassini (cxi)",
     drivers=("cxi*",),
     rows=(
         Row(
-            tx=(_TELEMETRY + "hni_sts_tx_ok_octets",),
-            rx=(_TELEMETRY + "hni_sts_rx_ok_octets",),
+            tx=(_TELEMETRY + "sts_tx_ok_octets",),
+            rx=(_TELEMETRY + "sts_rx_ok_octets",),
+            packets_tx=tuple(f"{_TELEMETRY}tx_ok_{size}" for size in _SIZES.split()),
+            packets_rx=tuple(f"{_TELEMETRY}rx_ok_{size}" for size in _SIZES.split()),
+            function="physical",
             carrier="any",
             level="wire",
             width=56,
             source="github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cass_telem.c "
             "telem_sysfs_item_retrieve: registers of the network interface, read on request, as VALUE@SECONDS; "
-            "unchecked: the width, and whether a loopback inside the adapter counts",
+            "shs-cassini-headers include/cassini-telemetry-sysfs-defs.h: 56 bits; "
+            "unchecked: whether a loopback inside the adapter counts",
         ),
         netdev(
             "github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cxi_eth_ops.c: software",

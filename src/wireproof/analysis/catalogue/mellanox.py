@@ -100,8 +100,6 @@ MLX4 = Family(
             "function",
             where="ethernet",
             width=32,
-            pegs=True,
-            quality="lower-bound",
         ),
         netdev("linux drivers/net/ethernet/mellanox/mlx4/en_port.c mlx4_en_fold_software_stats: rings", misses="RDMA"),
     ),

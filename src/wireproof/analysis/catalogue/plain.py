@@ -86,10 +86,14 @@ THUNDERX = Family(
 SOME = Family(
     name="other Ethernet adapters without RDMA",
     drivers=(
-        "8139cp", "8139too", "alx", "amd-xgbe", "asix", "atl1c", "atl1e", "ax88179_178a", "bcmgenet", "cdc_ether",
-        "cdc_ncm", "cpsw", "dpaa2-eth", "fec", "forcedeth", "fsl_dpaa2_eth", "fsl_dpaa", "hinic", "jme", "lan743x",
-        "lan78xx", "macb", "mtk_soc_eth", "mvneta", "mvpp2", "netsec", "netxen_nic", "ngbe", "pcnet32", "qlcnic",
-        "sky2", "smsc95xx", "st_gmac", "txgbe", "via-rhine", "via-velocity", "xgene-enet",
+        "8139cp", "8139too", "alx", "amd-xgbe", "asix", "atl1c", "atl1e", "ax88179_178a", "axienet", "b44",
+        "bcmgenet", "cdc_ether", "cdc_ncm", "cpsw", "cxgb", "dpaa2-eth", "e100", "ehea", "fbnic", "fec",
+        "forcedeth", "fsl_dpaa", "fsl_dpaa2_eth", "fsl_enetc", "fsl_enetc_vf", "hinic", "hinic3", "hns",
+        "hns-nic", "ibmveth", "ibmvnic", "jme", "lan743x", "lan78xx", "macb", "mlxbf_gige", "mtk_soc_eth",
+        "mvneta", "mvpp2", "myri10ge", "netdevsim", "netsec", "netxen_nic", "ngbe", "ngbevf", "niu",
+        "octeon_ep", "pcnet32", "qeth", "qlcnic", "rndis_host", "skge", "sky2", "smsc95xx", "st_gmac",
+        "stmmaceth", "sunvnet", "tulip", "txgbe", "txgbevf", "usbnet", "via-rhine", "via-velocity",
+        "xgene-enet",
     ),
     rows=(netdev("unchecked: linux include/uapi/linux/if_link.h rtnl_link_stats64 tx_bytes", refresh_ms=2000.0),),
     source="unchecked: what the driver counts and how late; 2 s is the slowest known",

@@ -19,6 +19,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, FrameReader, assemble, decode_frame
 from wireproof.model.plan import (
     FactRequest,
+    ModelCounter,
     ModelWorld,
     Plan,
     Point,
@@ -61,7 +62,7 @@ def test_the_plan_as_text() -> None:
             " run_deadline_ms=600000 in_flight_bytes=4194304 block_us=1500 min_blocks=10 max_batches=2000"
             " warmup_min_us=2000 warmup_min_operations=1000 yield=1"
         ),
-        "witness idle_ms=0 root=/a%20b",
+        "witness idle_ms=0 settle_ms=0 root=/a%20b",
         (
             "model latency_ns=1000.0 gap_ns_per_byte=0.1 overhead_ns=0.0 eager_limit_bytes=0 rendezvous_ns=0.0"
             " noise=0.0 stall=0.0"
@@ -74,6 +75,14 @@ def test_the_plan_as_text() -> None:
             " pairs=0-1,2-3 budget_ms=9"
         ),
     ]
+
+
+def test_a_counter_of_the_model_as_text() -> None:
+    counter = ModelCounter(rank=1, path="ethtool/hsn0#rx[0]: packets", start=1 << 32, tx_byte=0.25, pegs=1, to_ms=9)
+    assert write_plan(msgspec.structs.replace(PLAN, model_counters=(counter,))).splitlines()[8] == (
+        "model_counter rank=1 path=ethtool/hsn0#rx[0]:%20packets start=4294967296 width=64 pegs=1 refresh_ms=0"
+        " tx_byte=0.25 rx_byte=0.0 tx_message=0.0 rx_message=0.0 per_second=0.0 from_ms=0 to_ms=9"
+    )
 
 
 @given(st.text())

@@ -12,7 +12,7 @@ import click
 
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
 
-__all__ = ["job_options", "link_options", "output_options", "place_options", "settings_of"]
+__all__ = ["job_options", "link_options", "output_options", "place_options", "settings_file", "settings_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -136,5 +136,12 @@ def settings_of(options: dict[str, Any]) -> Settings:
     for name in DECLARED:
         value = options.get(name)
         texts[name] = ("yes" if value else "no") if isinstance(value, bool) else value
+    return resolve(texts, os.environ, settings_file())
+
+
+def settings_file() -> dict[str, tuple[str, str]]:
+    """The settings of ``wireproof.toml`` in the working directory; none when a run is resumed, which has its own."""
+    context = click.get_current_context(silent=True)
+    resumed = context is not None and (context.find_root().obj or {}).get("resumed", False)
     file = Path(FILE_NAME)
-    return resolve(texts, os.environ, read_file(file) if file.is_file() else None)
+    return {} if resumed or not os.path.lexists(file) else read_file(file)

@@ -4,51 +4,64 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from wireproof.cli.resuming import Asked
+
 __all__ = ["command"]
 
-_DROPPED = ("--out", "--seed", "--resume", "--json")
+
+def _programs(asked: Asked, options: dict[str, str | None]) -> list[str]:
+    """Options that name programs: from who resumes, and all that the first time had."""
+    from wireproof.cli.resuming import told_again
+
+    for name in asked.again:
+        if not options[name]:
+            raise told_again(name)
+    return [word for name, value in options.items() if value for word in (f"--{name}", value)]
 
 
-def _again(argv: list[str], folder: Path, seed: int, *, as_json: bool) -> list[str]:
-    """The words of the first time, with this folder and that seed."""
-    words: list[str] = []
-    skip = False
-    for word in argv:
-        name = word.partition("=")[0]
-        if skip:
-            skip = False
-        elif name in _DROPPED:
-            skip = name in ("--out", "--seed") and "=" not in word
-        else:
-            words.append(word)
-    return [*words, "--resume", "--out", str(folder), "--seed", str(seed), *(["--json"] if as_json else [])]
+def _set_variables(asked: Asked) -> dict[str, str]:
+    """The stored settings become ours; those of the measurement that the first time had not are taken away."""
+    from wireproof.cli.delivery import say
+    from wireproof.cli.resuming import allowed_variables
+
+    stored = allowed_variables(asked.environment)
+    for name in sorted(set(asked.environment) - set(stored)):
+        say(f"{name} is stored with the run and is not used: a stored run chooses no program and no other variable")
+    for name in allowed_variables(dict(os.environ)):
+        del os.environ[name]
+    os.environ.update(stored)
+    return stored
 
 
 @click.command("resume")
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--mpi", metavar="PATH|NAME", help="the MPI, where the check was begun with a path.")
+@click.option("--launcher", metavar="ssh|PATH", help="how hosts are reached, where it was begun with a program.")
+@click.option("--prefix", metavar="'CMD ARG...'", help="site command of every rank, where it was begun with one.")
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 @click.pass_context
-def command(context: click.Context, folder: Path, as_json: bool) -> int:
+def command(context: click.Context, /, folder: Path, as_json: bool, **programs: str | None) -> int:
     """Go on with the check in FOLDER: hosts that were lost are tried again, only what is missing is measured.
 
-    The options, the seed and the WIREPROOF_* variables of the first time count. The whole is judged anew.
+    The options, the seed and the settings of the first time count, and are shown. Programs are never taken from FOLDER:
+    those that the first time had are given again. The whole is judged anew.
     """
     from wireproof.cli.delivery import say
-    from wireproof.cli.resuming import recall
+    from wireproof.cli.resuming import recall, safe_words
 
     folder = folder.absolute()
     asked = recall(folder)
-    words = _again(asked.argv, folder, asked.seed, as_json=as_json)
-    for name in [name for name in os.environ if name.startswith("WIREPROOF_") and name not in asked.environment]:
-        del os.environ[name]
-    os.environ.update(asked.environment)
-    if Path(asked.folder).is_dir():
-        os.chdir(asked.folder)  # paths of the first time, wireproof.toml among them, were seen from there
-    say(f"wireproof {' '.join(words)}")
     group = context.find_root().command
     assert isinstance(group, click.Group)  # noqa: S101  the program's own
-    with group.make_context("wireproof", list(words), obj={"argv": words}) as inner:
+    words = [*safe_words(asked, group), *_programs(asked, programs)]
+    words += ["--resume", "--out", str(folder), "--seed", str(asked.seed), *(["--json"] if as_json else [])]
+    variables = _set_variables(asked)
+    shown = [f"{name}={value}" for name, value in sorted(variables.items())]
+    say(" ".join([*shown, "wireproof", *words]))
+    with group.make_context("wireproof", list(words), obj={"argv": words, "resumed": True}) as inner:
         return int(group.invoke(inner) or 0)

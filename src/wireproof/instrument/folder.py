@@ -18,7 +18,7 @@ from wireproof.files.hostile import append_to, create, open_regular, replace_in
 from wireproof.files.private import foreign
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.frames import BadFrame, FrameReader
+from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader
 from wireproof.model.record import Frame
 
 __all__ = ["DiskFull", "RunFolder", "open_folder"]
@@ -28,7 +28,6 @@ RESERVE_FOR_POINT = 512
 """Room for the reason why a point is missing, which is told for each of them when the disk is full."""
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
-LARGEST_FRAMES = 2 << 30
 CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
 """More talk than this tells nothing new and fills disks: the rest is counted, not kept."""
@@ -141,8 +140,8 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
     reader, frames = FrameReader(), list[Frame]()
     try:
         size = os.fstat(writing).st_size
-        if size > LARGEST_FRAMES:
-            raise BadInput(f"{frames_path} is larger than {LARGEST_FRAMES >> 20} MiB: it is not ours.")
+        if size > MAX_FRAMES_BYTES:
+            raise BadInput(f"{frames_path} is larger than {MAX_FRAMES_BYTES >> 20} MiB: it is not ours.")
         with open_regular(FRAMES, follow=False, folder=folder) as file:
             while data := file.read(CHUNK):
                 frames += [frame for _, frame in reader.feed(data)]

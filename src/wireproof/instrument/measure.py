@@ -13,7 +13,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.instrument.ending import Ending, classify, missing_points, under_way
-from wireproof.instrument.folder import LARGEST_FRAMES, DiskFull, RunFolder, open_folder
+from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess
 from wireproof.launch.engines import find_program
@@ -22,7 +22,7 @@ from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended, RunDocument
 from wireproof.model.errors import BadInput
-from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.plan import Plan
 from wireproof.model.record import Close, Frame, Open, PointRecord, Start
 from wireproof.model.run import Provenance, Run
@@ -187,7 +187,7 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
     path = folder.path / "run.json"
     try:
-        before = msgspec.json.decode(read_bounded(path, LARGEST_FRAMES, follow=False), type=RunDocument).plan
+        before = msgspec.json.decode(read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=RunDocument).plan
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

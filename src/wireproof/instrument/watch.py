@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.instrument.talk import clean_text
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.sound import unsound
 from wireproof.model.traffic import Mark, Reading, Watched, WatchStart
 
 __all__ = ["Follower", "Watcher", "watch_argv"]
@@ -92,9 +94,11 @@ class Follower:
         try:
             frame = self._decoder.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            self.error = f"the watch sent something else than a reading ({error})"
+            self.error = f"the watch sent something else than a reading ({clean_text(str(error).encode())})"
             return
-        if isinstance(frame, WatchStart):
+        if why := unsound(frame):
+            self.error = f"the watch sent a number that cannot be: {clean_text(why.encode())}"
+        elif isinstance(frame, WatchStart):
             self.about = frame
         elif self.about is None:
             self.error = "the watch did not say whose counters it reads"
@@ -219,7 +223,7 @@ class Watcher:
 
 def _reason(status: int | None, talk: bytes) -> str:
     """One sentence about a watch that ended too early."""
-    said = " ".join(talk.decode("utf-8", "replace").split())[-300:]
+    said = clean_text(talk, TALK_BYTES)[-300:]
     if status in (126, 127):
         return f"the engine is not there ({said or f'exit status {status}'})"
     return f"the watch ended with status {status}" + (f": {said}" if said else "")

@@ -15,11 +15,23 @@ from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Close, EngineError, FactFrame, Floor, Frame, Host, Idle, Open, PointRecord, Total
 from wireproof.model.run import Provenance, Run
+from wireproof.model.sound import unsound
 
-__all__ = ["MAX_LINE_BYTES", "SCHEMA", "BadFrame", "FrameReader", "assemble", "decode_frame", "sealed_points"]
+__all__ = [
+    "MAX_FRAMES_BYTES",
+    "MAX_LINE_BYTES",
+    "SCHEMA",
+    "BadFrame",
+    "FrameReader",
+    "assemble",
+    "decode_frame",
+    "sealed_points",
+]
 
 SCHEMA = 1
 MAX_LINE_BYTES = 64 << 20
+MAX_FRAMES_BYTES = 2 << 30
+"""Largest frames.jsonl that is read: more does not fit into memory as a run; no check of 10,000 hosts has as much."""
 """Longest frame that is believed: 2000 batches of 500 pairs are 25 MB; more is a broken writer, not a measurement."""
 
 _DECODER = msgspec.json.Decoder(Frame)
@@ -40,6 +52,8 @@ def decode_frame(line: bytes) -> Frame:
         frame: Frame = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame(f"the engine wrote a frame that cannot be read ({error}): {line[:80]!r}") from error
+    if why := unsound(frame):
+        raise BadFrame(f"the engine wrote a frame with a number that cannot be: {why}.")
     if isinstance(frame, Open) and frame.schema != SCHEMA:
         raise BadFrame(
             f"the engine speaks interface version {frame.schema}, this wireproof version {SCHEMA}:"

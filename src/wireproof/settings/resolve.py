@@ -19,11 +19,13 @@ from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
 from wireproof.settings.sizes import parse_sizes
 
-__all__ = ["DECLARED", "FILE_NAME", "Declared", "Setting", "Settings", "read_file", "resolve"]
+__all__ = ["DECLARED", "FILE_NAME", "PREFIX", "Declared", "Setting", "Settings", "read_file", "resolve"]
 
 Origin = Literal["default", "file", "environment", "option"]
 FILE_NAME = "wireproof.toml"
 PREFIX = "WIREPROOF_"
+MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")
+LAUNCHER_NAMES = ("", "ssh")
 T = TypeVar("T")
 
 
@@ -38,11 +40,20 @@ class Setting(Generic[T]):
 
 @dataclasses.dataclass(frozen=True)
 class Declared:
-    """One setting: how its text is read and what it means."""
+    """One setting: how its text is read and what it means.
+
+    ``names``: for a setting whose value can be the path of a program, the values that name none. A file chooses among
+    these and no others: whoever can put a file into the current folder, or made the folder of a run, would else choose
+    what is started.
+    """
 
     parse: Callable[[str], Any]
     default: Any
     help: str
+    names: tuple[str, ...] | None = None
+
+    def is_program(self, text: str) -> bool:
+        return self.names is not None and text not in self.names
 
 
 def _one_of(*allowed: str) -> Callable[[str], str]:
@@ -79,7 +90,7 @@ def _text(text: str) -> str:
 
 
 DECLARED: dict[str, Declared] = {
-    "mpi": Declared(_text, "", "MPI: a path, or mpich, intel, openmpi, debian-mpich"),
+    "mpi": Declared(_text, "", "MPI: a path, or mpich, intel, openmpi, debian-mpich", MPI_NAMES),
     "hosts": Declared(parse_hosts, (), "hosts, one rank each: n1,n2 or n[1-4]"),
     "nic": Declared(check_nic, "", "the NIC that the traffic is claimed to use"),
     "nic_selection": Declared(
@@ -90,7 +101,7 @@ DECLARED: dict[str, Declared] = {
     "fabric": Declared(
         _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""), "", "provider that the MPI is told to use"
     ),
-    "launcher": Declared(_text, "", "how other hosts are reached: ssh or the path of an agent"),
+    "launcher": Declared(_text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES),
     "sizes": Declared(parse_sizes, (), "message sizes: 0,8,64KiB or 0:4MiB (doubling)"),
     "formula": Declared(
         _one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"), "robust", "whose formula gives the number"
@@ -175,6 +186,13 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(DECLARED)}."
             raise BadInput(f"{where}: there is no setting {key[:40]!r}; {hint}")
         found[name] = (_as_text(value, where), where)
+        if DECLARED[name].is_program(found[name][0]):
+            option = "--" + name.replace("_", "-")
+            known = ", ".join(filter(None, DECLARED[name].names or ()))
+            raise BadInput(
+                f"{where}: {key[:40]} names a program, and a file in the current folder may not choose one: give"
+                f" {option} or {PREFIX}{name.upper()}, or write {known}."
+            )
     return found
 
 

@@ -11,9 +11,10 @@ import msgspec
 from wireproof.files.hostile import open_regular, read_bounded
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput
-from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.record import Frame
 from wireproof.model.run import Run
+from wireproof.model.sound import unsound
 from wireproof.store.migrate import migrate
 
 __all__ = ["FRAMES", "load_document", "load_frames", "load_run"]
@@ -22,7 +23,6 @@ FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
 _CHUNK = 1 << 20
 _LARGEST_DOCUMENT = 256 << 20
-_LARGEST_FRAMES = 2 << 30
 CUT_OFF = "the recording was cut off before it could say why"
 
 
@@ -35,7 +35,10 @@ def load_document(folder: Path) -> RunDocument:
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
     try:
         document = migrate(msgspec.json.decode(read_bounded(path, _LARGEST_DOCUMENT, follow=False)), str(path))
-        return msgspec.convert(document, RunDocument, str_keys=True)
+        found = msgspec.convert(document, RunDocument, str_keys=True)
+        if why := unsound(found):
+            raise BadInput(f"{path} has a number that cannot be: {why}.")
+        return found
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -65,9 +68,8 @@ def load_frames(folder: Path) -> list[Frame]:
 
 
 def _refuse_huge(size: int) -> None:
-    """More does not fit into memory as a run; no check of 10,000 hosts has as much."""
-    if size > _LARGEST_FRAMES:
-        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_FRAMES >> 20} MiB")
+    if size > MAX_FRAMES_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {MAX_FRAMES_BYTES >> 20} MiB")
 
 
 def load_run(folder: Path) -> Run:

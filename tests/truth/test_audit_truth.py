@@ -103,16 +103,13 @@ IRDMA = ("ice", "irdma0", "Ethernet")
         ("psm3:100", "", IRDMA, {"on-wire"}),
         ("ethernet:100", "psm3", IRDMA, {"on-wire"}),
         ("ethernet:100", "psm3", ("mlx5_core", "mlx5_0", "Ethernet"), {"on-wire"}),
-        ("infiniband:edr", "psm3", ("mlx5_core", "mlx5_0", "InfiniBand"), {"on-wire"}),
+        ("edr", "psm3", ("mlx5_core", "mlx5_0", "InfiniBand"), {"on-wire"}),
         ("slingshot200", "", ("cxi_core", "", ""), NOT_FALSE),
         ("efa100", "", ("ena", "efa_0", "Ethernet"), NOT_FALSE),
     ],
 )
 def test_t2_a_claimed_psm3_slingshot_or_efa_link_is_never_off_wire(link, path, driver, right):
-    try:
-        claim = claim_from_text(link, path=path, mtu=None)
-    except ValueError:
-        claim = claim_from_text("edr", path=path, mtu=None)
+    claim = claim_from_text(link, path=path, mtu=None)
     run = base(_RATE_OF[claim.protocol], 12000.0, driver=driver[0], efficiency=0.95)
     run = replace(run, claim=replace(run.claim, link=claim))
     run = with_nics(run, LO, ETH0, nic("hsn0", *driver, mtu=2044 if driver[2] == "InfiniBand" else 9000))

@@ -12,6 +12,8 @@ from tests.zoo.ramp import Flow, Machine
 __all__ = ["ETH0", "Move", "Other", "Point", "Scene", "Timeline", "ports_of", "rail_of", "settle_s", "timeline"]
 
 IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
+_FEWEST = 48
+"""Operations of a point: two for each batch."""
 _CHATTER = {"eth0": 20e3, "": 400.0}
 _ACK = {"kernel": 0.5, "rdma": 0.06, "psm": 0.06}
 _PAYLOAD_PER_PACKET = {"rdma": 4096, "psm": 8192}
@@ -193,7 +195,7 @@ def _timed(scene: Scene, point: Point, start_s: float) -> Played:
     halves = 2 if point.pattern == "pingpong" else 1
     latency = scene.latency_s if point.pattern == "pingpong" else scene.latency_s * 0.1 * (point.size < 65536)
     operation_s = latency + point.size / scene.rate
-    count = max(4, round(point.seconds / operation_s / halves))
+    count = max(_FEWEST, round(point.seconds / operation_s / halves))
     elapsed = count * operation_s * halves * 1.02
     return Played(point, start_s, start_s + elapsed, operation_s, count, count if halves == 2 else 0)
 
@@ -209,7 +211,7 @@ def _carry(world: Timeline, played: Played) -> None:
                 if path == "rail":
                     carrier = _rail_carrier(scene)
                 flow = _flow(scene, played, count, share, carrier)
-                _send(world, flow, (out, back), path)
+                _send(world, flow, (out, back), path, 0.05 if point.pattern == "pingpong" else _ACK.get(carrier, 0.5))
 
 
 def _paths(move: Move) -> list[tuple[str, float]]:
@@ -238,14 +240,14 @@ def _flow(scene: Scene, played: Played, count: int, share: float, carrier: str) 
     return Flow("tx", played.start_s, played.end_s, float(count * size) * share, packets, carrier, {}, reach)
 
 
-def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str) -> None:
-    """Payload from the first end to the second, acknowledgements back."""
+def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acknowledged: float) -> None:
+    """Payload from the first end to the second, acknowledgements back (an answer carries its own)."""
     out, back = (world.machines[end] for end in ends)
     if path == "loop":
         for way in ("tx", "rx"):
             out.add(replace(flow, way=way, shares={"lo": 1.0}))
         return
-    acks = replace(flow, payload=0.0, packets=flow.packets * _ACK.get(flow.carrier, 0.5))
+    acks = replace(flow, payload=0.0, packets=flow.packets * acknowledged)
     for machine, host, data_way, ack_way in ((out, ends[0], "tx", "rx"), (back, ends[1], "rx", "tx")):
         seen = _seen_by(world.scene, host, path, flow.carrier)
         ways = {"tx": {n: pair[0] for n, pair in seen.items()}, "rx": {n: pair[1] for n, pair in seen.items()}}

@@ -79,6 +79,8 @@ def _healthy(adapter: Adapter, carrier: str) -> Expected:
         return Expected(("unproven",), why=f"no counter of the port shows {carrier} bytes")
     if not adapter.known:
         return Expected(("unproven", "on-wire"), "stack", "the interface's counters alone, of a driver nobody knows")
+    if any(port.link_kind == "tun" for port in adapter.ports):
+        return Expected(("unproven", "on-wire"), level, "a program holds the other end, and another port is as busy")
     return Expected(("on-wire",), level, f"the {level} counters have all of it")
 
 
@@ -99,6 +101,12 @@ def _best(adapter: Adapter, **changes: object) -> Scene:
 
 def _wrong_port(adapter: Adapter) -> Scene:
     return _base(adapter, Move(eth0=1.0), rate=0.117e9, latency_s=25e-6)
+
+
+def _expect_wrong_port(adapter: Adapter) -> Expected:
+    if not adapter.known:
+        return Expected(("wrong-path", "unproven"), why="eth0 carried all of it; of the claimed port nothing is known")
+    return Expected(("wrong-path",), why="eth0 carried all of it")
 
 
 def _hairpin(adapter: Adapter) -> Scene | None:
@@ -189,16 +197,17 @@ def _hidden(adapter: Adapter) -> Scene | None:
 def _expect_hidden(adapter: Adapter) -> Expected:
     names = set(adapter.shares[adapter.carrier])
     files = counting(adapter.ports, names, adapter.carrier)
-    if adapter.carrier != "kernel" and not any(file.path.startswith("net/") for file in files):
+    seen = [file.level for file in files if file.path.startswith("net/")]
+    if not seen or not adapter.known:
         return Expected(("unproven",), why="the RDMA device's counters are hidden")
-    return Expected(("on-wire", "unproven"), "stack", "the interface's counters are all that is seen")
+    level = next(level for level in _LEVELS if level in seen)
+    return Expected(("on-wire", "unproven"), level, "the interface's counters are all that is seen")
 
 
 SITUATIONS: tuple[Situation, ...] = (
     Situation("fast", "healthy over RDMA or PSM", _fast, lambda a: _healthy(a, a.carrier)),
     Situation("tcp", "healthy over TCP on the same port", _tcp, lambda a: _healthy(a, "kernel")),
-    Situation("wrong-port", "wrong port", _wrong_port,
-              lambda a: Expected(("wrong-path",), why="eth0 carried all of it")),
+    Situation("wrong-port", "wrong port", _wrong_port, _expect_wrong_port),
     Situation("memory", "shared memory", _memory, _expect_memory),
     Situation("hairpin", "turned round inside the adapter", _hairpin, _expect_hairpin),
     Situation("half", "half on each of two rails", _half, _expect_half),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_ROUNDED = 1.0005  # a rate that was typed has few digits
+
 
 def _link(text: str | None, path: str, mtu: int | None, pcie: str) -> LinkClaim | None:
     if not text:
@@ -27,11 +29,12 @@ def _shares(rate: Decimal, link: LinkClaim, limits: Limits) -> dict[str, Any]:
     """Shares of the nominal and of the attainable rate with their lines, and what to think of them."""
     import msgspec
 
+    from wireproof.physics.bounds import bounds_of
     from wireproof.physics.units import shares
 
     rows = {row.label: row for row in shares(rate, link)}
     found: dict[str, Any] = {"kind": link.kind, "derivation": list(limits.derivation), "warnings": []}
-    found["nominal_bytes_per_s"] = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 8
+    found["nominal_bytes_per_s"] = None if link.line_rate is None else link.line_rate / 8
     found["attainable_bytes_per_s"] = limits.attainable_bytes_per_s
     for name in ("nominal", "attainable"):
         found[f"share_of_{name}"] = rows[name].value if name in rows else None
@@ -41,9 +44,10 @@ def _shares(rate: Decimal, link: LinkClaim, limits: Limits) -> dict[str, Any]:
         usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
         found["arithmetic"] += [f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"]
     share = found["share_of_attainable"]
-    if share is not None and share > 1:
+    most = bounds_of(link).most
+    if share is not None and most is not None and float(rate) > most * _ROUNDED:
         found["warnings"].append(
-            f"this is {100 * share:.2f} % of what {link.kind} can carry in one direction: the bytes did not (all) take"
+            f"this is {100 * share:.2f} % of what {link.name} can carry in one direction: the bytes did not (all) take"
             " this link, or both directions were added, or the unit is another one"
         )
     return found
@@ -54,7 +58,7 @@ def _timing(quantity: Quantity, link: LinkClaim, limits: Limits) -> list[str]:
     nanoseconds = float(quantity.value) * 1e9
     if quantity.kind != "time" or limits.floor_ns is None or nanoseconds >= limits.floor_ns:
         return []
-    said = f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.kind}"
+    said = f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name}"
     return [f"{said}, {limits.floor_ns:.6g} ns: shared memory, another link, or another unit"]
 
 
@@ -110,7 +114,9 @@ def _text(found: dict[str, Any]) -> str:
 
 @click.command("convert")
 @click.argument("value", nargs=-1, required=True)
-@click.option("--link", metavar="KIND[:GBPS]", help="also in per cent of this link: 10gbe, edr, opa100, ethernet:25.")
+@click.option(
+    "--link", metavar="[Nx]KIND[:GBPS]", help="also in per cent of this link: 10gbe, edr, opa100, ethernet:25."
+)
 @click.option("--path", metavar="tcp|rdma|...", default="", help="what carries the bytes over the link.")
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")

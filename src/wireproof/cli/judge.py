@@ -107,7 +107,7 @@ def _case(options: dict[str, Any], files: int) -> Case:
 @click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
 @click.option(
     "--link",
-    metavar="KIND[:GBPS]",
+    metavar="[Nx]KIND[:GBPS]",
     default="",
     help="the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ...",
 )

@@ -114,12 +114,9 @@ def claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | 
     """The link of ``--link``; None when it was not given."""
     if not settings.link.value:
         return None
-    from wireproof.physics.links import link_from_name
-    from wireproof.physics.pcie import parse_slot
+    from wireproof.physics.claims import claim_from_text
 
-    if pcie:
-        parse_slot(pcie)
-    return link_from_name(settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link")
+    return claim_from_text(settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link")
 
 
 def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Place:

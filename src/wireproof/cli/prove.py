@@ -130,7 +130,9 @@ def _strict_status(proved: Proved) -> int:
 @click.option("--hosts", metavar="N1,N2|N[1-4]", help="hosts to watch; default: the command's, the job's, this one.")
 @click.option("--lab", metavar="NAME", help="the virtual cluster; the command runs inside its first node.")
 @click.option("--nic", metavar="NAME", help="the NIC that the traffic is claimed to use.")
-@click.option("--link", metavar="KIND[:GBPS]", help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it.")
+@click.option(
+    "--link", metavar="[Nx]KIND[:GBPS]", help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it."
+)
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
 @click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached: ssh, or a program called like it.")

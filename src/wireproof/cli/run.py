@@ -208,7 +208,7 @@ def _words(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 @click.option("--fabric", type=click.Choice(FABRICS), help="what the MPI is told to use.")
 @click.option("--nic", metavar="NAME", help="the network interface or RDMA device that carries the messages.")
 @click.option("--address", metavar="ADDRESS", default="", help="of the server on the fabric.")
-@click.option("--link", metavar="KIND[:GBPS]", help="the link that the result is held against.")
+@click.option("--link", metavar="[Nx]KIND[:GBPS]", help="the link that the result is held against.")
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
 @click.option("--sizes", metavar="LIST", help="message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).")

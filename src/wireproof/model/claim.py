@@ -29,6 +29,16 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     rails: int = 1
     at_most: bool = False
 
+    @property
+    def name(self) -> str:
+        """``edr``; ``2 x edr`` of two rails."""
+        return f"{self.rails} x {self.kind}" if self.rails > 1 else self.kind
+
+    @property
+    def line_rate(self) -> float | None:
+        """Bits/s of all rails together."""
+        return None if self.rate_bits_per_s is None else self.rate_bits_per_s * self.rails
+
 
 class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
     rank: int

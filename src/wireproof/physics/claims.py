@@ -43,26 +43,53 @@ _INFINIBAND = {
     200: "hdr200", 400: "ndr400", 800: "xdr800",
 }  # fmt: skip
 _NOMINAL = {"sdr": 10, "ddr": 20, "qdr": 40, "fdr10": 40, "fdr": 56, "truescale": 40, "ipoib-sdr": 10}
-_MOST_GBPS = 6400.0
+_MOST_GBPS = 51_200.0
+_MOST_RAILS = 64
+_SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
+# Above the fastest port of a family a rate is one of several rails; the rate of one is taken from these, in order.
+_MOST_OF_ONE = {"infiniband": 800, "efa": 400, "slingshot": 400, "tcp": 800, "rocev2": 800, "psm3": 800}
+_RAILS_OF = {"efa": (200, 100), "slingshot": (200, 400), "infiniband": (400, 200, 800, 100)}
+_ANY_RAILS = (400, 200, 100, 800)
 _RATE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:g|gb|gbe|gbps|gbit|gb/s|gbit/s)?")
 _SHOWN = 60
 
 
-def claim_from_text(text: str, *, path: str = "", mtu: int | None = None, pcie: str = "") -> LinkClaim:
-    """The claim of ``KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any of ``link_names()``.
+def claim_from_text(
+    text: str, *, path: str = "", mtu: int | None = None, pcie: str = "", source: str = ""
+) -> LinkClaim:
+    """The claim of ``[N x] KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any of ``link_names()``.
 
-    Without a rate a family claims none: only its floor holds. ``path`` says what carries the bytes over that link:
+    Without a rate a family claims none: only its floor holds. A rate that no port has (``infiniband:3200``) and a
+    number (``4xndr400``, ``2 x edr``) are rails that carry one flow. ``path`` says what carries the bytes over it:
     ``tcp`` over ``edr`` is IPoIB, ``psm3`` over ``ethernet`` is PSM3 over RoCE. MTU in bytes; ``pcie`` as ``gen3 x16``.
-    Raises PhysicsError, in one sentence, for an unknown kind or path, an impossible rate, MTU or slot, and for a path
-    that the link cannot have.
+    Raises PhysicsError, in one sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot,
+    and for a path that the link cannot have.
     """
-    kind, colon, stated = text.strip().lower().partition(":")
+    rails, rest = _rails(text)
+    kind, colon, stated = rest.partition(":")
     kind, way = kind.strip(), _path(path)
     rate = _gbps(stated, text) if colon else None
     link = _family(kind, rate) if kind in FAMILIES or kind in ("eth", "ib") else _named(kind, rate)
-    link = msgspec.structs.replace(_carried(link, way), mtu=mtu, pcie=pcie)
+    link = msgspec.structs.replace(link, rails=rails * link.rails)
+    if link.rails > _MOST_RAILS or (rails > 1 and link.protocol in ("shm", "loopback")):
+        raise PhysicsError(
+            f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, 4xndr400"
+        )
+    link = msgspec.structs.replace(_kept(link, _carried(link, way)), mtu=mtu, pcie=pcie, source=source or link.source)
     limits(link, "pingpong", "latency", 0)  # refuses an impossible MTU or slot now, not at the first table
     return link
+
+
+def _rails(text: str) -> tuple[int, str]:
+    """(number of rails, the link of each): ``4 x ndr400``, ``4xndr400``; a rate in front (``10gbe``) is no number."""
+    plain = text.strip().lower()
+    match = _SEVERAL.fullmatch(plain)
+    if match is None:
+        return 1, plain
+    number, rest = int(match.group(1)), match.group(2).strip()
+    if number < 1:
+        raise PhysicsError(f"link {text[:_SHOWN]!r}: a link has one rail at least")
+    return number, f"x{rest}" if rest.startswith("dr") else rest  # 2xdr800 may have been meant as 2 xdr800
 
 
 def _path(path: str) -> str:
@@ -89,10 +116,14 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
         prefix = "ipoib-" if kind == "ipoib" else ""
         if rate is None:
             return LinkClaim(kind=kind, protocol="tcp" if prefix else "infiniband", source="no rate stated")
+        found = _in_rails("infiniband", rate) if rate not in _INFINIBAND else None
+        if found is not None:
+            each = link_from_name(prefix + _INFINIBAND[int(found[1])])
+            return msgspec.structs.replace(each, rails=found[0], source=_in_words(*found))
         if rate not in _INFINIBAND:
             raise PhysicsError(
                 f"InfiniBand has no rate of {rate:g} Gb/s; it has 10 (sdr), 20 (ddr), 40 (qdr), 56 (fdr), 100 (edr), "
-                "200 (hdr), 400 (ndr), 800 (xdr)"
+                "200 (hdr), 400 (ndr), 800 (xdr), and above that several rails of one of these (1600, 3200 ...)"
             )
         return link_from_name(prefix + _INFINIBAND[int(rate)])
     if kind == "ipofabric":
@@ -108,8 +139,24 @@ def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
     if rate is None:
         family = {"tcp": "ethernet", "rocev2": "roce"}.get(protocol, protocol)
         return LinkClaim(kind=family, protocol=protocol, source="no rate stated")
-    name = {"tcp": f"{rate:g}gbe", "rocev2": f"roce{rate:g}"}.get(protocol, f"{protocol}{rate:g}")
-    return LinkClaim(kind=name, protocol=protocol, rate_bits_per_s=rate * 1e9, source=f"stated: {rate:g} Gb/s")
+    found = _in_rails(protocol, rate)
+    rails, each = found if found is not None else (1, rate)
+    name = {"tcp": f"{each:g}gbe", "rocev2": f"roce{each:g}"}.get(protocol, f"{protocol}{each:g}")
+    source = _in_words(rails, each) if rails > 1 else f"stated: {rate:g} Gb/s"
+    return LinkClaim(kind=name, protocol=protocol, rate_bits_per_s=each * 1e9, source=source, rails=rails)
+
+
+def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
+    """(rails, Gb/s of each) of a rate above the fastest port of its family; None for one that a port may have."""
+    if rate <= _MOST_OF_ONE.get(protocol, _MOST_GBPS):
+        return None
+    return next(
+        ((int(rate / each), float(each)) for each in _RAILS_OF.get(protocol, _ANY_RAILS) if rate % each == 0), None
+    )
+
+
+def _in_words(rails: int, each: float) -> str:
+    return f"stated: {rails * each:g} Gb/s, more than one port has: taken as {rails} rails of {each:g}"
 
 
 def _named(kind: str, rate: float | None) -> LinkClaim:
@@ -140,11 +187,18 @@ def carried_by(link: LinkClaim, path: str) -> LinkClaim:
 
     The MTU is kept where both speak of the same one. Raises PhysicsError where the link cannot have the path.
     """
-    other = _carried(link, _path(path))
+    other = _kept(link, _carried(link, _path(path)))
     if other is link:
         return link
     ethernet = link.protocol in _ETHERNET and other.protocol in _ETHERNET
     return msgspec.structs.replace(other, mtu=link.mtu if ethernet else None, pcie=link.pcie)
+
+
+def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
+    """Whatever carries the bytes, the rails stay, and a rate that is an upper limit."""
+    if other is link or other.protocol in ("shm", "loopback"):
+        return other
+    return msgspec.structs.replace(other, rails=link.rails, at_most=link.at_most)
 
 
 def _carried(link: LinkClaim, way: str) -> LinkClaim:
@@ -156,7 +210,11 @@ def _carried(link: LinkClaim, way: str) -> LinkClaim:
     rate = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
     if way in _KERNEL and link.protocol in ("infiniband", "truescale"):
         name = "qdr" if link.protocol == "truescale" else link.kind
-        return LinkClaim(kind="ipoib", protocol="tcp") if rate is None else link_from_name(f"ipoib-{name}")
+        # Not by name: a port may have lost lanes (edr-1x).
+        return LinkClaim(
+            kind="ipoib" if rate is None else f"ipoib-{name}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s,
+            source=link.source,
+        )  # fmt: skip
     if way in _KERNEL and link.protocol == "omnipath":
         return LinkClaim(kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s)
     if way in _KERNEL and link.protocol in _ETHERNET:

@@ -208,7 +208,7 @@ def shares(bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | N
     A rate of the link that is not known has no row. Raises PhysicsError (``exact``).
     """
     value = exact(bytes_per_s)
-    nominal = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 8
+    nominal = None if link.line_rate is None else link.line_rate / 8
     attainable = limits(link, "stream", "stream", 0, table).attainable_bytes_per_s
     rows = []
     for label, most in (("nominal", nominal), ("attainable", attainable)):

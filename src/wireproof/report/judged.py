@@ -73,7 +73,7 @@ class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> JudgedSeries:
     """Series and verdict as one flat object."""
-    rate = link.rate_bits_per_s if link is not None else None
+    rate = link.line_rate if link is not None else None
     best = verdict.best_bytes_per_s
     kept = {name: getattr(series, name) for name in JudgedSeries.__struct_fields__ if hasattr(series, name)}
     told = {name: getattr(verdict, name) for name in JudgedSeries.__struct_fields__ if hasattr(verdict, name)}

@@ -87,7 +87,7 @@ def _claim(run: Run) -> list[Fact]:
     link = run.claim.link
     if link is None:
         return [("link claimed", "none", False), nodes]
-    text = f"{link.kind}, {link.protocol}, {quantity.line_rate(link.rate_bits_per_s)}, MTU {link.mtu or 'unknown'}"
+    text = f"{link.name}, {link.protocol}, {quantity.line_rate(link.line_rate)}, MTU {link.mtu or 'unknown'}"
     return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})"), False), nodes]
 
 

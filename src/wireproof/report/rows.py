@@ -90,7 +90,7 @@ def row_of(pair: PairVerdict, section: Section) -> Row:
     else:
         time_ns, goodput = pair.message_bytes / value * 1e9 if value else None, value
     link = section.run.claim.link
-    rate = link.rate_bits_per_s if link else None
+    rate = link.line_rate if link else None
     nominal = goodput * 8 / rate if goodput and rate else None
     return Row(pair, time_ns, goodput, pair.efficiency, nominal)
 

@@ -146,7 +146,7 @@ def _limit_lines(section: Section) -> list[str]:
     lines = []
     if link is not None:
         source = f" ({link.source})" if link.source else ""
-        lines.append(f"link: {link.kind}, line rate {quantity.line_rate(link.rate_bits_per_s)}{source}")
+        lines.append(f"link: {link.name}, line rate {quantity.line_rate(link.line_rate)}{source}")
     if limits is not None and (limits.attainable_bytes_per_s or limits.floor_ns):
         parts = []
         if limits.attainable_bytes_per_s:

@@ -96,7 +96,7 @@ DECLARED: dict[str, Declared] = {
     "nic_selection": Declared(
         _one_of("claimed", "none"), "claimed", "tell the MPI to use the claimed NIC, or leave its own choice (none)"
     ),
-    "link": Declared(_text, "", "claimed link kind: 1gbe, 10gbe, edr, opa100, ..."),
+    "link": Declared(_text, "", "claimed link: 10gbe, ethernet:25, edr, infiniband:400, 2xedr, opa100, ..."),
     "transport": Declared(_one_of("null", "model", "mpi", "tcp"), "mpi", "what carries the messages"),
     "fabric": Declared(
         _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""), "", "provider that the MPI is told to use"

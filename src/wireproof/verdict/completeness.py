@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from wireproof.model.record import EngineError, Nic
+from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
@@ -16,7 +17,7 @@ _RUN = "run"
 _SPEED_TOLERANCE = 0.05
 _LOST = re.compile(r"ended by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE)
 _LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
-_RATE = re.compile(r"^\s*([0-9.]+)\s*Gb", re.IGNORECASE)
+_CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
 
 
 def run_issues(ctx: Context) -> list[Issue]:
@@ -123,7 +124,7 @@ def _nics(ctx: Context) -> list[Issue]:
             text = f"{claim.host} has no NIC {claim.nic!r}; it has {there}"
             issues.append(Issue("nic-unknown", "inconclusive", claim.host, text))
         elif nic is not None:
-            issues += _carrier(claim.host, nic) + _speed(ctx, claim.host, nic)
+            issues += _carrier(claim.host, nic) + _speed(ctx, claim.host, nic, host.nics)
     return issues
 
 
@@ -133,16 +134,21 @@ def _carrier(host: str, nic: Nic) -> list[Issue]:
     return []
 
 
-def _speed(ctx: Context, host: str, nic: Nic) -> list[Issue]:
-    if ctx.virtual or ctx.link is None or ctx.link.rate_bits_per_s is None:
+def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
+    """What the port states of itself against the claim: of one rail, or of all of them. A made-up speed is not held."""
+    found = link_of_port(nic, "any", others)
+    if ctx.virtual or ctx.link is None or ctx.link.rate_bits_per_s is None or found is None:
         return []
-    found = _RATE.match(nic.rdma.rate) if nic.rdma else None
-    speed = float(found.group(1)) * 1e9 if found else (nic.speed_mbps or 0) * 1e6
     claimed = ctx.link.rate_bits_per_s
-    if speed <= 0 or abs(speed / claimed - 1) <= _SPEED_TOLERANCE:
+    stated = [rate for rate in (found.rate_bits_per_s, found.line_rate) if rate]
+    agree = [claimed, ctx.link.line_rate or claimed]
+    # The interface of IPoIB states the nominal rate: 8b/10b takes a fifth of it.
+    agree += [claimed / _CODE] if ctx.link.kind.removeprefix("ipoib-") in _CODED else []
+    if not stated or any(abs(one / other - 1) <= _SPEED_TOLERANCE for one in stated for other in agree):
         return []
+    speed = max(stated)
     text = (
-        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.kind} ({claimed / 1e9:g} Gb/s) was claimed"
+        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} ({claimed / 1e9:g} Gb/s) was claimed"
     )
     return [Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", host, text)]
 

@@ -106,7 +106,7 @@ class _Scale:
             least = self.bounds.too_quick(time.low_ns, self.size, self.crossings)
             self.clear &= least is None or time.half_width <= self.ctx.criteria.max_half_width
             return
-        text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.kind} needs at least"
+        text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.name} needs at least"
         # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching it is only a doubt.
         doubted = doubt != "fail" and self.proof == "on-wire"
         self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
@@ -128,7 +128,7 @@ class _Scale:
             else ""
         )  # fmt: skip
         text = (
-            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.kind} usually take less than"
+            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take less than"
             f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
         )
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
@@ -144,14 +144,14 @@ class _Scale:
         slowest = self.size / (self.number.time.high_ns * 1e-9)
         goodput = self.number.goodput_bytes_per_s
         if min(slowest, self._least_average() or slowest) > ceiling:
-            text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.kind} can carry"
+            text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.name} can carry"
             # Late stamps on a crowded host shorten what they time; bytes proven on the wire are then only doubted.
             doubt = self.proof == "on-wire" and crowded(self.pair) and goodput < _CROWDED_EXCESS * ceiling
             text += "; the scheduler took the processor away meanwhile" if doubt else ""
             self._add("above-ceiling", "inconclusive" if doubt else "fail", text, goodput)
         elif goodput > ceiling:
             self.clear = False
-            text = f"{rate(goodput)} may be more than the {rate(most)} that {self.link.kind} can carry"
+            text = f"{rate(goodput)} may be more than the {rate(most)} that {self.link.name} can carry"
             self._add("above-ceiling", "inconclusive", text, goodput)
 
     def _least_average(self) -> float:
@@ -188,7 +188,7 @@ class _Scale:
             f"{rate(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
         )
         if short(time.low_ns):
-            text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.kind}"
+            text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
             excuse = self.bounds.excuse(self.number.goodput_bytes_per_s, share)
             # A host whose scheduler took the processor away may be a little slow on a good link.
             excused = crowded(self.pair) and self.number.goodput_bytes_per_s > _CROWDED_SHARE * self.rate

@@ -44,7 +44,7 @@ class Case:
 
     @property
     def kind(self) -> str:
-        return self.bounds.link.kind if self.bounds is not None else "any NIC"
+        return self.bounds.link.name if self.bounds is not None else "any NIC"
 
     @property
     def chain(self) -> bool:

@@ -76,7 +76,7 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
         return bounds
     text = (
         f"a start of {time(start)} excludes kernel TCP ({time(bounds.floor)} at least) and RoCE explains the whole "
-        f"curve: held against {roce.link.kind}; say --path tcp when TCP was meant"
+        f"curve: held against {roce.link.name}; say --path tcp when TCP was meant"
     )
     case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
@@ -85,7 +85,7 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
 
 def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
     said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
-    text = f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.kind}{said}"
+    text = f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
     agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
     case.add(code, "note" if not said or agrees else "warning", text[:400])
     return bounds

@@ -267,7 +267,7 @@ def _striped(case: Case, ratio: float) -> bool:
 def _message_rate(case: Case, bounds: Bounds) -> None:
     """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
     link, series = bounds.link, case.series
-    if link.protocol in ("tcp", "truescale") or is_shaped(link) or link.rate_bits_per_s is None or case.chain:
+    if link.protocol in ("tcp", "truescale") or is_shaped(link) or link.line_rate is None or case.chain:
         return
     if series.traffic not in ("stream", "rate", "exchange") or (series.pairs > 1 and len(series.hosts) != 2):
         return
@@ -278,11 +278,11 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
             continue
         messages = row.goodput / row.size
         packet = max(least, row.size + header / 2)
-        if messages * packet * (1 - row.doubt) > link.rate_bits_per_s / 8 * 1.02:
+        if messages * packet * (1 - row.doubt) > link.line_rate / 8 * 1.02:
             case.off = True
             text = (
                 f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the line each, "
-                f"{rate(messages * packet)} on a line of {rate(link.rate_bits_per_s / 8)}"
+                f"{rate(messages * packet)} on a line of {rate(link.line_rate / 8)}"
             )
             case.add("message-rate-above-link", "fail", text, {"messages_per_s": messages, "size": row.size})
             return

@@ -128,6 +128,11 @@ _MLX4_PORT = (
     ),
 )
 
+# The width of these registers is not said; 56 bits are what the driver masks them to.
+_TELEMETRY = both_ways(
+    "cxi/{device}/hni_sts_{way}_ok_octets", ALL, "wire", header=ROCE_HEADER, width=56,
+)  # fmt: skip
+
 _VLAN = Port(
     "hsn0.100", "", netdev(), kind="virtual", lower=("hsn0",), link_kind="vlan", device="mlx5_0",
     rdma_driver="mlx5_core", link_layer="Ethernet", rate="100 Gb/sec (4X EDR)",
@@ -196,10 +201,14 @@ OTHER = (
             "infiniband/hw/hfi1/mad.c: C_DC_XMIT_FLITS, 8-byte flits, unconverted", fast="psm"),
     Adapter("cn5000", "hfi1 (CN5000), OPX", (replace(_HFI, rate="400 Gb/sec (4X NDR)", mtu=10236),), "ib0",
             _shares("ib0", {"psm", "kernel"}), "as hfi1: the same driver", fast="psm", rate=50e9),
-    Adapter("cxi", "cxi (Slingshot 11)", (Port(
+    Adapter("cxi", "cxi (Slingshot 11), telemetry readable", (Port(
+        "hsn0", "cxi_ss1", (*netdev(), *_TELEMETRY), device="cxi0", ib_port=0, rdma_driver="cxi_ss1",
+        speed_mbps=200000, pci="0000:21:00.0"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),
+        "HewlettPackard/shs-cxi-driver cass_telem.c: the octets of the network interface", fast="rdma", rate=25e9),
+    Adapter("cxi-dark", "cxi (Slingshot 11), telemetry hidden", (Port(
         "hsn0", "cxi_ss1", netdev(), speed_mbps=200000, pci="0000:21:00.0"),), "hsn0",
         _shares("hsn0", {"rdma", "kernel"}), "HewlettPackard/shs-cxi-driver: cxi_eth counts sockets; RDMA is in"
-        " /sys/class/cxi/*/device/telemetry alone", fast="rdma", rate=25e9, telemetry=True),
+        " the telemetry alone", fast="rdma", rate=25e9),
     Adapter("efa", "EFA beside ena", (
         Port("ens5", "ena", netdev(), speed_mbps=None, pci="0000:00:05.0", mtu=9001),
         Port("", "efa", (*hw("tx_bytes", "rx_bytes", RDMA, header=0),

@@ -101,7 +101,6 @@ class Adapter:
     turns: bool = False
     rate: float = 12.5e9
     known: bool = True
-    telemetry: bool = False
 
     def port(self, name: str) -> Port:
         return next(port for port in self.ports if port.name == name)

@@ -81,7 +81,7 @@ def test_directions_are_not_crossed(one: Family, row: Row) -> None:
 @pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
 def test_everything_comes_before_its_parts_and_the_wire_before_the_stack(one: Family) -> None:
     for where in ("ethernet", "infiniband"):
-        for function in ("physical", "virtual", "scalable"):
+        for function in ("", "physical", "virtual", "scalable"):
             kind = "infiniband" if where == "infiniband" else "ethernet"
             rows = one.rows_for(Nic(name="x", kind=kind, function=function))  # type: ignore[arg-type]
             order = [row.carrier == "any" for row in rows]
@@ -146,13 +146,18 @@ def test_the_names_of_interface_and_device_are_not_believed() -> None:
 
 
 def test_mlx5_shows_the_wire_on_ethernet_and_the_function_on_infiniband() -> None:
-    ethernet = nic("mlx5_core", rdma="mlx5_core")
+    ethernet = nic("mlx5_core", rdma="mlx5_core", function="physical")
     assert carriers(family("mlx5_core"), ethernet)[0] == ("any", "wire")
     infiniband = nic("mlx5_core", rdma="mlx5_core", link_layer="InfiniBand", kind="infiniband")
     assert carriers(family("mlx5_core"), infiniband) == [("any", "function"), ("kernel", "stack")]
-    for function in ("virtual", "scalable"):
-        port = nic("mlx5_core", rdma="mlx5_core", function=function)
-        assert carriers(family("mlx5_core"), port)[0] == ("any", "function")
+
+
+@pytest.mark.parametrize("function", ["", "virtual", "scalable"])
+def test_registers_of_the_port_are_believed_of_a_physical_function_only(function: str) -> None:
+    """A virtual function in a guest has no link to its adapter: its function is "", and tx_bytes_phy stays at 0."""
+    port = nic("mlx5_core", rdma="mlx5_core", function=function)
+    assert carriers(family("mlx5_core"), port)[0] == ("any", "function")
+    assert [row for row in family("cxi_ss1").rows_for(nic("cxi_ss1", function=function)) if row.carrier == "any"] == []
 
 
 def test_hfi1_counts_flits_and_all_others_words() -> None:
@@ -191,7 +196,7 @@ def test_rdma_in_software_is_in_the_interface_s_own_counters(driver: str, rdma: 
 
 
 def test_soft_rdma_over_an_rdma_adapter_keeps_the_wire_first() -> None:
-    port = nic("mlx5_core", rdma="rxe")
+    port = nic("mlx5_core", rdma="rxe", function="physical")
     assert carriers(family("mlx5_core", rdma="rxe"), port)[0] == ("any", "wire")
 
 

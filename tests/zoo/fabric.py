@@ -203,10 +203,10 @@ OTHER = (
             _shares("ib0", {"psm", "kernel"}), "as hfi1: the same driver", fast="psm", rate=50e9),
     Adapter("cxi", "cxi (Slingshot 11), telemetry readable", (Port(
         "hsn0", "cxi_ss1", (*netdev(), *_TELEMETRY), device="cxi0", ib_port=0, rdma_driver="cxi_ss1",
-        speed_mbps=200000, pci="0000:21:00.0"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),
+        speed_mbps=200000, pci="0000:21:00.0", function="physical"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),
         "HewlettPackard/shs-cxi-driver cass_telem.c: the octets of the network interface", fast="rdma", rate=25e9),
     Adapter("cxi-dark", "cxi (Slingshot 11), telemetry hidden", (Port(
-        "hsn0", "cxi_ss1", netdev(), speed_mbps=200000, pci="0000:21:00.0"),), "hsn0",
+        "hsn0", "cxi_ss1", netdev(), speed_mbps=200000, pci="0000:21:00.0", function="physical"),), "hsn0",
         _shares("hsn0", {"rdma", "kernel"}), "HewlettPackard/shs-cxi-driver: cxi_eth counts sockets; RDMA is in"
         " the telemetry alone", fast="rdma", rate=25e9),
     Adapter("efa", "EFA beside ena", (

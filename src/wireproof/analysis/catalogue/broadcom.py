@@ -18,7 +18,6 @@ BNXT = Family(
             "which "
             "bnxt_hwrm_port_qstats asks for once in stats-block-usecs (1 s; bnxt.c bnxt_timer)",
             refresh_ms=1000.0,
-            function="physical",
             misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
         ),
         hw_counters(

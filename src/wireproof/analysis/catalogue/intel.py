@@ -77,9 +77,8 @@ IDPF = Family(
     rows=(
         *_irdma(),
         netdev(
-            "unchecked: linux drivers/net/ethernet/intel/idpf/idpf_lib.c idpf_get_stats64: the control plane's "
-            "numbers, "
-            "asked for every 10 s at least",
+            "linux drivers/net/ethernet/intel/idpf/idpf_lib.c idpf_get_stats64, idpf_statistics_task: the control "
+            "plane's numbers; unchecked: asked for every 10 s",
             refresh_ms=10000.0,
             misses="RDMA",
         ),
@@ -148,21 +147,35 @@ IGB = Family(
 )
 
 E1000E = Family(
-    name="Intel 1 Gb/s client adapters (e1000e, e1000)",
-    drivers=("e1000e", "e1000"),
+    name="Intel 1 Gb/s client adapters (e1000e)",
+    drivers=("e1000e",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/intel/e1000e/netdev.c e1000e_get_stats64: GOTC and GORC of the MAC, "
-            "live; e1000 "
-            "every 2 s (e1000/e1000_main.c e1000_watchdog)",
+            "linux drivers/net/ethernet/intel/e1000e/netdev.c e1000e_get_stats64: GOTC and GORC of the MAC, live",
             carrier="any",
             level="wire",
+            fcs=True,
+        ),
+    ),
+    source="linux drivers/net/ethernet/intel/e1000e",
+    note="Virtual machines have emulated ones: then the wire is the hypervisor's.",
+)
+
+E1000 = Family(
+    name="Intel 8254x and its emulations (e1000)",
+    drivers=("e1000",),
+    rows=(
+        netdev(
+            "linux drivers/net/ethernet/intel/e1000/e1000_main.c e1000_update_stats: GOTC and GORC of the MAC, "
+            "every 2 s (e1000_watchdog)",
+            carrier="any",
+            level="function",
             refresh_ms=2000.0,
             fcs=True,
         ),
     ),
-    source="linux drivers/net/ethernet/intel/e1000e, drivers/net/ethernet/intel/e1000",
-    note="Virtual machines have emulated ones: then the wire is the hypervisor's.",
+    source="linux drivers/net/ethernet/intel/e1000",
+    note="Mostly an emulation: its wire is the hypervisor's.",
 )
 
 INTEL_VF = Family(
@@ -183,4 +196,4 @@ FM10K = Family(
     source="linux drivers/net/ethernet/intel/fm10k",
 )
 
-INTEL = (ICE, I40E, IDPF, IAVF, IXGBE, IGB, E1000E, INTEL_VF, FM10K)
+INTEL = (ICE, I40E, IDPF, IAVF, IXGBE, IGB, E1000E, E1000, INTEL_VF, FM10K)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev
+from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev, port_data
 from wireproof.analysis.catalogue.row import Family, Row
 
 __all__ = ["MAKERS"]
@@ -54,7 +54,6 @@ IONIC = Family(
             packets_tx="frames_tx_all",
             packets_rx="frames_rx_all",
             refresh_ms=2000.0,
-            function="physical",
             quality="lower-bound",
         ),
         hw_counters(
@@ -108,7 +107,6 @@ HNS3 = Family(
             "for on request",
             packets_tx="mac_tx_total_pkt_num",
             packets_rx="mac_rx_total_pkt_num",
-            function="physical",
         ),
         netdev(
             "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, live", misses="RDMA"
@@ -164,9 +162,18 @@ ENIC = Family(
 BE2NET = Family(
     name="Emulex OneConnect (be2net, ocrdma)",
     drivers=("be2net", "ocrdma*"),
-    rows=(netdev("linux drivers/net/ethernet/emulex/benet/be_main.c be_get_stats64: queues, live", misses="RDMA"),),
-    source="linux drivers/net/ethernet/emulex/benet; unchecked: the unit of ocrdma's port_xmit_data",
-    blind=("rdma",),
+    rows=(
+        port_data(
+            "linux drivers/infiniband/hw/ocrdma/ocrdma_stats.c ocrdma_sysfs_xmit_data: bytes of send, write and read "
+            "response divided by 4, cut to 32 bits, asked for once a second (ocrdma_update_stats)",
+            "rdma",
+            "function",
+            width=32,
+            refresh_ms=1000.0,
+        ),
+        netdev("linux drivers/net/ethernet/emulex/benet/be_main.c be_get_stats64: queues, live", misses="RDMA"),
+    ),
+    source="linux drivers/net/ethernet/emulex/benet, drivers/infiniband/hw/ocrdma",
 )
 
 NES = Family(

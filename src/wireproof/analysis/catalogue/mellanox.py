@@ -59,7 +59,10 @@ MLX5 = Family(
     ),
     source="linux drivers/infiniband/hw/mlx5, drivers/net/ethernet/mellanox/mlx5/core",
     note="PortXmitData comes from the function's virtual port: a loopback inside the adapter moves it while "
-    "tx_bytes_phy stays. In switchdev mode the uplink's own interface statistics are those of the physical port, "
+    "tx_bytes_phy stays. A function that may not read the port's registers lists tx_bytes_phy too, and it stays "
+    "at 0: "
+    "it is believed only where the kernel says that the function is the physical one. In switchdev mode the "
+    "uplink's own interface statistics are those of the physical port, "
     "RDMA "
     "included (en_main.c mlx5e_get_stats), and one reading late.",
 )
@@ -90,7 +93,6 @@ MLX4 = Family(
             packets_rx=_prio("rx", "packets"),
             refresh_ms=250.0,
             where="ethernet",
-            function="physical",
         ),
         port_data(
             "linux drivers/infiniband/hw/mlx4/mad.c iboe_process_mad, edit_counter: bytes of the port's counters "

@@ -26,7 +26,6 @@ SFC = Family(
             "once a second; "
             "Onload is in it",
             refresh_ms=1000.0,
-            function="physical",
         ),
         netdev(
             "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_update_stats_pf, _vf: the port's, or the virtual "

@@ -58,7 +58,7 @@ Timing Sampler::time_segment(const Segment& segment, bool counted) {
 /// counts: what the system has buffered arrives at once, and a batch of it may last no time at all.
 double Sampler::first_granule_ns() {
   const bool pipelined = sampled_.pipelined();
-  Segment probe{.lead_in = pipelined ? 1U : 0U, .batches = 2};
+  Segment probe{.batches = 2};
   for (;;) {
     const Ticks start = sampled_.now();
     const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false).batches[1]));
@@ -95,14 +95,14 @@ void Sampler::warm_up() {
   const double longest_ns = std::min(kWarmUpShare * budget_ns,
                                      std::max(kLongestWarmUpFactor * enough_ns, 4 * granule_ns_));
   bool stationary = false;
-  double elapsed = 0;
-  do {
+  double elapsed = elapsed_ns();
+  while (!stationary && elapsed < longest_ns) {
     const double window_ns = warm_up_window(granule_ns_);
     elapsed = elapsed_ns();
     stationary =
         agree(window_ns, granule_ns_) && (samples_.operations >= enough || elapsed >= enough_ns);
     granule_ns_ = std::max(window_ns, granule_ns_ / kMostSpeedUp);
-  } while (!stationary && elapsed < longest_ns);
+  }
   samples_.warm_up = {samples_.operations, elapsed, stationary};
 }
 

@@ -69,14 +69,16 @@ Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bo
   const double granule = std::max(granule_ns, 1e-3);
   Cutting c;
   c.granules = at_least_one(std::ceil(shortest_batch_ns(clock, policy) / granule));
-  // The acknowledgements of both halves may arrive together: a batch is never less than a window.
-  if (pipelined) c.granules = std::max(c.granules, 2U);
+  // The acknowledgements of both halves may arrive together: a batch is whole windows.
+  if (pipelined) c.granules += c.granules % 2;
   const double batch_ns = granule * c.granules;
   c.slow = batch_ns > block_ns / 2;
   c.batches_per_block = c.slow ? 1 : at_least_one(std::round(block_ns / batch_ns));
-  c.batches_per_segment =
-      std::min(c.batches_per_block, at_least_one(kSegmentShare * block_ns / batch_ns));
   c.brisk = granule < kBriskNs;
+  // Where the pipe is filled and emptied for each segment, a few operations are not worth it.
+  const double share = pipelined && !c.brisk ? 1 : kSegmentShare;
+  c.batches_per_segment =
+      std::min(c.batches_per_block, at_least_one(share * block_ns / batch_ns));
   return c;
 }
 
@@ -84,8 +86,9 @@ Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelin
   Segment s;
   s.batches = batches;
   s.granules = cutting.granules;
-  s.lead_in = cutting.brisk ? 2 : (pipelined || !cutting.slow ? 1 : 0);
-  s.trail = cutting.brisk && pipelined ? 1 : 0;
+  if (cutting.slow) return s;  // from empty to empty: nothing of a few long operations is lost
+  s.lead_in = cutting.brisk ? 2 : 1;
+  s.trail = pipelined ? 1 : 0;
   return s;
 }
 

@@ -30,8 +30,8 @@ struct Cutting {
 };
 Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bool pipelined);
 
-/// Lead-in and trail of one segment. `pipelined`: the pattern needs a full pipe before its first
-/// edge.
+/// Lead-in and trail of one segment. `pipelined`: more than what a batch has is under way at its
+/// edges; as much at the first as at the last one, or nothing at both.
 Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelined);
 
 enum class Stop { none, precision, budget, iterations };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "plan/plan.hpp"
 
 namespace wireproof {
@@ -33,6 +34,12 @@ struct Segment {
   std::uint64_t total() const { return lead_in + timed() + trail; }
 };
 
+/// With a lead-in the first batch begins when that is through and the pipe is full; without one
+/// before anything is under way.
+inline Ticks first_edge(const Segment& segment, Ticks empty, Ticks full) {
+  return segment.lead_in == 0 ? empty : full;
+}
+
 /// Messages that each end must be able to hold, and the operations in a granule.
 struct Layout {
   int granule = 1;
@@ -40,7 +47,7 @@ struct Layout {
   int sink_messages = 1;        ///< distinct receive buffers
   int window_messages = 0;      ///< exposed for remote access
   bool window_is_zero = false;  ///< before the first access
-  bool pipelined = false;       ///< the first edge needs a full pipe: a lead-in is a must
+  bool pipelined = false;       ///< a granule is half a window, and more is under way at an edge
 };
 
 /// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not

@@ -3,6 +3,11 @@
 // The window is split in two halves so that the pipe never drains: half k+1 is posted before the
 // acknowledgement of half k is awaited, and the receiver posts the receives of half k+2 before it
 // acknowledges half k. A batch is timed from one acknowledgement to another, all at the origin.
+//
+// How much of half k+1 has arrived when half k is acknowledged is up to the library: nothing where
+// messages go one after another, all of it where the pieces of both go in turn. So edges are whole
+// windows apart, and a segment either ends as it begins, with a full pipe (lead-in and trail), or
+// begins and ends with an empty one. Only then is what is timed what was carried.
 #pragma once
 
 #include <algorithm>
@@ -76,9 +81,10 @@ struct StreamBy {
                                           const Segment& segment, Ticks* stamps) {
     Origin end{link, b, s, half(s), segment.total()};
     link.recv_ack();  // the receiver has posted both halves
+    const Ticks empty = clock.now();
     end.post();
     end.advance(segment.lead_in);
-    *stamps = clock.now();
+    *stamps = first_edge(segment, empty, clock.now());
     for (Ticks* const last = stamps + segment.batches; stamps != last;) {
       end.advance(segment.granules);
       *++stamps = clock.now();
@@ -91,9 +97,10 @@ struct StreamBy {
     Target end{link, b, s, half(s), segment.total()};
     end.post();
     end.post();
+    const Ticks empty = clock.now();
     link.send_ack();
     end.advance(segment.lead_in);
-    const Ticks start = clock.now();
+    const Ticks start = first_edge(segment, empty, clock.now());
     end.advance(segment.timed());
     const Ticks stop = clock.now();
     end.advance(segment.trail);

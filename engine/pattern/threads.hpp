@@ -4,7 +4,8 @@
 // One number is made of the threads' own readings of one clock, per batch:
 // * latency: the mean over the threads of their elapsed times; operations count per thread.
 // * stream: the time from when the last thread had begun the batch to when the last one had ended
-//   it; operations count over all threads.
+//   it; operations count over all threads. Without a lead-in nothing is under way before: then the
+//   first batch begins when the first thread does.
 // A link whose threads play one after another (null, model) adds their times in a stream instead.
 #pragma once
 
@@ -40,6 +41,7 @@ struct JointTime {
   bool sums = false;
   bool stream = false;
   bool in_turn = false;
+  bool from_empty = false;  ///< nothing is under way at the first edge
 
   void combine(const std::vector<std::vector<Ticks>>& readings, std::span<Ticks> ticks) const {
     for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i] = batch(readings, i);
@@ -47,10 +49,18 @@ struct JointTime {
 
  private:
   Ticks batch(const std::vector<std::vector<Ticks>>& readings, std::size_t i) const {
-    if (stream && !in_turn && !sums) return last(readings, i + 1) - last(readings, i);
+    if (stream && !in_turn && !sums) {
+      const bool at_first = from_empty && i == 0;
+      return last(readings, i + 1) - (at_first ? earliest(readings) : last(readings, i));
+    }
     Ticks total = 0;
     for (const auto& own : readings) total += sums ? own[i] : own[i + 1] - own[i];
     return stream ? total : total / static_cast<Ticks>(readings.size());
+  }
+  static Ticks earliest(const std::vector<std::vector<Ticks>>& readings) {
+    Ticks first = readings.front().front();
+    for (const auto& own : readings) first = std::min(first, own.front());
+    return first;
   }
   static Ticks last(const std::vector<std::vector<Ticks>>& readings, std::size_t edge) {
     Ticks latest = readings.front()[edge];
@@ -95,8 +105,11 @@ class TeamRunner final : public Runner {
       const auto at = static_cast<std::size_t>(t);
       P::originate(member(t), clock_, buffers_[at], shape_, segment, readings_[at].data());
     });
-    JointTime{.sums = kSums, .stream = streams(), .in_turn = L::kThreadsTakeTurns}.combine(
-        readings_, batch_ticks.first(segment.batches));
+    JointTime{.sums = kSums,
+              .stream = streams(),
+              .in_turn = L::kThreadsTakeTurns,
+              .from_empty = layout_.pipelined && segment.lead_in == 0}
+        .combine(readings_, batch_ticks.first(segment.batches));
   }
 
   Ticks answer(const Segment& segment) override {

@@ -130,6 +130,7 @@ void read_model(Statement& line, Draft& plan) {
   assign(w.rendezvous_ns, line.take_number<double>("rendezvous_ns", 0, kLongest));
   assign(w.noise, line.take_number<double>("noise", 0, 1));
   assign(w.stall, line.take_number<double>("stall", 0, 1));
+  if (const auto shared = line.take_number<int>("shared", 0, 1)) w.shared = *shared == 1;
   plan.model = w;
 }
 

@@ -101,6 +101,7 @@ struct ModelWorld {
   double rendezvous_ns = 0;
   double noise = 0;
   double stall = 0;
+  bool shared = false;  ///< messages in flight share the wire, instead of one after another
 };
 
 /// A planted fault of the model: `rank` sends (`tx`) and receives (`rx`) at that share of the rate,

@@ -60,8 +60,18 @@ TEST(Schedule, SlowOperationsAreOneBatchAndOneBlock) {
   EXPECT_EQ(c.granules, 1U);
   EXPECT_EQ(c.batches_per_block, 1U);
   EXPECT_EQ(make_segment(c, 6, false).total(), 6U);  // no lead-in: it would cost another operation
-  EXPECT_EQ(make_segment(c, 6, true).lead_in, 1U);   // but a pipe must be full
+  EXPECT_EQ(make_segment(c, 6, true).total(), 6U);   // and the pipe is empty at both ends
   EXPECT_EQ(cut(35e6, kTsc, Policy{}, true).granules, 2U);
+}
+
+// How much of the other half has arrived at an edge is up to the library.
+TEST(Schedule, BatchesOfAPipeAreWholeWindowsWithAsMuchUnderWayAtBothEnds) {
+  for (const double granule_ns : {0.3, 700.0, 99e3, 101e3, 170e3, 374e3, 376e3, 35e6}) {
+    const Cutting c = cut(granule_ns, kTsc, Policy{}, true);
+    EXPECT_EQ(c.granules % 2, 0U) << granule_ns;
+    const Segment s = make_segment(c, 3, true);
+    EXPECT_EQ(s.lead_in > 0, s.trail > 0) << granule_ns;
+  }
 }
 
 Estimate estimate(double half_width, bool exists = true) {

@@ -13,9 +13,10 @@ template <class L, class C, class Advance, class Begin>
 [[gnu::always_inline]] inline Ticks time_batches(L& link, C clock, const Segment& segment,
                                                  Ticks* stamps, Advance advance, Begin begin) {
   link.barrier();
+  const Ticks empty = clock.now();
   begin();
   advance(segment.lead_in);
-  const Ticks start = clock.now();
+  const Ticks start = first_edge(segment, empty, clock.now());
   *stamps = start;
   for (Ticks* const last = stamps + segment.batches; stamps != last;) {
     advance(segment.granules);

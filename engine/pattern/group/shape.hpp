@@ -37,7 +37,7 @@ struct GroupLayout {
   int granule = 1;             ///< operations that it can time at least
   int slots = 0;               ///< GroupLink::reserve
   int sink_messages = 1;       ///< distinct receive buffers
-  bool pipelined = false;      ///< the first edge needs a full pipe: a lead-in is a must
+  bool pipelined = false;      ///< a granule is half a window, and more is under way at an edge
   std::uint64_t messages = 0;  ///< per operation, over all members
   bool exact = true;           ///< false: Traffic is the least that any algorithm must move
 };

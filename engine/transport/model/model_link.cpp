@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "pattern/payload.hpp"
 
@@ -22,8 +23,16 @@ double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
   const ModelWorld& w = world_->truth.world;
   now() += w.overhead_ns;
   ModelWire& wire = outgoing();
+  if (w.shared) {
+    wire.messages.push_back({.arrival_ns = 0,
+                             .payload = {source, source + bytes},
+                             .posted_ns = now(),
+                             .left_ns = occupancy_ns(w, bytes, outgoing_gap_ns_)});
+    return now();
+  }
   wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(w, bytes, outgoing_gap_ns_);
-  wire.messages.push_back({wire.free_ns + latency_ns_, {source, source + bytes}});
+  wire.messages.push_back(
+      {.arrival_ns = wire.free_ns + latency_ns_, .payload = {source, source + bytes}});
   return wire.free_ns;
 }
 
@@ -32,10 +41,42 @@ void ModelLink::send(const std::byte* source, std::size_t bytes) { transmit(sour
 void ModelLink::recv(std::byte* sink, std::size_t bytes) {
   auto& messages = incoming().messages;
   while (messages.empty()) world_->turns.give_turn();
+  if (world_->truth.world.shared) settle_oldest();
   const ModelWire::Message& message = messages.front();
   std::memcpy(sink, message.payload.data(), std::min(bytes, message.payload.size()));
   now() = std::max(now(), message.arrival_ns) + world_->truth.world.overhead_ns;
   messages.pop_front();
+}
+
+/// From one event (a message is posted, or is through) to the next. The sender first posts all that
+/// it can without an answer, since that takes its share.
+void ModelLink::settle_oldest() {
+  world_->turns.give_turn();
+  ModelWire& wire = incoming();
+  while (wire.messages.front().left_ns > 0) {
+    double next_posted = std::numeric_limits<double>::infinity();
+    double least_left = next_posted;
+    double sharing = 0;
+    for (const ModelWire::Message& message : wire.messages) {
+      if (message.left_ns <= 0) continue;
+      if (message.posted_ns > wire.free_ns) {
+        next_posted = std::min(next_posted, message.posted_ns);
+      } else {
+        least_left = std::min(least_left, message.left_ns);
+        ++sharing;
+      }
+    }
+    const double through = sharing > 0 ? wire.free_ns + least_left * sharing : next_posted;
+    const double until = std::min(through, next_posted);
+    for (ModelWire::Message& message : wire.messages) {
+      if (message.left_ns <= 0 || message.posted_ns > wire.free_ns) continue;
+      message.left_ns -= (until - wire.free_ns) / sharing;
+      if (message.left_ns > 1e-9 * until) continue;  // rounding
+      message.left_ns = 0;
+      message.arrival_ns = until + latency_ns_;
+    }
+    wire.free_ns = until;
+  }
 }
 
 void ModelLink::post_send(int slot, const std::byte* source, std::size_t bytes) {

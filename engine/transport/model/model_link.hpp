@@ -8,6 +8,10 @@
 //   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead +
 //   occupancy(s) + 2 * latency
 //
+// A shared wire (`shared=1`) carries all messages that are under way at once, each at an equal
+// share, as a library does that sends pieces of several large messages in turn: those posted
+// together arrive together. What the wire carries in all is the same.
+//
 // A faulty rank sends and receives at a share of the rate: a message between two ranks is as slow
 // as the slower of the sender's sending and the receiver's receiving, gap / min(tx, rx), and takes
 // the extra latency of both.
@@ -35,8 +39,10 @@ struct ModelWire {
   struct Message {
     double arrival_ns;
     std::vector<std::byte> payload;
+    double posted_ns = 0;  // of a shared wire, as the next
+    double left_ns = 0;    // alone on the wire it would take so much longer
   };
-  double free_ns = 0;  // when the next message may start
+  double free_ns = 0;  // when the next message may start; of a shared wire: what is settled
   std::deque<Message> messages;
   std::deque<double> acks_ns;
 };
@@ -132,6 +138,8 @@ class ModelLink {
   void trade_word();
   Prepared& prepared(int slot);
   void receive_piece(Slot& slot);
+  /// Of a shared wire: when the oldest message arrives.
+  void settle_oldest();
 
   ModelPairWorld* world_;
   std::size_t self_;  // 0 origin, 1 target

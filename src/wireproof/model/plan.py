@@ -83,6 +83,7 @@ class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
     rendezvous_ns: float = 0.0
     noise: float = 0.0
     stall: float = 0.0
+    shared: int = 0
 
 
 class ModelFault(msgspec.Struct, frozen=True, kw_only=True):

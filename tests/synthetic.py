@@ -2,7 +2,8 @@
 
 Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer
 (stalls are one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour
-discovery; the management port carries 1 kB to 3 MB per point (launcher, ssh); counters start anywhere.
+discovery; the management port carries 1 kB to 3 MB per point (launcher, ssh) in full packets; counters start anywhere,
+and packets are counted beside bytes.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.physics import limits, link_from_name
+
+_DRIVERS = {"mlx5": "mlx5_core", "mlx4": "mlx4_core", "irdma": "ice", "qib": "ib_qib"}
+"""What sysfs names as the RDMA device's driver."""
+_INTERFACES = {"mlx4": "mlx4_en", "hfi1": "hfi1_vnic"}
+"""And as the interface's, where that is another."""
 
 Path = str
 """wire, mgmt, stripe, shm, loopback: where the payload really goes."""
@@ -113,13 +119,15 @@ def run_of(world: World) -> Run:
 
 def _host(world: World, rank: int) -> Host:
     same = world.one_machine or world.virtual
-    device = Rdma(device=f"{world.driver}_0", port=1, rate="", link_layer=_layer(world)) if rdma(world) else None
+    driver = _DRIVERS.get(world.driver, world.driver)
+    device = Rdma(device=f"{world.driver}_0", port=1, link_layer=_layer(world), driver=driver) if rdma(world) else None
     nics = [
         Nic(name="lo", kind="loopback", mtu=65536, carrier=True),
         Nic(name="eth0", driver="igb", mtu=1500, carrier=True, operstate="up", speed_mbps=1000),
         Nic(
             name="hsn0",
-            driver=world.driver or "ixgbe",
+            driver=_INTERFACES.get(world.driver, driver) or "ixgbe",
+            kind="infiniband" if device is not None and _layer(world) == "InfiniBand" else "ethernet",
             mtu=world.mtu or 1500,
             carrier=True,
             operstate="up",
@@ -147,6 +155,7 @@ class _Counters:
             self.hsn(way, 0)
             for nic in ("lo", "eth0", "hsn0"):
                 self.add(f"net/{nic}/{way}_bytes", 0)
+                self.packets(nic, way, 0)
 
     def add(self, name: str, count: float) -> None:
         self.now[name] = self.now.get(name, self.rng.randrange(1 << 34)) + round(count)
@@ -164,6 +173,15 @@ class _Counters:
             self.add(f"ib/{device}/1/hw_counters/{octets}", count)
         else:
             self.add(f"ib/{device}/1/counters/{data}", count / unit)
+
+    def packets(self, nic: str, way: str, count: float) -> None:
+        """Packets, where the port's driver counts them beside the bytes."""
+        if nic == "hsn0" and rdma(self.world):
+            if self.world.driver != "irdma":
+                name = "port_xmit_packets" if way == "tx" else "port_rcv_packets"
+                self.add(f"ib/{self.world.driver}_0/1/counters/{name}", count)
+            return
+        self.add(f"net/{nic}/{way}_packets", count)
 
 
 def operation_ns(world: World, pattern: str, size: int, a: int, b: int) -> float:
@@ -249,25 +267,35 @@ def _move(
         packets = count * max(1, -(-size // packet)) if size >= packet or both else max(1, count * size // packet)
         wire = count * (size + (40 if not rdma(world) else 0)) + packets * header
         acks = packets * header * 0.5 + 1
-        _carry(world, counters, origin, target, wire, acks)
+        _carry(world, counters, (origin, target), (wire, acks), packets)
     for c in counters:
         quiet = c.rng.random() * 2_000 * elapsed * 1e-9
         for way in ("tx", "rx"):
             c.add(f"net/hsn0/{way}_bytes", quiet + 1)
-            c.add(f"net/eth0/{way}_bytes", c.rng.randrange(1_000, max(1_001, world.management)))
+            login = c.rng.randrange(1_000, max(1_001, world.management))
+            c.add(f"net/eth0/{way}_bytes", login)
+            c.packets("eth0", way, login // 1000)
 
 
-def _carry(world: World, counters: Sequence[_Counters], origin: int, target: int, wire: float, acks: float) -> None:
+def _carry(
+    world: World, counters: Sequence[_Counters], ends: tuple[int, int], moved: tuple[float, float], packets: float
+) -> None:
+    """``moved``: bytes there, and acknowledgements back; ``packets`` there, half as many back."""
+    (origin, target), (wire, acks) = ends, moved
     out, back = (counters[0 if world.one_namespace else rank] for rank in (origin, target))
     if world.path == "shm":
         return
     if world.path == "loopback":
         for way in ("tx", "rx"):
             out.add(f"net/lo/{way}_bytes", wire + acks)
+            out.packets("lo", way, packets * 1.5)
         return
     share = {"wire": (1.0, 0.0), "mgmt": (0.0, 1.0), "stripe": (0.52, 0.48)}[world.path]
-    for side, way, count in ((out, "tx", wire), (back, "rx", wire), (back, "tx", acks), (out, "rx", acks)):
+    there, here = (wire, packets), (acks, packets / 2)
+    for side, way, (count, pieces) in ((out, "tx", there), (back, "rx", there), (back, "tx", here), (out, "rx", here)):
         if share[0]:
             side.hsn(way, count * share[0])
+            side.packets("hsn0", way, pieces * share[0])
         if share[1]:
             side.add(f"net/eth0/{way}_bytes", count * share[1])
+            side.packets("eth0", way, pieces * share[1])

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from wireproof.analysis.counters import is_stacked, sources, trouble_counters
-from wireproof.analysis.witness import counter_delta, readers, watch
-from wireproof.model.claim import Protocol
+from wireproof.analysis.changes import counter_delta
+from wireproof.analysis.counters import trouble_counters
+from wireproof.analysis.crossed import Crossed, crossed_at
+from wireproof.analysis.witness import ports_of, readers, watch
 from wireproof.model.record import Host, Idle, Nic, PointRecord, Rdma, WitnessReading
 
 
 def nic(driver: str = "ixgbe", device: str = "", layer: str = "InfiniBand") -> Nic:
-    rdma = Rdma(device=device, port=1, link_layer=layer) if device else None
-    return Nic(name="hsn0", driver=driver, mtu=9000, carrier=True, rdma=rdma)
+    rdma = (
+        Rdma(device=device, port=1, link_layer=layer, driver="rxe" if device == "rxe0" else driver) if device else None
+    )
+    kind: Any = "infiniband" if rdma is not None and layer == "InfiniBand" else "ethernet"
+    link_kind = driver if driver in ("veth", "bonding") else ""
+    return Nic(name="hsn0", driver=driver, mtu=9000, carrier=True, rdma=rdma, kind=kind, link_kind=link_kind)
 
 
 def host(port: Nic, rank: int = 0, boot: str = "b", netns: int = 1) -> Host:
@@ -27,46 +34,58 @@ def point(*readings: WitnessReading) -> PointRecord:
     )  # fmt: skip
 
 
-def seen(port: Nic, counters: dict[str, tuple[int, int]], protocol: Protocol, unreadable: tuple[str, ...] = (), **more):  # type: ignore[no-untyped-def]
+def seen(port: Nic, counters: dict[str, tuple[int, int]], *unreadable: str, idle: Idle | None = None) -> Crossed:
     reading = WitnessReading(rank=0, interval_ns=1e9, counters=counters, unreadable=list(unreadable))
-    return watch(point(reading), {0: host(port)}, more.get("idle", {}), protocol, more.get("units"))[0].ports["hsn0"].tx
+    ledgers = watch(point(reading), ports_of({0: host(port)}), {} if idle is None else {0: idle})
+    return crossed_at(ledgers[0], "hsn0", "tx")
 
 
 @pytest.mark.parametrize(
-    ("driver", "device", "layer", "protocol", "counter", "unit"),
+    ("driver", "device", "layer", "counter", "unit"),
     [
-        ("ixgbe", "", "", "tcp", "net/hsn0/tx_bytes", 1),
-        ("mlx5_core", "mlx5_0", "InfiniBand", "infiniband", "ib/mlx5_0/1/counters/port_xmit_data", 4),
-        ("mlx5_core", "mlx5_0", "InfiniBand", "tcp", "net/hsn0/tx_bytes", 1),
-        ("mlx5_core", "mlx5_0", "Ethernet", "rocev2", "ethtool/hsn0/tx_bytes_phy", 1),
-        ("mlx5_core", "mlx5_0", "Ethernet", "rocev2", "ib/mlx5_0/1/counters/port_xmit_data", 4),
-        ("mlx4_core", "mlx4_0", "InfiniBand", "infiniband", "ib/mlx4_0/1/counters/port_xmit_data", 4),
-        ("ib_qib", "qib0", "InfiniBand", "truescale", "ib/qib0/1/counters/port_xmit_data", 4),
-        ("hfi1", "hfi1_0", "InfiniBand", "omnipath", "ib/hfi1_0/1/counters/port_xmit_data", 8),
-        ("ice", "irdma0", "Ethernet", "rocev2", "ib/irdma0/1/hw_counters/ip4OutOctets", 1),
-        ("ice", "rocep1s0f0", "Ethernet", "rocev2", "ib/rocep1s0f0/hw_counters/ip4OutOctets", 1),
-        ("bnxt_en", "bnxt_re0", "Ethernet", "rocev2", "ib/bnxt_re0/1/hw_counters/tx_bytes", 1),
-        ("efa", "efa_0", "Ethernet", "rocev2", "ib/efa_0/1/hw_counters/tx_bytes", 1),
-        ("veth", "rxe0", "Ethernet", "rocev2", "net/hsn0/tx_bytes", 1),
+        ("ixgbe", "", "", "net/hsn0/tx_bytes", 1),
+        ("mlx5_core", "mlx5_0", "InfiniBand", "ib/mlx5_0/1/counters/port_xmit_data", 4),
+        ("mlx5_core", "mlx5_0", "Ethernet", "net/hsn0/tx_bytes", 1),
+        ("mlx5_core", "mlx5_0", "Ethernet", "ethtool/hsn0/tx_bytes_phy", 1),
+        ("mlx5_core", "mlx5_0", "Ethernet", "ib/mlx5_0/1/counters/port_xmit_data", 4),
+        ("mlx4_core", "mlx4_0", "InfiniBand", "ib/mlx4_0/1/counters/port_xmit_data", 4),
+        ("ib_qib", "qib0", "InfiniBand", "ib/qib0/1/counters/port_xmit_data", 4),
+        ("hfi1", "hfi1_0", "InfiniBand", "ib/hfi1_0/1/counters/port_xmit_data", 8),
+        ("ice", "irdma0", "Ethernet", "ib/irdma0/1/hw_counters/ip4OutOctets", 1),
+        ("ice", "rocep1s0f0", "Ethernet", "ib/rocep1s0f0/hw_counters/ip4OutOctets", 1),
+        ("bnxt_en", "bnxt_re0", "Ethernet", "ib/bnxt_re0/1/hw_counters/tx_bytes", 1),
+        ("efa", "efa_0", "", "ib/efa_0/1/hw_counters/tx_bytes", 1),
+        ("veth", "rxe0", "Ethernet", "net/hsn0/tx_bytes", 1),
     ],
 )
-def test_each_driver_has_its_counter_and_unit(
-    driver: str, device: str, layer: str, protocol: Protocol, counter: str, unit: int
-) -> None:
-    found = seen(nic(driver, device, layer), {counter: (1000, 1000 + 500)}, protocol)
-    assert (found.bytes, found.counter, found.trouble) == (500 * unit, counter, "")
+def test_each_driver_has_its_counter_and_unit(driver: str, device: str, layer: str, counter: str, unit: int) -> None:
+    found = seen(nic(driver, device, layer), {counter: (1000, 1000 + 500)})
+    assert found.bytes == 500 * unit
+    assert counter in found.counters
 
 
-def test_rdma_does_not_show_in_netdev_statistics() -> None:
-    found = seen(nic("mlx5_core", "mlx5_0"), {"net/hsn0/tx_bytes": (0, 10**9)}, "infiniband")
-    assert found.bytes == 0
+def test_what_is_read_never_follows_from_a_claim() -> None:
+    """Sockets and RDMA of one RoCE port are two parts of what crossed; the physical port's counter has both."""
+    parts = {"net/hsn0/tx_bytes": (0, 700), "ib/mlx5_0/1/counters/port_xmit_data": (0, 500)}
+    port = nic("mlx5_core", "mlx5_0", "Ethernet")
+    assert seen(port, parts).bytes == 2700
+    assert seen(port, parts).carried("rdma") == 2000
+    whole = seen(port, {**parts, "ethtool/hsn0/tx_bytes_phy": (0, 2750)})
+    assert (whole.bytes, whole.level, whole.inside) == (2750, "wire", 2700)
+
+
+def test_a_counter_that_stands_at_its_end_is_not_a_zero() -> None:
+    data = "ib/qib0/1/counters/port_xmit_data"
+    packets = {"ib/qib0/1/counters/port_xmit_packets": (5, 250_005)}
+    assert seen(nic("ib_qib", "qib0"), packets).quality == "pegged"
+    assert seen(nic("ib_qib", "qib0"), {**packets, data: (2**32 - 1, 2**32 - 1)}).bytes is None
 
 
 def test_idle_background_is_taken_off_in_proportion_to_time() -> None:
-    idle = {0: Idle(rank=0, interval_ns=0.2e9, counters={"net/hsn0/tx_bytes": 100})}
-    found = seen(nic(), {"net/hsn0/tx_bytes": (0, 10_000)}, "tcp", idle=idle)
-    assert (found.bytes, found.background, found.raw) == (9_500, 500, 10_000)
-    quiet = seen(nic(), {"net/hsn0/tx_bytes": (0, 100)}, "tcp", idle=idle)
+    idle = Idle(rank=0, interval_ns=0.2e9, counters={"net/hsn0/tx_bytes": 100})
+    found = seen(nic(), {"net/hsn0/tx_bytes": (0, 10_000)}, idle=idle)
+    assert (found.bytes, found.background) == (9_500, 500)
+    quiet = seen(nic(), {"net/hsn0/tx_bytes": (0, 100)}, idle=idle)
     assert quiet.bytes == 0
 
 
@@ -89,17 +108,12 @@ def test_a_counter_may_wrap_once_and_never_run_backwards(
     assert counter_delta(before, after) == (delta, remark)
 
 
-def test_a_silent_counter_is_zero_only_where_it_is_known_to_exist() -> None:
-    assert seen(nic(), {}, "tcp").bytes == 0
-    assert seen(nic(), {}, "tcp", ("net/hsn0/tx_bytes",)).trouble == "unreadable"
-    assert seen(nic(), {}, "tcp", ("net/hsn0/*",)).trouble == "unreadable"
-    assert seen(nic("newcomer", "new0"), {}, "infiniband").trouble == "silent"
-
-
-def test_an_unknown_driver_needs_a_proven_unit() -> None:
-    counters = {"ib/new0/1/counters/port_xmit_data": (0, 250)}
-    assert seen(nic("newcomer", "new0"), counters, "infiniband").trouble == "unit"
-    assert seen(nic("newcomer", "new0"), counters, "infiniband", units={"newcomer": 4}).bytes == 1000
+def test_a_silent_counter_is_zero_only_where_it_can_be_read() -> None:
+    assert seen(nic(), {}).bytes == 0
+    assert seen(nic(), {}, "net/hsn0/tx_bytes", "ethtool/hsn0/*").bytes is None
+    standing = Idle(rank=0, interval_ns=0.2e9, standing={"net/hsn0/tx_bytes": 7})
+    assert seen(nic("ice", "irdma0", "Ethernet"), {}, idle=standing).complete is False
+    assert seen(nic("ixgbe"), {}, idle=standing).complete
 
 
 def test_ranks_of_one_namespace_share_a_reader() -> None:
@@ -126,14 +140,3 @@ def test_trouble_is_surfaced_by_group() -> None:
         }
     )
     assert {group: sum(rose.values()) for group, rose in found.items()} == {"retransmits": 3, "pauses": 9, "drops": 2}
-
-
-def test_bonds_and_bridges_count_twice() -> None:
-    assert is_stacked(nic("bonding"))
-    assert not is_stacked(nic("ixgbe"))
-    assert not is_stacked(nic("veth"))
-
-
-def test_loopback_is_read_from_its_netdev_whatever_the_protocol() -> None:
-    lo = Nic(name="lo", kind="loopback")
-    assert sources(lo, "infiniband", "tx")[0].names == ("net/lo/tx_bytes",)

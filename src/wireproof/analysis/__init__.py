@@ -7,18 +7,15 @@ from wireproof.analysis.fit import Fit, Line, fit_sizes
 from wireproof.analysis.interval import autocorrelation, estimate, quantiles, two_modes
 from wireproof.analysis.measured import Measured, block_times, measure, operation_times, tail
 from wireproof.analysis.repeats import Effect, Repeated, effect, repeated
-from wireproof.analysis.witness import HostTraffic, PortTraffic, Seen, readers, watch
+from wireproof.analysis.witness import readers, watch
 
 __all__ = [
     "Effect",
     "Familiar",
     "Fit",
-    "HostTraffic",
     "Line",
     "Measured",
-    "PortTraffic",
     "Repeated",
-    "Seen",
     "autocorrelation",
     "block_times",
     "effect",

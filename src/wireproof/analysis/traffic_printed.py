@@ -80,6 +80,8 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
     """
     total, counted, arithmetic = 0.0, True, []
     rows: list[tuple[float, float | None]] = []
+    bursts: list[tuple[float, float]] = []
+    packets = 0.0
     for series in _one_end_each(list(all_series)):
         sums = [row_bytes(series, point) for point in series.points]
         claimed = sum(size for size, _ in sums)
@@ -92,11 +94,18 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
             rate = row_rate(series, point)
             if rate:
                 rows.append((rate, size / rate if known else None))
+            if rate and known:
+                bursts.append((size, size / rate))
+            if known and series.traffic == "pingpong":
+                packets += point.iterations or 0
     if not total:
         return None
     long = [row for row in rows if row[1] is not None and row[1] >= visible_s]
     rate, lasted = max(long or rows, key=lambda row: row[0], default=(None, None))
-    return Printed(least_bytes=total, counted=counted, rate_bytes_per_s=rate, lasted_s=lasted, arithmetic=arithmetic)
+    return Printed(
+        least_bytes=total, counted=counted, rate_bytes_per_s=rate, lasted_s=lasted, arithmetic=arithmetic,
+        least_packets=packets, bursts=bursts,
+    )  # fmt: skip
 
 
 def _one_end_each(all_series: list[Series]) -> list[Series]:

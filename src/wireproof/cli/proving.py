@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.analysis.traffic import host_traffic, not_watched
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED
@@ -135,7 +136,10 @@ class _Session:
 
     def traffic(self, seconds: float) -> Traffic:
         """The reading after the command, and what the three of them say."""
-        self.wait(SETTLE_VIRTUAL_S if self.virtual else SETTLE_S)
+        settle_s = SETTLE_VIRTUAL_S if self.virtual else max(SETTLE_S, self._slowest_refresh_s() + SETTLE_VIRTUAL_S)
+        self.wait(settle_s)
+        for one in self.watchers:
+            one.follower.settled_s = min(settle_s, IDLE_S) if not self.virtual else 0.0
         self.mark()
         hosts = [host_traffic(one) for one in self.watched()]
         return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
@@ -154,6 +158,11 @@ class _Session:
         started = WatchedCommand(argv, environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin)
         self.commands.append(started)
         return started
+
+    def _slowest_refresh_s(self) -> float:
+        """How old a counter of the watched hosts may be, by the catalogue."""
+        return max((slowest_refresh_ms(one.follower.about.nics) for one in self.watchers if one.follower.about),
+                   default=0.0) / 1e3  # fmt: skip
 
     @property
     def virtual(self) -> bool:

@@ -75,6 +75,8 @@ class Follower:
         self._rates: dict[str, _Rates] = {}
         self._values: dict[str, int] = {}
         self._base: tuple[int, dict[str, int]] = (0, {})
+        self._gap_ns = 0
+        self.settled_s = 0.0
         self._rest = b""
         self._decoder = msgspec.json.Decoder(WatchStart | Reading)
 
@@ -119,6 +121,7 @@ class Follower:
         interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
         if before and t_ns - then < interval_ns / 2:
             return
+        self._gap_ns = max(self._gap_ns, t_ns - then) if before else self._gap_ns
         now = {name: value for name, value in self._values.items() if name.endswith(_BYTES)}
         for name, value in now.items() if before else ():
             rise = value - before.get(name, value)
@@ -135,6 +138,7 @@ class Follower:
     def forget_peaks(self) -> None:
         """What was before the command is not the command's."""
         self._rates = {}
+        self._gap_ns = 0
 
     def watched(self) -> Watched:
         """The result: the last three marks are start, before and after."""
@@ -143,8 +147,9 @@ class Follower:
             error = "the readings before and after the command are not complete"
         start, before, after = (*self.marks[-3:], None, None, None)[:3]
         return Watched(
-            host=self.host, about=self.about, start=start, before=before, after=after, peaks=self.peaks, error=error
-        )
+            host=self.host, about=self.about, start=start, before=before, after=after, peaks=self.peaks,
+            gap_s=self._gap_ns / 1e9, settled_s=self.settled_s, error=error,
+        )  # fmt: skip
 
 
 class Watcher:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
-from wireproof.analysis.counters import SOFT_RDMA, is_stacked
-from wireproof.analysis.witness import counter_delta, watch
+from wireproof.analysis.changes import WitnessChanges, counter_delta
+from wireproof.analysis.crossed import crossed_at, others_than
+from wireproof.analysis.ledger import HostPorts
 from wireproof.locate.causes_machine import Properties
+from wireproof.model.ledger import Direction
 from wireproof.model.record import Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 
@@ -18,6 +20,7 @@ _RDMA = ("rocev2", "infiniband", "omnipath", "truescale")
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
 _LEAST_PAYLOAD = 1 << 20
+_WAYS: tuple[Direction, Direction] = ("tx", "rx")
 _LEAST_NS = 1e6
 
 
@@ -53,33 +56,30 @@ def traffic(
     """
     if nic is None or payload < _LEAST_PAYLOAD or not seen:
         return {}
-    protocol = run.claim.link.protocol if run.claim.link else None
-    idle = {frame.rank: frame for frame in run.idle if frame.rank == host.rank}
-    sums: dict[str, float] = {}
-    for point, reading in seen:
-        for one in watch(_only(point, reading), {reading.rank: host}, idle, protocol).values():
-            for name, port in one.ports.items():
-                counts = [way.bytes for way in (port.tx, port.rx) if way.bytes is not None]
-                if counts and not port.loopback and (name == nic.name or not port.stacked):
-                    sums[name] = sums.get(name, 0.0) + sum(counts)
-    if nic.name not in sums or is_stacked(nic):
+    idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
+    ports = HostPorts(host.host or host.hostname, host.nics)
+    own, kernel, rdma, readable = 0.0, 0.0, 0.0, False
+    others: dict[str, float] = {}
+    for _, reading in seen:
+        ledger = ports.ledger(WitnessChanges(reading, idle))
+        for way in _WAYS:
+            crossed = crossed_at(ledger, nic.name, way)
+            readable |= crossed.bytes is not None
+            own += crossed.bytes or 0.0
+            kernel += crossed.carried("kernel") or 0.0
+            rdma += crossed.carried("rdma") or 0.0
+            for name, other in others_than(ledger, nic.name, way, crossed.bytes).items():
+                others[name] = others.get(name, 0.0) + (other.bytes or 0.0)
+    if not readable:
         return {}
-    found: Properties = {"claimed_share": sums.pop(nic.name) / payload}
-    if sums:
-        other = max(sums, key=lambda name: sums[name])
-        found |= {"other_share": sums[other] / payload, "other_nic": other}
-    if protocol in _RDMA and nic.rdma is not None and not nic.rdma.device.startswith(SOFT_RDMA):
-        rose = growth(seen)
-        found["kernel_share"] = sum(rose.get(f"net/{nic.name}/{way}_bytes", 0) for way in ("tx", "rx")) / payload
+    found: Properties = {"claimed_share": own / payload}
+    if others:
+        other_nic = max(others, key=lambda name: others[name])
+        found |= {"other_share": others[other_nic] / payload, "other_nic": other_nic}
+    protocol = run.claim.link.protocol if run.claim.link else None
+    if protocol in _RDMA and nic.rdma is not None and rdma < kernel:
+        found["kernel_share"] = kernel / payload
     return found
-
-
-def _only(point: PointRecord, reading: WitnessReading) -> PointRecord:
-    return PointRecord(
-        id=point.id, pattern=point.pattern, form=point.form, message_bytes=point.message_bytes, window=point.window,
-        formula=point.formula, started_unix_ns=point.started_unix_ns, elapsed_ns=point.elapsed_ns, pairs=[],
-        witness=[reading],
-    )  # fmt: skip
 
 
 def timing(results: Sequence[tuple[PairResult, bool]]) -> Properties:

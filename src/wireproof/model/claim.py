@@ -47,12 +47,16 @@ class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is claimed about a wire."""
+    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is claimed about a wire.
+
+    ``played``: the counters are those of a recorded or made-up world that the model moves; no number is a real one.
+    """
 
     hosts: list[HostClaim]
     link: LinkClaim | None = None
     wire: bool = True
     virtual: bool = False
+    played: bool = False
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,7 +28,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One point of one pair, judged.
 
     ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``), with its interval.
-    ``efficiency`` is goodput / attainable, never / nominal.
+    ``efficiency`` is goodput / attainable, never / nominal. ``level``, ``quality``: of the path's evidence, the
+    weakest end, in the ledger's terms; "" without any.
     """
 
     point: int
@@ -54,6 +55,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     formula: str = "robust"
     form: str = ""
     repeat: int = 0
+    level: str = ""
+    quality: str = ""
 
 
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +88,8 @@ class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
     order: str = ""
     blocking: bool = True
     repeat: int = 0
+    level: str = ""
+    quality: str = ""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

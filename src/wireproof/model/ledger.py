@@ -26,7 +26,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not the payload's.
 
     ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``: the highest rate
-    between two readings. ``refresh_ms``: how late the counter may be (0: at once).
+    between two readings. ``refresh_ms``: how late the counter may be (0: at once). ``wrap_bytes``: what a counter of
+    32 bits loses each time that it passes its end.
     """
 
     carrier: Carrier
@@ -38,6 +39,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes_per_s: float | None = None
     counters: list[str] = msgspec.field(default_factory=list)
     refresh_ms: float = 0.0
+    wrap_bytes: float | None = None
     remark: str = ""
 
 
@@ -60,4 +62,3 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     interval_ns: float
     ports: dict[str, PortLedger]
-    deltas: dict[str, int] = msgspec.field(default_factory=dict)

@@ -172,11 +172,15 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="f
 
 
 class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
-    """Counter changes on one host while wireproof sent nothing."""
+    """Counter changes on one host while wireproof sent nothing.
+
+    ``standing``: byte counters that can be read there, with their values before the run; None: an older engine.
+    """
 
     rank: int
     interval_ns: float
     counters: dict[str, int] = msgspec.field(default_factory=dict)
+    standing: dict[str, int] | None = None
     shared_with: int | None = None
     source: str = ""
     foreign_sysfs: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.ledger import Ledger
 from wireproof.model.record import Nic
 from wireproof.model.series import Reason
 
@@ -58,7 +59,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
     """One host between the readings: ``start`` to ``before`` nothing of ours ran, ``before`` to ``after`` the command.
 
-    ``peaks``: highest rate of each counter between two readings, counts per second. ``error``: why it was not watched.
+    ``peaks``: highest rate of each counter between two readings, counts per second. ``gap_s``: the longest time between
+    two readings. ``settled_s``: how long was waited for late counters. ``error``: why it was not watched.
     """
 
     host: str
@@ -67,6 +69,8 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     before: Mark | None = None
     after: Mark | None = None
     peaks: dict[str, float] = msgspec.field(default_factory=dict)
+    gap_s: float = 0.0
+    settled_s: float = 0.0
     error: str = ""
 
 
@@ -96,7 +100,8 @@ class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
 class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
     """One host. ``machine`` is its kernel and network namespace, "" unknown: two names may be one machine.
 
-    The troubles are counters that rose: name to how much.
+    ``ledger``: what every counter says of every port; ``ports`` shows of it what a person looks at. The troubles are
+    counters that rose: name to how much.
     """
 
     host: str
@@ -107,6 +112,8 @@ class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
     retransmits: dict[str, int] = msgspec.field(default_factory=dict)
     drops: dict[str, int] = msgspec.field(default_factory=dict)
     pauses: dict[str, int] = msgspec.field(default_factory=dict)
+    gap_s: float = 0.0
+    ledger: Ledger | None = None
     error: str = ""
 
 
@@ -128,18 +135,24 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
     ``least_bytes``: in the busier direction, from one host, at least. ``counted``: from printed iterations, not only
     one message per row. ``rate_bytes_per_s``: best printed goodput in one direction; ``lasted_s``: how long the row
-    that has it must have taken, None when unknown. ``arithmetic``: where the numbers come from.
+    that has it must have taken, None when unknown. ``least_packets``: of messages that cannot be merged. ``bursts``: of
+    each row whose iterations are printed, its bytes and its seconds. ``arithmetic``: where the numbers come from.
     """
 
     least_bytes: float
     counted: bool
     rate_bytes_per_s: float | None = None
     lasted_s: float | None = None
+    least_packets: float = 0.0
+    bursts: list[tuple[float, float]] = msgspec.field(default_factory=list)
     arithmetic: list[str] = msgspec.field(default_factory=list)
 
 
 class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the busier direction."""
+    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the busier direction.
+
+    ``level``, ``quality``: of the evidence, in the ledger's words.
+    """
 
     proof: Proof
     verdict: Verdict
@@ -150,3 +163,5 @@ class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
     attainable_bytes_per_s: float | None = None
     printed: Printed | None = None
     derivation: list[str] = msgspec.field(default_factory=list)
+    level: str = ""
+    quality: str = ""

@@ -1,7 +1,7 @@
 """What each NIC carried beside what it should have carried: the picture of the proof.
 
-Sums over points whose messages are big enough that headers do not drown the payload. Counters are read, calibrated and
-freed of background by ``analysis.witness``; this module only adds them up over the points of a run.
+Sums over points whose messages are big enough that headers do not drown the payload. The ledger has the counters'
+meaning and the background; this module only adds them up over the points of a run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wireproof.model.run import Run
 from wireproof.report.names import natural
 
 if TYPE_CHECKING:
-    from wireproof.analysis.witness import HostTraffic
+    from wireproof.model.ledger import Ledger
 
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
 
@@ -63,13 +63,12 @@ def _add_point(
     run: Run, point: PointRecord, sums: dict[tuple[int, str, Way], list[float | None]], members: dict[int, set[int]]
 ) -> None:
     """Add one point: expected bytes count only where the counter could be read, so that the two stay comparable."""
-    from wireproof.analysis.witness import readers, watch  # the analysis package loads numpy
+    from wireproof.analysis.witness import ports_of, readers, watch  # the analysis package loads numpy
 
     hosts = {host.rank: host for host in run.hosts}
     idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
-    protocol = run.claim.link.protocol if run.claim.link else None
     reader_of = readers(point, hosts)
-    traffic = watch(point, hosts, idle, protocol)
+    traffic = watch(point, ports_of(hosts), idle)
     claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
     due = _payload(point, reader_of)
     for rank, reader in reader_of.items():
@@ -82,14 +81,16 @@ def _add_point(
 def _add_host(
     sums: dict[tuple[int, str, Way], list[float | None]],
     reader: int,
-    host: HostTraffic,
+    host: Ledger,
     claimed: set[str],
     due: dict[tuple[int, Way], float],
 ) -> None:
+    from wireproof.analysis.crossed import crossed_at
+
     for nic in {*host.ports, *claimed}:
         for way, direction in _WAYS:
             total = sums.setdefault((reader, nic, way), [0.0, None])
-            seen = host.ports[nic].way(direction).bytes if nic in host.ports else None
+            seen = crossed_at(host, nic, direction).bytes if nic in host.ports else None
             if seen is None:
                 continue
             expected = due.get((reader, way), 0.0) if nic in claimed else 0.0

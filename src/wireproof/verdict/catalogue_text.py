@@ -66,9 +66,57 @@ next: Read both ports by hand (ethtool -S, perfquery) during a run; check that t
 
 # unproven-no-counters: No counter could be read
 means: Without port counters the path is not proven, and what is not proven does not pass.
-detected: The claimed port's byte counters are missing, unreadable, in an unknown unit, or no NIC was claimed.
+detected: The claimed port's byte counters are missing or unreadable, or a carrier has none (RDMA of some drivers).
 next: Name the NIC (--nic), give read access to /sys/class/net and /sys/class/infiniband, or mount /sys inside the
   container.
+
+# inside-adapter: The adapter turned the bytes round inside
+means: The ports are functions of one adapter, whose own switch passed the bytes from one to the other: no wire.
+detected: Counters of the function or the interface saw the payload, and those of the physical port did not.
+next: Place the ranks on hosts with adapters of their own.
+
+# same-adapter: Both ports are functions of one adapter
+means: What is counted at a function of an adapter includes what its own switch turns round, so it proves no wire.
+detected: Both ports state the same system image GUID, switch identifier or serial number, and no counter of the
+  physical port can be read.
+next: Place the ranks on hosts with adapters of their own, or read the physical function's counters.
+
+# identity-shared: Two hosts state the identity of one machine
+means: Boot id and network namespace are equal, as for virtual machines cloned while they ran; yet each host's port
+  saw the payload.
+detected: Equal boot ids, different host names, and readings of their own that agree with a wire.
+next: Restart the clones, so that each has a boot id of its own, and measure again.
+
+# adapter-unknown: The adapter is not in the catalogue
+means: What this driver's counters include is not known here, so they are no evidence.
+detected: The driver that sysfs names for the claimed port is in no family of docs/adapters.md.
+next: Report the driver with `ethtool -S` and the files under /sys/class/infiniband; use the switch's own counters
+  meanwhile.
+
+# port-uncounted: Another port may have carried it uncounted
+means: The claimed port did not carry the payload, and a port beside it has traffic that no counter shows.
+detected: A port of an adapter with a blind carrier (RDMA without byte counters), or with counters that cannot be read.
+next: Forbid that port to the library (UCX_NET_DEVICES, FI_PROVIDER), or take it down, and measure again.
+
+# counters-late: The counters are refreshed too late
+means: The driver shows what it counted only now and then, so one short point cannot be told from its neighbours.
+detected: The counter's refresh time is above 2 % of the point, and the sum over the run does not settle it.
+next: Refresh more often (ethtool -C NIC stats-block-usecs on bnxt), give points a longer budget, or measure fewer.
+
+# rival-port: Two ports could have carried it
+means: Another port moved as many bytes and packets as the payload needs, at both ends: either may have been the path.
+detected: Bytes of another port of 98 % of what is due or more, in every direction, and its packets where counted.
+next: Keep other traffic off that port, or measure more bytes than it carries.
+
+# rdma-instead-of-tcp: RDMA carried what a plain Ethernet link was claimed for
+means: The claimed port was used, by RDMA: the numbers are held against the limits of RoCE on that link.
+detected: An Ethernet link was claimed, and the RDMA counters of the claimed port carried the payload.
+next: Claim what is used (--link roce100, --path rdma); to measure sockets, choose them (UCX_TLS=tcp, FI_PROVIDER=tcp).
+
+# link-from-port: The link was taken from the port
+means: No --link was given: the limits are those of the rate, width and MTU that the port itself states.
+detected: The run claims no link, and every claimed port states its rate.
+next: Nothing; give --link to hold the run against what was bought.
 
 # unproven-too-few-bytes: Too few bytes to prove the path
 means: The point moved so little that its payload cannot be told from other traffic.
@@ -89,8 +137,8 @@ next: Measure on an idle network (no other job, no storage on this link), or giv
 
 # tcp-instead-of-rdma: Kernel TCP carried what RDMA was claimed for
 means: The claimed NIC was used, through the kernel: the library fell back from RDMA to TCP.
-detected: An RDMA link was claimed and the netdev statistics of the claimed NIC, which do not count RDMA, carried the
-  payload.
+detected: An RDMA link was claimed, the claimed port's sockets carried 90 % of the payload or more, and its RDMA
+  counters less than half.
 next: Check the provider (FI_PROVIDER, UCX_TLS) and the RDMA device's state; RDMA must not appear in netdev
   statistics.
 

@@ -36,6 +36,36 @@ detected: Between 5 % and 98 % of the least bytes that the printed rows account 
 next: Put one rank on each host, select one NIC, and run again; benchmarks of several process counts also print rows
   whose ranks share a host.
 
+# traffic-inside-adapter: The adapter turned the printed bytes round inside
+means: Both ends are functions of one adapter, whose own switch passed the bytes: no wire.
+detected: Counters of the function or the interface saw the bytes, and those of the physical port did not.
+next: Run the ends on hosts with adapters of their own.
+
+# traffic-one-adapter: Both ends are functions of one adapter
+means: What is counted at a function of an adapter includes what its own switch turns round.
+detected: The claimed ports of two hosts state one identity, and no counter of the physical port can be read.
+next: Run the ends on hosts with adapters of their own, or read the physical function's counters.
+
+# traffic-adapter-unknown: The adapter is not in the catalogue
+means: What this driver's counters include is not known here, so they are no evidence.
+detected: The driver that sysfs names for the port is in no family of docs/adapters.md.
+next: Report the driver with `ethtool -S`; use the switch's own counters meanwhile.
+
+# traffic-not-its-own: The bytes on the port are other traffic
+means: Enough bytes crossed, but not in the packets or not at the rate that the printed rows need.
+detected: Fewer packets than messages that cannot be merged, or a peak below what a row's bytes and time need.
+next: Keep other traffic off the port and run again; check placement and transport.
+
+# traffic-contradicted: The printed numbers exclude the wire
+means: The port carried enough bytes, and the program printed numbers that no such link can give.
+detected: The judgement of the log (`wireproof judge`) calls it off-wire.
+next: As for traffic-off-wire: check placement and transport; keep other traffic off the port.
+
+# traffic-rival-port: Two ports could have carried it
+means: Another port moved as many bytes, in as many packets, as fast as was printed.
+detected: Bytes of other ports of 98 % of the least or more, and a peak of 70 % of the printed rate or more.
+next: Keep other traffic off that port.
+
 # traffic-rate-above-peak: A rate was printed that no port ever had
 means: Without iterations in the output the bytes alone prove little, but no port came near the printed rate.
 detected: The peak over one interval is below 10 % of the best printed rate, and less crossed than 10 ms of it (and

@@ -8,28 +8,32 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.analysis.counters import is_stacked
+from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.witness import ports_of
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
-from wireproof.model.record import Host, Idle, Nic, PairResult
+from wireproof.model.record import Adapter, Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
 from wireproof.physics import Table, default_table, is_shaped
 
-__all__ = ["Context", "context"]
+__all__ = ["Context", "context", "identities", "with_link"]
 
 
 @dataclass(frozen=True)
 class Context:
-    """One run seen by rank. ``link`` has its MTU filled from the claimed NICs when the claim left it open."""
+    """One run seen by rank. ``link``: what numbers are held against: as claimed (``claimed_link``), with its MTU filled
+    from the claimed NICs when the claim left it open, and with what was observed to carry the bytes.
+    """
 
     run: Run
     criteria: Criteria
     table: Table
     link: LinkClaim | None
+    claimed_link: LinkClaim | None
     virtual: bool
     hosts: Mapping[int, Host]
     claims: Mapping[int, HostClaim]
     idle: Mapping[int, Idle]
-    units: dict[str, int] = field(default_factory=dict)
+    ports: Mapping[int, HostPorts] = field(default_factory=dict, repr=False)
     nics: dict[int, Nic | None] = field(default_factory=dict, repr=False)  # found so far, by rank
 
     def name(self, rank: int) -> str:
@@ -54,8 +58,47 @@ class Context:
             return None
         if claim is not None and claim.nic:
             return next((nic for nic in host.nics if _answers_to(nic, claim.nic)), None)
-        real = [nic for nic in host.nics if nic.kind != "loopback" and not is_stacked(nic)]
+        real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
         return real[0] if len(real) == 1 else None
+
+    def claims_a_nic(self, rank: int) -> bool:
+        """True when the user named the NIC of this rank."""
+        claim = self.claims.get(rank)
+        return claim is not None and bool(claim.nic)
+
+    @property
+    def moves_nothing(self) -> bool:
+        """The null transport, and a model that moves no counters: no byte crosses anything."""
+        opened = self.run.open
+        if opened is None or opened.transport not in ("null", "model"):
+            return False
+        return opened.transport == "null" or not self.run.claim.played
+
+    def idle_of(self, reader_of: Mapping[int, int]) -> dict[int, Idle]:
+        """The idle reading of each reader: its own, else that of a rank which shares its namespace."""
+        found = {reader: self.idle[rank] for rank, reader in sorted(reader_of.items(), reverse=True)
+                 if rank in self.idle}  # fmt: skip
+        found.update({rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle})
+        return found
+
+    def adapter_of(self, rank: int) -> set[tuple[str, str]]:
+        """Every identity that the adapter behind the claimed port states; empty when none is known."""
+        nic = self.claimed_nic(rank)
+        return identities(nic.adapter) if nic is not None and nic.adapter is not None else set()
+
+    def one_adapter(self, a: int, b: int) -> bool:
+        """True when the claimed ports of two ranks are functions of one adapter, by any identity that both state."""
+        return bool(self.adapter_of(a) & self.adapter_of(b))
+
+    def hostnames_differ(self, a: int, b: int) -> bool:
+        """Both hosts state a name, and not the same."""
+        one, two = self.hosts.get(a), self.hosts.get(b)
+        return (
+            one is not None
+            and two is not None
+            and bool(one.hostname and two.hostname)
+            and (one.hostname != two.hostname)
+        )
 
     def same_machine(self, a: int, b: int) -> bool | None:
         """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a virtual lab;
@@ -74,6 +117,14 @@ class Context:
         return None
 
 
+def identities(adapter: Adapter) -> set[tuple[str, str]]:
+    """What tells one adapter from another. A number of zeros only is no identity."""
+    stated = {
+        ("guid", adapter.system_guid), ("switch", adapter.switch_id), ("serial", adapter.serial),
+    }  # fmt: skip
+    return {(kind, value.lower()) for kind, value in stated if value.strip("0:.-x ")}
+
+
 def _answers_to(nic: Nic, name: str) -> bool:
     device, _, port = name.partition(":")
     if nic.name == name:
@@ -87,10 +138,17 @@ def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table |
     claims = {claim.rank: claim for claim in run.claim.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
+    foreign = {reading.rank: True for point in run.points for reading in point.witness if reading.foreign_sysfs}
     found = Context(
-        run, criteria, table or default_table(), link, virtual, hosts, claims, {i.rank: i for i in run.idle}
-    )
-    return found if link is None else dataclasses.replace(found, link=_with_mtu(found, link))
+        run, criteria, table or default_table(), link, link, virtual, hosts, claims, {i.rank: i for i in run.idle},
+        ports_of(hosts, foreign),
+    )  # fmt: skip
+    return with_link(found, link)
+
+
+def with_link(ctx: Context, link: LinkClaim | None) -> Context:
+    """The context with the link to judge by."""
+    return dataclasses.replace(ctx, link=None if link is None else _with_mtu(ctx, link))
 
 
 def _with_mtu(found: Context, link: LinkClaim) -> LinkClaim:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wireproof.analysis.interval import MIN_SAMPLES
-from wireproof.analysis.witness import HostTraffic
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
+from wireproof.model.ledger import Ledger
 from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.limits import floor_constant, limits
 from wireproof.physics.shaper import shaper_credit_bytes
@@ -14,6 +14,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.group_flows import crossings, operations
 from wireproof.verdict.group_proof import nodes_of, prove_group
 from wireproof.verdict.issue import Issue, amount
+from wireproof.verdict.path import sentence
 from wireproof.verdict.plausible import fills_link
 from wireproof.verdict.proof import PairProof
 
@@ -24,13 +25,13 @@ _WAITS = ("ring", "congestion", "barrier", "allreduce", "allgather", "alltoall",
 
 
 def judge_group(
-    ctx: Context, point: PointRecord, traffic: Mapping[int, HostTraffic]
+    ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]
 ) -> tuple[GroupVerdict | None, list[Issue]]:
     """The verdict on a group point, None when it has no number, and what there is to say about it."""
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
     who = _who(ctx, point, group)
-    proof = prove_group(ctx, point, traffic)
+    proof = prove_group(ctx, point, ledgers)
     issues = [*_status(point, group, who), *_path(ctx, point, group, who, proof)]
     estimate = group.estimate
     if estimate is None:
@@ -50,7 +51,7 @@ def judge_group(
             half_width=estimate.half_width, label=estimate.label, proof=proof.proof, verdict=verdict, limit=limit,
             efficiency=limit / estimate.median_ns if exact and limit is not None else None, codes=sorted(codes),
             expected_bytes=proof.expected, seen_bytes=proof.seen, formula=point.formula, order=point.order,
-            blocking=point.blocking, repeat=point.repeat,
+            blocking=point.blocking, repeat=point.repeat, level=proof.level or "", quality=proof.quality or "",
         ),
         issues,
     )  # fmt: skip
@@ -84,24 +85,9 @@ def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
     return issues
 
 
-_SENTENCES = {
-    "off-wire": "no port carried the rest",
-    "shared-memory-suspected": "all ranks are on one machine: memory was measured, not a wire",
-    "loopback": "the loopback interface carried it",
-    "wrong-path": "another port carried it",
-    "striped": "other ports carried part of it",
-    "partly-off-wire": "no port carried the rest",
-    "ends-disagree": "some nodes' counters saw it and others' did not",
-    "unproven-no-counters": "a claimed port's counters cannot be read",
-    "unproven-too-few-bytes": "too little to be told from other traffic",
-    "counter-wrapped": "a counter was reset, saturated or ran backwards",
-    "background-traffic": "other traffic on the ports is too loud",
-}
-
-
 def _path(ctx: Context, point: PointRecord, group: GroupResult, who: str, proof: PairProof) -> list[Issue]:
     """At most one issue: what is wrong with the path."""
-    if not proof.code or proof.code not in _SENTENCES or not ctx.run.claim.wire:
+    if not proof.code or not ctx.run.claim.wire:
         return []
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
     worst = min(proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None)
@@ -109,7 +95,7 @@ def _path(ctx: Context, point: PointRecord, group: GroupResult, who: str, proof:
     if worst is not None and worst.need > 0:
         seen = "an unknown amount" if worst.seen is None else amount(worst.seen)
         told = f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {amount(worst.need)} {seen}"
-    text = f"{who}, {point.message_bytes} B: {_SENTENCES[proof.code]}{told}"
+    text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{told}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
 

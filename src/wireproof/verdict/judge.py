@@ -6,22 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from wireproof.analysis.measured import Measured, measure
-from wireproof.analysis.witness import HostTraffic
+from wireproof.analysis.witness import rises
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import Table
-from wireproof.verdict.calibrate import calibrated
+from wireproof.verdict.carrier import observed_link
 from wireproof.verdict.completeness import run_issues
-from wireproof.verdict.context import Context, context
+from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.directions import Stream, direction_issues
 from wireproof.verdict.group import judge_group
 from wireproof.verdict.issue import Issue, merge
+from wireproof.verdict.late import summed
 from wireproof.verdict.path import path_issues
 from wireproof.verdict.plausible import Held, fills_link, hold
-from wireproof.verdict.proof import PairProof, prove, settle
+from wireproof.verdict.proof import PairProof, Witnessed, prove, settle
 from wireproof.verdict.quality import (
     arithmetic_issues,
     precision_issues,
@@ -40,18 +41,21 @@ def judge(
     run: Run, criteria: Criteria | None = None, *, link: LinkClaim | None = None, table: Table | None = None
 ) -> Judgement:
     """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the constants of physics."""
-    ctx = calibrated(context(run, criteria or Criteria(), link, table))
-    bench = _Bench(ctx)
+    ctx = context(run, criteria or Criteria(), link, table)
     points = sorted(run.points, key=lambda p: (p.id, p.repeat))
     witnessed = [prove(ctx, point) for point in points]
-    routes = [
-        (ctx.route(pair), proof)
-        for point, seen in zip(points, witnessed, strict=True)
-        for pair, proof in zip(point.pairs, seen.pairs, strict=True)
-    ]
-    settled = iter(settle(routes))
+    pairs = [(point, pair) for point in points for pair in point.pairs]
+    proofs = summed(ctx, points, witnessed)
+    settled = settle(
+        [
+            ((ctx.name(pair.origin), ctx.name(pair.target)), point.message_bytes, proof)
+            for (point, pair), proof in zip(pairs, proofs, strict=True)
+        ]
+    )
+    bench = _Bench(with_link(ctx, observed_link(ctx, settled)))
+    rest = iter(settled)
     for point, seen in zip(points, witnessed, strict=True):
-        bench.point(point, seen.traffic, [next(settled) for _ in point.pairs])
+        bench.point(point, seen, [next(rest) for _ in point.pairs])
     return bench.judgement()
 
 
@@ -76,7 +80,7 @@ class _Bench:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.issues: list[Issue] = run_issues(ctx)
+        self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx)]
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
@@ -85,18 +89,19 @@ class _Bench:
         self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
 
-    def point(self, point: PointRecord, traffic: dict[int, HostTraffic], proofs: list[PairProof]) -> None:
-        self.issues += trouble_issues(self.ctx, point, {h.reader: h.deltas for h in traffic.values()})
+    def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
+        own = {reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None}
+        self.issues += trouble_issues(self.ctx, point, own)
         for pair, proof in zip(point.pairs, proofs, strict=True):
-            self._pair(point, pair, proof, traffic)
+            self._pair(point, pair, proof)
         if point.group is not None:
-            judged, issues = judge_group(self.ctx, point, traffic)
+            judged, issues = judge_group(self.ctx, point, seen.ledgers)
             self.issues += issues
             self.groups += [judged] if judged else []
 
-    def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof, traffic: dict[int, HostTraffic]) -> None:
+    def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof) -> None:
         ctx = self.ctx
-        own = [*status_issues(ctx, point, pair), *path_issues(ctx, point, pair, proof, traffic)]
+        own = [*status_issues(ctx, point, pair), *path_issues(ctx, point, pair, proof)]
         number = measure(point, pair)
         if number is None:
             self.issues += own
@@ -145,6 +150,14 @@ class _Bench:
         return Judgement(verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups)
 
 
+def _link_issues(ctx: Context) -> list[Issue]:
+    """Which link numbers are held against, where the user named none."""
+    if ctx.claimed_link is not None or ctx.link is None:
+        return []
+    text = f"no link was claimed: the limits are those of {ctx.link.kind} ({ctx.link.source})"
+    return [Issue("link-from-port", "note", "run", text)]
+
+
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:
     """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of the ranks."""
     found: dict[tuple[int, int], float] = {}
@@ -179,5 +192,5 @@ def _pair_verdict(
         unit=number.unit, value=number.value, low=number.low, high=number.high, half_width=number.half_width,
         label=number.label, proof=proof.proof, verdict=verdict, limit=held.limit, efficiency=held.efficiency,
         codes=sorted(set(codes)), expected_bytes=proof.expected, seen_bytes=proof.seen, formula=point.formula,
-        repeat=point.repeat,
+        repeat=point.repeat, level=proof.level or "", quality=proof.quality or "",
     )  # fmt: skip

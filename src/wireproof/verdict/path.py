@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from wireproof.analysis.counters import SOFT_RDMA
-from wireproof.analysis.witness import HostTraffic, readers
 from wireproof.model.finding import Severity
 from wireproof.model.record import PairResult, PointRecord
+from wireproof.verdict.carrier import carrier_issues
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue, amount
-from wireproof.verdict.proof import PairProof, Sighting
+from wireproof.verdict.proof import PairProof
+from wireproof.verdict.sight import Sighting
 
-__all__ = ["path_issues"]
-
-_RDMA = ("rocev2", "infiniband", "omnipath", "truescale")
-_KERNEL_SHARE = 0.9
+__all__ = ["path_issues", "sentence"]
 
 
-def path_issues(
-    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof, traffic: Mapping[int, HostTraffic]
-) -> list[Issue]:
+def path_issues(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof) -> list[Issue]:
     """Issues of one pair's path: at most one that decides, and notes."""
-    issues = _fallback(ctx, point, pair, proof, traffic)
+    issues = carrier_issues(ctx, point, pair, proof)
     if proof.code and ctx.run.claim.wire:
         issues.append(_deciding(ctx, point, pair, proof))
     if any(sighting.wrapped for sighting in proof.sightings):
@@ -41,10 +34,12 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
         "proof": proof.proof,
         "expected_bytes": proof.expected,
         "seen_bytes": proof.seen,
+        "level": proof.level,
+        "quality": proof.quality,
         "ports": [_line(ctx, sighting) for sighting in proof.sightings],
         "shared_ranks": _shared(ctx, pair),
     }
-    message = f"{where}: {_moved(proof)}; {_SENTENCES[proof.code].format(others=_others(proof.sightings))}"
+    message = f"{where}: {_moved(proof)}; {sentence(ctx, proof)}"
     return Issue(proof.code, severity, ctx.route(pair), message, evidence, point.id, weight=float(proof.expected or 0))
 
 
@@ -58,11 +53,33 @@ _SENTENCES = {
     "striped": "the rest went through {others}",
     "partly-off-wire": "no port carried the rest",
     "ends-disagree": "one end's counters saw it and the other end's did not",
-    "unproven-no-counters": "the claimed port's counters cannot be read, so the path is not proven",
+    "inside-adapter": "the adapter turned it round inside: nothing left the physical port",
+    "same-adapter": "both ports are functions of one adapter, and no counter of its physical port tells that it left",
+    "identity-shared": "both hosts state one identity, and each one's port saw it: they cannot be told apart",
+    "unproven-no-counters": "the claimed port's counters cannot be read{remark}, so the path is not proven",
+    "adapter-unknown": "the adapter's driver {driver} is not in the catalogue of counters, so the path is not proven",
+    "port-uncounted": "another port may have carried it uncounted{remark}, so the path is not proven",
+    "counters-late": "the port's counters are refreshed too late for one point{remark}, so the path is not proven",
+    "rival-port": "another port carried enough to have been the one ({others}), so the path is not proven",
     "unproven-too-few-bytes": "too little to be told from other traffic, so the path is not proven",
-    "counter-wrapped": "a counter was reset, saturated or ran backwards, so the path is not proven",
+    "counter-wrapped": "a counter was reset, stands at its end or passed it{remark}, so the path is not proven",
     "background-traffic": "other traffic on the ports is too loud to prove the path ({others})",
 }
+
+
+def sentence(ctx: Context, proof: PairProof) -> str:
+    """What decided, with the remark of the sighting that tells most."""
+    remark = next((one.remark for one in proof.sightings if one.remark), "")
+    driver = next((_driver(ctx, one.rank) for one in proof.sightings if one.kind == "unknown"), "")
+    return _SENTENCES[proof.code].format(
+        others=_others(proof.sightings), remark=f" ({remark})" if remark else "", driver=driver
+    )
+
+
+def _driver(ctx: Context, rank: int) -> str:
+    nic = ctx.claimed_nic(rank)
+    names = [nic.driver, nic.rdma.driver if nic.rdma is not None else ""] if nic is not None else []
+    return next((repr(name) for name in names if name), "(none stated)")
 
 
 def _moved(proof: PairProof) -> str:
@@ -93,26 +110,3 @@ def _shared(ctx: Context, pair: PairResult) -> int | None:
     counts = [ctx.hosts[r].shared_ranks for r in (pair.origin, pair.target) if r in ctx.hosts]
     known = [count for count in counts if count is not None]
     return max(known) if known else None
-
-
-def _fallback(
-    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof, traffic: Mapping[int, HostTraffic]
-) -> list[Issue]:
-    """RDMA was claimed, and the sender's netdev statistics, which do not see RDMA, carried the payload: kernel TCP."""
-    forward = pair.payload_forward_bytes >= pair.payload_backward_bytes
-    sender = pair.origin if forward else pair.target
-    payload = max(pair.payload_forward_bytes, pair.payload_backward_bytes)
-    nic = ctx.claimed_nic(sender)
-    if ctx.link is None or ctx.link.protocol not in _RDMA or payload < ctx.criteria.min_payload_bytes:
-        return []
-    if nic is None or nic.rdma is None or nic.rdma.device.startswith(SOFT_RDMA):
-        return []
-    host = traffic.get(readers(point, ctx.hosts).get(sender, -1))
-    kernel = host.deltas.get(f"net/{nic.name}/tx_bytes", 0) if host else 0
-    if kernel < _KERNEL_SHARE * payload:
-        return []
-    text = (
-        f"{ctx.route(pair)}: {ctx.link.kind} was claimed, and {nic.name}'s netdev statistics, which do not see RDMA, "
-        f"carried {amount(kernel)} of {amount(payload)}: kernel TCP was measured"
-    )
-    return [Issue("tcp-instead-of-rdma", "fail", ctx.route(pair), text, point=point.id, weight=float(payload))]

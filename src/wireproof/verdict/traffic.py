@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from wireproof.analysis.traffic_printed import printed
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.ledger import PortLedger
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
-from wireproof.verdict.traffic_ports import Carried, Ports
+from wireproof.verdict.traffic_doubts import Doubts
+from wireproof.verdict.traffic_ports import NOTHING, Carried, Ports
 from wireproof.verdict.traffic_reasons import amount, reason, troubles
 
 __all__ = ["judge_traffic"]
@@ -36,7 +38,7 @@ def judge_traffic(
     traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
 ) -> TrafficVerdict:
     """Proof and verdict of one watched command. Without a readable counter or an expected byte it is ``unproven``."""
-    judged = _Judged(traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), claim)
+    judged = _Judged(traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim)
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
     reasons += judged.beside(attainable)
@@ -50,6 +52,8 @@ def judge_traffic(
         peak_bytes_per_s=judged.claimed.peak if judged.ports.hosts else None,
         attainable_bytes_per_s=attainable,
         printed=judged.printed,
+        level=judged.claimed.level,
+        quality=judged.claimed.quality,
         derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
     )
 
@@ -69,9 +73,12 @@ def _limit(claim: Claim) -> tuple[float | None, list[str]]:
 class _Judged:
     """The evidence, sorted, with each question a method."""
 
-    def __init__(self, traffic: Traffic, claims: Printed | None, claim: Claim) -> None:
-        self.traffic, self.printed, self.claim = traffic, claims, claim
+    def __init__(self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim) -> None:
+        self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
         self.ports = Ports(traffic, claim)
+        if self.ports.missing():
+            self.claimed = self.other = self.loopback = NOTHING
+            return
         self.claimed = self.ports.carried("claimed")
         self.other = self.ports.carried("other")
         self.loopback = self.ports.carried("loopback")
@@ -82,14 +89,22 @@ class _Judged:
         if lost := self.ports.missing():
             text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
             return "unproven", [reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})]
+        if unknown := self.ports.unknown():
+            return "unproven", [_unknown_adapter(*unknown)]
         wanted = self.printed.least_bytes if self.printed else 0.0
         if self.printed is None:
             return "unproven", [self._without_number()]
         if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
             return self._by_rate(wanted)
         if self.claimed.at_least(criteria.on_wire_min * wanted):
-            return self._rate(wanted)
+            return self._doubted(self.printed, wanted)
         return self._shortage(wanted, criteria)
+
+    def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed: nothing may speak against their being the program's."""
+        proof, reasons = self._rate(wanted)
+        doubt = Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+        return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
     def _by_rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
         """The rows account for too little to be told from the start of the programs: the printed rate has to speak."""
@@ -101,6 +116,9 @@ class _Judged:
             f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
         )
         seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": self.claimed.peak, "crossed_bytes": self.claimed.bytes}
+        doubt = Doubts(self.traffic, claims, self.series, self.claim, self.ports).first() if claims else None
+        if self._bears_out(self.claimed, rate) and doubt is not None:
+            return "unproven", [doubt]
         if self._bears_out(self.claimed, rate):
             text = f"{said}: {amount(self.claimed.bytes)} crossed."
             return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
@@ -134,9 +152,11 @@ class _Judged:
 
     def _without_number(self) -> Reason:
         carried = f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
-        if self.loopback.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.loopback.bytes:
+        if self.other.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.other.bytes:
+            carried = f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
+        elif self.loopback.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.loopback.bytes:
             carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
-        if not self.claimed.names and not self.loopback.bytes:
+        elif not self.claimed.names and not self.loopback.bytes:
             carried = "nothing crossed a port"
         text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
         return reason(
@@ -162,6 +182,12 @@ class _Judged:
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self.claimed.trouble:
             text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
+            return "unproven", [reason("traffic-unreadable", text, seen)]
+        if self.claimed.inside is not None and self.claimed.inside >= criteria.on_wire_min * wanted:
+            text = f"{need}, {got}: the adapter's own switch turned {amount(self.claimed.inside)} round."
+            return "off-wire", [reason("traffic-inside-adapter", text, seen)]
+        if dark := self.ports.dark():
+            text = f"{need}, {got}; {dark} may have carried the rest uncounted."
             return "unproven", [reason("traffic-unreadable", text, seen)]
         if not absent or self.other.at_least(ABSENT * wanted + START_UP_BYTES):
             text = f"{need}, {got}{self._elsewhere()}: the rest went by memory or loopback."
@@ -236,6 +262,12 @@ class _Judged:
                 )
             )
         return found
+
+
+def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
+    driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
+    text = f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the catalogue."
+    return reason("traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver})
 
 
 def _bytes(wanted: float, crossed: float) -> dict[str, float]:

@@ -1,27 +1,40 @@
-"""The ports of every watched host, sorted into the claimed, the others and loopback, and what each kind carried."""
+"""What the claimed port, the others and loopback of every watched host carried, out of their ledgers. Pure."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Literal
 
+from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, inner, is_real, others_than, related
 from wireproof.model.claim import Claim
-from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic
+from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
+from wireproof.model.record import Nic, Rdma
+from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, Way
 
-__all__ = ["Carried", "Ports"]
+__all__ = ["NOTHING", "Carried", "Ports"]
 
 Kind = Literal["claimed", "other", "loopback"]
+_WAYS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclasses.dataclass(frozen=True)
 class Carried:
-    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was subtracted."""
+    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was subtracted.
+
+    ``inside``: what the adapter's own switch may have turned round, None where counters do not tell. ``packets`` None:
+    not counted.
+    """
 
     bytes: float
     unsure: float
     peak: float
     trouble: str
     names: tuple[str, ...]
+    packets: float | None = None
+    inside: float | None = None
+    level: str = ""
+    quality: str = ""
 
     def at_least(self, wanted: float) -> bool:
         return self.bytes - self.unsure >= wanted
@@ -30,59 +43,90 @@ class Carried:
         return self.bytes + self.unsure < wanted
 
 
+NOTHING = Carried(0.0, 0.0, 0.0, "", ())
+
+
 class Ports:
-    """The ports of every watched host, sorted into claimed, other and loopback."""
+    """The ports of every watched host: the claimed one, the others and loopback."""
 
     def __init__(self, traffic: Traffic, claim: Claim) -> None:
         self.hosts = _distinct([host for host in traffic.hosts if not host.error])
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
-        self.named = bool(self._common or any(self._nics.values()))
+        self._ledgers = {host.host: host.ledger or _from_view(host) for host in self.hosts}
+
+    def ledger(self, host: HostTraffic) -> Ledger:
+        """The ledger of a host."""
+        return self._ledgers[host.host]
 
     def claimed_name(self, host: HostTraffic) -> str:
-        return self._nics.get(host.host) or self._common
+        """The claimed port as its host names it; as claimed where there is no such port; "" without a claim."""
+        name = self._nics.get(host.host) or self._common
+        return next((one for one, port in self.ledger(host).ports.items() if _answers(port.nic, name)), name)
 
     def missing(self) -> tuple[HostTraffic, str] | None:
         """A host that has no port of the claimed name."""
         for host in self.hosts:
             name = self.claimed_name(host)
-            if name and not any(_is_called(port, name) for port in host.ports):
+            if name and name not in self.ledger(host).ports:
                 return host, name
         return None
 
-    def of(self, host: HostTraffic, kind: Kind) -> list[PortTraffic]:
-        name = self.claimed_name(host)
-        found = []
-        for port in host.ports:
-            if port.kind == "loopback":
-                mine: Kind = "loopback"
-            elif name:
-                mine = "claimed" if _is_called(port, name) else "other"
-            else:
-                # Beside a real port a virtual one leads to a container or a guest of the same host.
-                mine = "other" if port.kind == "virtual" and _has_real_port(host) else "claimed"
-            # What a bond or bridge carries its members carry too; only a claimed one is looked at itself.
-            if mine == kind and not (port.stacked and not (name and mine == "claimed")):
-                found.append(port)
-        stacked = any(port.stacked and name and _is_called(port, name) for port in host.ports)
-        return [] if kind == "other" and stacked else found
+    def unknown(self) -> tuple[HostTraffic, PortLedger] | None:
+        """A claimed port whose adapter is not in the catalogue; without a claim, a host that has no other."""
+        for host in self.hosts:
+            ports = self.ledger(host).ports
+            name = self.claimed_name(host)
+            if name and not ports[name].known:
+                return host, ports[name]
+            real = [port for port in ports.values() if is_real(port)]
+            if not name and real and not any(port.known for port in real):
+                return host, real[0]
+        return None
+
+    def dark(self) -> str:
+        """A port beside the claimed one that may carry what nobody counts; "" when there is none."""
+        for host in self.hosts:
+            ledger, name = self.ledger(host), self.claimed_name(host)
+            kin = related(ledger, name) if name else set()
+            for one, port in ledger.ports.items():
+                seen = crossed_at(ledger, one, "tx")
+                if one not in kin and is_real(port) and (not seen.complete or seen.bytes is None):
+                    return f"{one} of {host.host}"
+        return ""
 
     def carried(self, kind: Kind) -> Carried:
         """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks for both."""
-        ends = [self._end(host, kind) for host in self.hosts]
+        ends = [[self._end(host, kind, way) for way in _WAYS] for host in self.hosts]
         sent = max((end[0] for end in ends), key=lambda one: one.bytes, default=NOTHING)
         received = max((end[1] for end in ends), key=lambda one: one.bytes, default=NOTHING)
         pick = min if len(self.hosts) > 1 and kind != "loopback" else max
         chosen = pick(sent, received, key=lambda one: one.bytes)
-        trouble = next((way.trouble for end in ends for way in end if way.trouble), "")
-        peak = max((way.peak for end in ends for way in end), default=0.0)
-        names = tuple(dict.fromkeys(name for end in ends for way in end for name in way.names))
-        return Carried(chosen.bytes, chosen.unsure, peak, trouble, names)
+        both = [way for end in ends for way in end]
+        return dataclasses.replace(
+            chosen,
+            peak=max((way.peak for way in both), default=0.0),
+            trouble=next((way.trouble for way in both if way.trouble), ""),
+            names=tuple(dict.fromkeys(name for way in both for name in way.names)),
+        )
 
-    def _end(self, host: HostTraffic, kind: Kind) -> tuple[Carried, Carried]:
-        ports = self.of(host, kind)
-        return _sum(ports, "tx"), _sum(ports, "rx")
+    def _end(self, host: HostTraffic, kind: Kind, way: Direction) -> Carried:
+        ledger, name = self.ledger(host), self.claimed_name(host)
+        if kind == "loopback":
+            loops = [one for one, port in ledger.ports.items() if port.nic.kind == "loopback"]
+            return _total({one: crossed_at(ledger, one, way) for one in loops})
+        if kind == "claimed":
+            return _total({name: crossed_at(ledger, name, way)} if name else everywhere(ledger, way))
+        if not name:
+            return _total({one: crossed_at(ledger, one, way) for one in inner(ledger)})
+        return _total(others_than(ledger, name, way, crossed_at(ledger, name, way).bytes))
+
+
+def _answers(nic: Nic, name: str) -> bool:
+    if not name or nic.name == name:
+        return bool(name)
+    return nic.rdma is not None and name in (nic.rdma.device, f"{nic.rdma.device}:{nic.rdma.port}")
 
 
 def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
@@ -93,27 +137,47 @@ def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
     return list(found.values())
 
 
-NOTHING = Carried(0.0, 0.0, 0.0, "", ())
-
-
-def _has_real_port(host: HostTraffic) -> bool:
-    return any(port.kind in ("ethernet", "infiniband") and not port.stacked for port in host.ports)
-
-
-def _is_called(port: PortTraffic, name: str) -> bool:
-    return name in (port.nic, port.rdma, port.rdma.partition(":")[0] or port.nic)
-
-
-def _sum(ports: list[PortTraffic], way: Literal["tx", "rx"]) -> Carried:
-    ways = [(port, port.tx if way == "tx" else port.rx) for port in ports]
+def _total(seen: dict[str, Crossed]) -> Carried:
+    """Ports that share no byte, together."""
+    known = {name: one for name, one in seen.items() if one.bytes is not None}
+    packets = [one.packets for one in known.values()]
+    inside = [one.inside for one in known.values()]
+    levels = [one.level for one in known.values()]
+    lost = [one.remark for one in seen.values() if one.bytes is None or not one.complete]
+    late = [one.remark for one in known.values() if one.quality in ("stale", "wrapped")]
     return Carried(
-        sum(one.bytes or 0.0 for _, one in ways),
-        sum(one.background for _, one in ways),
-        sum(one.peak_bytes_per_s or 0.0 for _, one in ways),
-        next((one.trouble for port, one in ways if one.trouble and _matters(port)), ""),
-        tuple(port.nic for port, one in ways if one.bytes),
+        sum(one.bytes or 0.0 for one in known.values()),
+        sum(one.background for one in known.values()),
+        sum(one.peak_bytes_per_s or 0.0 for one in known.values()),
+        next((remark or "unreadable" for remark in (*lost, *late)), ""),
+        tuple(name for name, one in known.items() if one.bytes),
+        sum(one or 0.0 for one in packets) if packets and None not in packets else None,
+        sum(one or 0.0 for one in inside) if inside and None not in inside else None,
+        next((level for level in ("stack", "function", "wire") if level in levels), ""),
+        next((one.quality for one in known.values() if one.quality != "exact"), "exact" if known else ""),
     )
 
 
-def _matters(port: PortTraffic) -> bool:
-    return port.kind != "loopback"
+def _from_view(host: HostTraffic) -> Ledger:
+    """A ledger of what an older result shows of each port."""
+    real = [port.nic for port in host.ports if port.kind in ("ethernet", "infiniband") and not port.stacked]
+    ports = {port.nic: _port_from_view(port, real if port.stacked else []) for port in host.ports}
+    return Ledger(host=host.host, interval_ns=host.seconds * 1e9, ports=ports)
+
+
+def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
+    device, _, number = port.rdma.partition(":")
+    rdma = Rdma(device=device, port=int(number or 1)) if device else None
+    kind = port.kind if port.kind in ("ethernet", "infiniband", "loopback", "virtual") else "virtual"
+    nic = Nic(name=port.nic, kind=kind, driver=port.driver, rdma=rdma, lower=lower)  # type: ignore[arg-type]
+    return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
+
+
+def _entries(way: Way) -> Iterable[Entry]:
+    yield Entry(
+        carrier="kernel" if way.trouble else "any", level="stack", bytes=way.bytes, background=way.background,
+        quality="exact" if way.bytes is not None else "unreadable", peak_bytes_per_s=way.peak_bytes_per_s,
+        counters=way.counters, remark=way.trouble,
+    )  # fmt: skip
+    if way.trouble and way.bytes is not None:
+        yield Entry(carrier="rdma", level="function", quality="unreadable", bytes=None, remark=way.trouble)

@@ -1,0 +1,145 @@
+"""How counters changed over one interval, whoever read them: the ledger's raw material. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from wireproof.model.record import Idle, Quiet, Total, WitnessReading
+from wireproof.model.traffic import Mark
+
+__all__ = ["ABSENT", "SILENT", "Changes", "MarkedChanges", "Rise", "WitnessChanges", "counter_delta"]
+
+_32 = 1 << 32
+_64 = 1 << 64
+ABSENT, SILENT = "absent", "silent"
+_QUIET_NOISE = 16_384
+"""Counts in the quiet windows below this are neighbour discovery and the tail of the point itself."""
+_LOUDER = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """How much a counter rose; ``None`` with the remark that made it unknown (``absent``, ``unreadable``, ``reset``,
+    ``saturated``, ``negative``, ``new``). ``wrapped``: it passed its end once and was repaired. ``silent``: it did not
+    move, or does not exist.
+    """
+
+    count: int | None
+    remark: str = ""
+
+
+class Changes(Protocol):
+    """One network namespace over one interval."""
+
+    interval_ns: float
+    settled_ms: float
+    """How long was waited before both readings: a counter that is refreshed sooner is not late."""
+
+    def rise(self, name: str) -> Rise:
+        """How much ``name`` rose."""
+
+    def background(self, name: str) -> float:
+        """Counts that other traffic explains, over the whole interval."""
+
+    def peak(self, name: str) -> float | None:
+        """Highest rate between two readings, counts per second; None when nobody looked."""
+
+    def last(self, name: str) -> int | None:
+        """The value at the end; None when it is not known."""
+
+
+def counter_delta(before: int, after: int) -> tuple[int | None, str]:
+    """Difference and remark: ``wrapped`` (32 or 64 bit, once); or None with ``reset``, ``saturated``, ``negative``."""
+    if before < 0 or after < 0:
+        return None, "negative"
+    if after >= before:
+        return (None, "saturated") if after == _32 - 1 else (after - before, "")
+    if before < _32 and before >= _32 // 2 and after < _32 // 2:
+        return after + _32 - before, "wrapped"
+    if before >= _64 // 2 and after < _64 // 2:
+        return after + _64 - before, "wrapped"
+    return None, "reset"
+
+
+class WitnessChanges:
+    """A reading of our own engine: only counters that changed are in it.
+
+    ``idle``: of the same reader, before the run; its ``standing`` names the byte counters that exist, when the engine
+    says so. Without that a counter that is not in the reading is taken as still.
+    """
+
+    def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:
+        self._reading, self._idle = reading, idle
+        self._quiet: Quiet | None = reading.quiet if isinstance(reading, WitnessReading) else None
+        self.interval_ns = reading.interval_ns
+        self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
+
+    def rise(self, name: str) -> Rise:
+        pair = self._reading.counters.get(name)
+        if pair is not None:
+            return Rise(*counter_delta(*pair))
+        if self._unreadable(name):
+            return Rise(None, "unreadable")
+        standing = self._idle.standing if self._idle is not None else None
+        if standing is None:
+            return Rise(0, SILENT)
+        return Rise(0) if name in standing else Rise(None, ABSENT)
+
+    def _unreadable(self, name: str) -> bool:
+        lost = self._reading.unreadable
+        return any(name == one or name.startswith(one.rstrip("*/") + "/") for one in lost)
+
+    def background(self, name: str) -> float:
+        idle = self._rate(self._idle.counters.get(name, 0), self._idle.interval_ns) if self._idle else 0.0
+        quiet = 0.0
+        if self._quiet is not None and self._quiet.counters.get(name, 0) > _QUIET_NOISE:
+            quiet = self._rate(self._quiet.counters[name], self._quiet.interval_ns)
+        return (quiet if quiet > _LOUDER * idle else idle) * self.interval_ns
+
+    @staticmethod
+    def _rate(count: int, interval_ns: float) -> float:
+        return max(0, count) / interval_ns if interval_ns > 0 else 0.0
+
+    def peak(self, name: str) -> float | None:
+        return None
+
+    def last(self, name: str) -> int | None:
+        pair = self._reading.counters.get(name)
+        if pair is not None:
+            return pair[1]
+        standing = self._idle.standing if self._idle is not None else None
+        return standing.get(name) if standing else None
+
+
+class MarkedChanges:
+    """Two full readings around a command, one before them for the background, and the peaks between."""
+
+    def __init__(
+        self, start: Mark, before: Mark, after: Mark, peaks: Mapping[str, float], settled_ms: float = 0.0
+    ) -> None:
+        self._start, self._before, self._after, self._peaks = start, before, after, peaks
+        self.settled_ms = settled_ms
+        self.interval_ns = float(after.t_ns - before.t_ns)
+        idle = before.t_ns - start.t_ns
+        self._scale = self.interval_ns / idle if idle > 0 else 0.0
+
+    def rise(self, name: str) -> Rise:
+        if name not in self._after.counters:
+            return Rise(None, ABSENT if name not in self._before.counters else "unreadable")
+        if name not in self._before.counters:
+            return Rise(None, "new")
+        return Rise(*counter_delta(self._before.counters[name], self._after.counters[name]))
+
+    def background(self, name: str) -> float:
+        first, second = self._start.counters.get(name), self._before.counters.get(name)
+        if first is None or second is None:
+            return 0.0
+        return max(0, counter_delta(first, second)[0] or 0) * self._scale
+
+    def peak(self, name: str) -> float | None:
+        return self._peaks.get(name)
+
+    def last(self, name: str) -> int | None:
+        return self._after.counters.get(name)

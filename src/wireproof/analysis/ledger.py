@@ -1,0 +1,211 @@
+"""From the counters of one host to the byte ledger: what crossed each port, by carrier, level and quality. Pure.
+
+What is read follows from the driver (``analysis.catalogue``) and from nothing that the user claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from wireproof.analysis.catalogue import family_of
+from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
+from wireproof.model.ledger import Carrier, Entry, Ledger, PortLedger, Quality
+from wireproof.model.record import Nic
+
+__all__ = ["HostPorts", "slowest_refresh_ms"]
+
+_LATE_SHARE = 50.0
+"""An interval this many times longer than a counter's refresh is known to 2 %."""
+_AT_ONCE_MS = 20.0
+"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a pause."""
+_STUCK_PACKETS = 64
+_STUCK_BYTES_PER_PACKET = 4
+_32_BITS = 1 << 32
+_FOREIGN = "its /sys belongs to another network namespace"
+
+_KERNEL = Row(
+    tx=("net/{nic}/tx_bytes",), rx=("net/{nic}/rx_bytes",), packets_tx=("net/{nic}/tx_packets",),
+    packets_rx=("net/{nic}/rx_packets",), carrier="kernel", level="stack",
+    source="linux Documentation/networking/statistics.rst",
+)  # fmt: skip
+
+
+class HostPorts:
+    """The ports of one host with the counters that tell of them; made once, used for every interval."""
+
+    def __init__(self, host: str, nics: Iterable[Nic], *, foreign: bool = False) -> None:
+        self.host = host
+        listed = list(nics)
+        members = {nic.name: _lower(nic, listed) for nic in listed}
+        self._ports = [_Port(nic, members[nic.name], foreign=foreign) for nic in listed]
+
+    def ledger(self, changes: Changes) -> Ledger:
+        """What crossed each port in the interval of ``changes``."""
+        ports = {port.nic.name: port.read(changes) for port in self._ports}
+        return Ledger(host=self.host, interval_ns=changes.interval_ns, ports=ports)
+
+
+def slowest_refresh_ms(nics: Iterable[Nic]) -> float:
+    """How old a byte counter of these ports may be, by the catalogue; 0 where all show at once."""
+    families = [family_of(nic) for nic in nics if nic.kind != "loopback"]
+    return max((row.refresh_ms for family in families if family is not None for row in family.rows), default=0.0)
+
+
+def _lower(nic: Nic, nics: Sequence[Nic]) -> list[str]:
+    """Interfaces below ``nic``, from either end of the relation."""
+    return list(dict.fromkeys([*nic.lower, *(one.name for one in nics if one.master == nic.name)]))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One row of the catalogue with the names of this port's counters."""
+
+    row: Row
+    names: tuple[str, ...]
+    packets: tuple[str, ...]
+
+
+class _Port:
+    """One port, ready to be read."""
+
+    def __init__(self, nic: Nic, lower: list[str], *, foreign: bool) -> None:
+        self.nic = msgspec.structs.replace(nic, lower=lower) if lower != nic.lower else nic
+        self._foreign = foreign
+        self._family = family_of(nic)
+        fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
+        self._slots = {way: [_slot(row, nic, way) for row in fitting] for way in ("tx", "rx")}
+        self._unread = list(_unread(self._family, nic, foreign=foreign))
+
+    def read(self, changes: Changes) -> PortLedger:
+        tx, rx = (self._whole(way, changes) for way in ("tx", "rx"))
+        return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._family is not None)
+
+    def _whole(self, way: str, changes: Changes) -> list[Entry]:
+        """With what passes this port uncounted."""
+        found = [*self._entries(way, changes), *self._unread]
+        if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
+            found.append(_uncounted("rdma", "no counter of its RDMA is there"))
+        return found
+
+    def _entries(self, way: str, changes: Changes) -> Iterable[Entry]:
+        """The first readable row of each carrier and level; the first unreadable one where none is."""
+        found: dict[tuple[str, str], Entry] = {}
+        for slot in self._slots[way]:
+            key = slot.row.carrier, slot.row.level
+            known = found.get(key)
+            if known is not None and known.bytes is not None and known.remark != SILENT:
+                continue
+            entry = self._entry(slot, changes)
+            if entry is not None and (known is None or (entry.bytes is not None and entry.remark != SILENT)):
+                found[key] = entry
+        return _heard(list(found.values()))
+
+    def _entry(self, slot: _Slot, changes: Changes) -> Entry | None:
+        rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}
+        if not rises:
+            return None
+        lost = next((rise.remark for rise in rises.values() if rise.count is None), "")
+        if any(slot.row.is_pegged(last) for name in rises if (last := changes.last(name)) is not None):
+            lost = "saturated"
+        if self._foreign and not slot.names[0].startswith("net/"):
+            lost = _FOREIGN
+        packets = _packets(slot.packets, changes)
+        count = sum(rise.count or 0 for rise in rises.values())
+        stuck = (packets or 0) > _STUCK_PACKETS and count * slot.row.unit < _STUCK_BYTES_PER_PACKET * (packets or 0)
+        if lost or stuck:
+            remark = lost or f"{packets:.0f} packets were counted, and no bytes of them"
+            return _unknown(slot.row, list(rises), packets, remark, pegged=stuck or lost == "saturated")
+        return self._known(slot.row, rises, packets, changes)
+
+    def _known(self, row: Row, rises: dict[str, Rise], packets: float | None, changes: Changes) -> Entry:
+        background = sum(changes.background(name) for name in rises) * row.unit
+        peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
+        refresh = row.refresh_ms if row.refresh_ms > _AT_ONCE_MS else 0.0
+        wrapped = any(rise.remark == "wrapped" for rise in rises.values())
+        late = refresh > changes.settled_ms and refresh * 1e6 * _LATE_SHARE > changes.interval_ns
+        quality, remark = self._quality(
+            row, wrapped=wrapped, late=late, silent=all(rise.remark == SILENT for rise in rises.values())
+        )
+        return Entry(
+            carrier=row.carrier, level=row.level, quality=quality, remark=remark, packets=packets,
+            bytes=max(0.0, sum(rise.count or 0 for rise in rises.values()) * row.unit - background),
+            background=background, peak_bytes_per_s=sum(peaks) * row.unit if peaks else None,
+            counters=list(rises), refresh_ms=refresh,
+            wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 else None,
+        )  # fmt: skip
+
+    def _quality(self, row: Row, *, wrapped: bool, late: bool, silent: bool) -> tuple[Quality, str]:
+        if wrapped:
+            return "wrapped", "wrapped once"
+        if silent:
+            return "exact", SILENT
+        if late:
+            return "stale", f"refreshed every {row.refresh_ms:g} ms"
+        if row.payload_only or row.quality != "exact":
+            return "lower-bound" if row.payload_only else row.quality, row.misses
+        if self.nic.lower:
+            return "double", f"counted again on {', '.join(self.nic.lower[:4])}"
+        return "exact", ""
+
+
+def _heard(entries: list[Entry]) -> list[Entry]:
+    """Without counters that may not exist, where another one of the same traffic moved."""
+    moved = {entry.carrier for entry in entries if entry.remark != SILENT}
+
+    def shared(carrier: Carrier) -> bool:
+        return carrier in moved or "any" in moved or (carrier == "any" and bool(moved))
+
+    return [entry for entry in entries if entry.remark != SILENT or not shared(entry.carrier)]
+
+
+def _slot(row: Row, nic: Nic, way: str) -> _Slot:
+    names, packets = (row.tx, row.packets_tx) if way == "tx" else (row.rx, row.packets_rx)
+    return _Slot(row, _filled(names, nic), _filled(packets, nic))
+
+
+def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:
+    """The counters' names; without those that need an interface or a device where this port has none."""
+    device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
+    bare = bool(device) and nic.name == f"{device}:{port}"
+    lacking = (() if device else ("{device}", "{port}")) + (("{nic}",) if bare else ())
+    return tuple(
+        template.format(nic=nic.name, device=device, port=port)
+        for template in templates
+        if not any(word in template for word in lacking)
+    )
+
+
+def _packets(names: Sequence[str], changes: Changes) -> float | None:
+    rises = [rise for name in names if (rise := changes.rise(name)).remark != ABSENT]
+    if all(rise.remark == SILENT for rise in rises) or any(rise.count is None for rise in rises):
+        return None
+    return max(0.0, sum(rise.count or 0 for rise in rises) - sum(changes.background(name) for name in names))
+
+
+def _unknown(row: Row, names: list[str], packets: float | None, remark: str, *, pegged: bool) -> Entry:
+    quality: Quality = "pegged" if pegged else "unreadable"
+    return Entry(
+        carrier=row.carrier, level=row.level, quality=quality, bytes=None, packets=packets, counters=names,
+        remark=remark,
+    )  # fmt: skip
+
+
+def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry]:
+    """What passes this port without any counter of it."""
+    carriers: list[tuple[Carrier, str]] = []
+    if family is None and nic.rdma is not None:
+        carriers.append(("rdma", f"the driver {nic.rdma.driver or nic.driver or '(none)'} is not in the catalogue"))
+    if family is not None and (nic.rdma is not None or family.deviceless):
+        carriers += [(carrier, f"{family.name} has no counter of it") for carrier in family.blind]
+    if foreign and nic.kind in ("ethernet", "infiniband"):
+        carriers.append(("rdma", _FOREIGN))
+    for carrier, remark in carriers:
+        yield _uncounted(carrier, remark)
+
+
+def _uncounted(carrier: Carrier, remark: str) -> Entry:
+    return Entry(carrier=carrier, level="function", quality="unreadable", bytes=None, remark=remark)

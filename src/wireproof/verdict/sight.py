@@ -1,0 +1,207 @@
+"""One look at one end and direction: what had to cross the claimed port, and what the ledger says did. Pure.
+
+The claim only says where to look. What is read there, and on every other port, was fixed by the ledger before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, is_real, others_than
+from wireproof.model.claim import Criteria
+from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
+
+__all__ = ["Due", "Sighting", "blindly", "look"]
+
+_LOUD_BACKGROUND = 0.2
+_ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
+_STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload
+_IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
+_LEAST_PACKETS = 500  # fewer messages than this cannot be told from other packets
+
+
+@dataclass(frozen=True)
+class Due:
+    """What must have crossed one port in one direction, in bytes.
+
+    ``own``: of this pair or group. ``need``: the least of all that share the port. ``most``: the most that these
+    explain. ``control``: of it, the instrument's own. ``packets``: the least number, None where messages may be merged.
+    ``elsewhere``: port to the most that other claims explain there.
+    """
+
+    own: float
+    need: float
+    most: float
+    control: float = 0.0
+    packets: float | None = None
+    elsewhere: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (turned round
+    in the adapter), or why it is not known: blind, dark (another port is blind), unknown (adapter), wrapped, stale,
+    background, small. ``rival``: another port carried enough to have been the one.
+    """
+
+    kind: str
+    rank: int
+    nic: str
+    direction: Direction
+    need: float
+    seen: float | None
+    others: Mapping[str, float]
+    loopback: float
+    counter: str = ""
+    wrapped: bool = False
+    stray: bool = False
+    rival: bool = False
+    level: Level = "stack"
+    quality: Quality = "unreadable"
+    by: tuple[tuple[Carrier, float], ...] = ()
+    remark: str = ""
+
+    @property
+    def proves(self) -> bool:
+        """It saw the bytes cross."""
+        return self.kind == "on-wire"
+
+
+def blindly(rank: int, name: str, way: Direction, due: Due, criteria: Criteria, remark: str) -> Sighting:
+    """Nobody read this end."""
+    kind = "small" if due.own < criteria.min_payload_bytes else "blind"
+    return Sighting(kind, rank, name, way, due.own, None, {}, 0.0, remark=remark)
+
+
+def look(ledger: Ledger, rank: int, claimed: str, way: Direction, due: Due, criteria: Criteria) -> Sighting:
+    """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the busiest way out."""
+    name = claimed or _busiest(ledger, way)
+    if not name or name not in ledger.ports:
+        remark = f"there is no port {claimed}" if claimed else "no port could be read"
+        return blindly(rank, claimed, way, due, criteria, remark)
+    return _Look(ledger, rank, name, way, due, criteria).sighting()
+
+
+def _busiest(ledger: Ledger, way: Direction) -> str:
+    """The way out that carried most; others then show up as striping."""
+    found = {name: crossed.bytes for name, crossed in everywhere(ledger, way).items() if crossed.bytes is not None}
+    return max(sorted(found), key=lambda name: found[name] or 0.0, default="")
+
+
+class _Look:
+    """One port with the others around it."""
+
+    def __init__(self, ledger: Ledger, rank: int, name: str, way: Direction, due: Due, criteria: Criteria) -> None:
+        self.ledger, self.rank, self.name, self.way, self.due, self.criteria = ledger, rank, name, way, due, criteria
+        self.here = crossed_at(ledger, name, way)
+        self.around = others_than(ledger, name, way, self.here.bytes)
+        self.others = {nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()}
+        loops = [crossed_at(ledger, nic, way) for nic, port in ledger.ports.items() if port.nic.kind == "loopback"]
+        self.loop = sum(one.bytes or 0.0 for one in loops)
+        self.stray = sum(self.others.values()) + self.loop > max(_ELSEWHERE * due.need, _STRAY_BYTES)
+
+    def _unexplained(self, nic: str, seen: float) -> float:
+        """Less what other pairs of this host were to move there."""
+        return max(0.0, seen - (self.due.elsewhere or {}).get(nic, 0.0))
+
+    def sighting(self) -> Sighting:
+        here, due = self.here, self.due
+        share = due.own / due.need if due.need > 0 else 1.0  # several pairs of one host share its counters
+        return Sighting(
+            self._kind(), self.rank, self.name, self.way, due.own,
+            None if here.bytes is None else here.bytes * share, self.others, self.loop,
+            counter=here.counters[0] if here.counters else "", wrapped=here.quality == "wrapped", stray=self.stray,
+            rival=any(self._could_carry(nic, one) for nic, one in self.around.items()),
+            level=here.level, quality=here.quality, by=here.by, remark=here.remark,
+        )  # fmt: skip
+
+    def _could_carry(self, nic: str, one: Crossed) -> bool:
+        """Another port moved as many bytes, and as many packets where they are counted, as the payload needs."""
+        if one.bytes is None or self.others[nic] < self.criteria.on_wire_min * self.due.need:
+            return False
+        if self.due.packets is None or one.packets is None:
+            return True
+        return one.packets >= self.criteria.on_wire_min * self.due.packets
+
+    def _kind(self) -> str:
+        if self.due.own < self.criteria.min_payload_bytes:
+            return "on-wire" if self._beyond_control() else "small"
+        if not self.ledger.ports[self.name].known:
+            return "unknown"
+        if self.here.bytes is None:
+            return self._unread()
+        if self.here.quality == "stale":
+            return "stale"
+        if self.here.background > _LOUD_BACKGROUND * self.due.need:
+            return "background"
+        least = self.criteria.on_wire_min * self.due.need
+        if self.here.bytes >= least:
+            return "on-wire" if self._fits() else "background"
+        if self.here.bytes + self.here.background >= least:
+            return "background"  # what is missing is no more than what was taken off for others
+        return self._shortage(self.here.bytes)
+
+    def _unread(self) -> str:
+        lost = self.here.quality == "pegged" or self.here.remark in ("reset", "negative")
+        return "wrapped" if lost else "blind"
+
+    def _fits(self) -> bool:
+        """Not more than the payload explains, in as many packets as it has messages, and the other ports quiet."""
+        packets = self.here.packets
+        few = (
+            self.due.packets is not None
+            and packets is not None
+            and self.due.packets >= _LEAST_PACKETS
+            and packets < self.criteria.on_wire_min * self.due.packets
+        )
+        return (self.here.bytes or 0.0) <= self.due.most and not self.stray and not few
+
+    def _shortage(self, seen: float) -> str:
+        """The claimed port saw too little: where did the payload go, and is the counter to be believed?"""
+        need, here = self.due.need, self.here
+        elsewhere = sum(self.others.values()) / need
+        quiet = max(self.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
+        if seen < quiet * need and elsewhere >= self.criteria.on_wire_min and elsewhere > self.loop / need:
+            return "wrong-path"
+        if here.quality == "wrapped" or self._may_have_wrapped(seen):
+            return "wrapped"
+        if not here.complete:
+            return "blind"
+        if here.inside is not None and here.inside >= self.criteria.on_wire_min * need:
+            return "inside"
+        kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
+        return "dark" if kind in ("off-wire", "partly") and self._dark() else kind
+
+    def _may_have_wrapped(self, seen: float) -> bool:
+        """A 32-bit counter may have passed its start again: the rise is known only up to a multiple of its range."""
+        wrap = self.here.wrap_bytes
+        if wrap is None:
+            return False
+        times = math.ceil((self.criteria.on_wire_min * self.due.need - seen) / wrap)
+        most = self.due.most if math.isfinite(self.due.most) else 4 * self.due.need
+        return seen + times * wrap <= most
+
+    def _dark(self) -> bool:
+        """A port that nobody claimed may have carried it uncounted."""
+        return any(
+            is_real(self.ledger.ports[nic]) and (not one.complete or one.bytes is None)
+            for nic, one in self.around.items()
+        )
+
+    def _beyond_control(self) -> bool:
+        """Little payload in many messages: their headers show it, where they are more than control traffic makes."""
+        here, own = self.here, self.due.own
+        if here.bytes is None or own <= 0 or here.background > _LOUD_BACKGROUND * here.bytes:
+            return False
+        return here.quality not in ("stale", "wrapped") and max(self.due.control, own) < here.bytes <= self.due.most
+
+
+def _missing(here: float, elsewhere: float, loop: float, quiet: float) -> str:
+    """All in shares of what was needed."""
+    if here < quiet:
+        if loop >= _ELSEWHERE and loop > elsewhere:
+            return "loopback"
+        return "wrong-path" if elsewhere >= _ELSEWHERE else "off-wire"
+    return "mixed" if elsewhere >= quiet else "partly"

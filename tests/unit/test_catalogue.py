@@ -166,6 +166,17 @@ def test_hfi1_counts_flits_and_all_others_words() -> None:
     assert [found for name, found in units.items() if "(hfi1" in name] == [{8}]
 
 
+@pytest.mark.parametrize(
+    ("rate", "units"), [("100 Gb/sec (4X EDR)", [8]), ("", [8]), ("400 Gb/sec (4X NDR)", []), ("¹", [8])]
+)
+def test_cn5000_under_hfi1_is_not_read_as_omni_path_100(rate: str, units: list[int]) -> None:
+    port = Nic(name="ib0", driver="hfi1", kind="infiniband", rdma=Rdma(device="x", port=1, driver="hfi1", rate=rate))
+    found = family_of(port)
+    assert found is not None
+    assert [row.unit for row in found.rows if row.carrier == "any"] == units
+    assert ("psm" in found.blind) == (not units)
+
+
 def test_roce_on_a_vlan_is_shown_by_the_device_beneath() -> None:
     found = family("802.1q vlan support", link_kind="vlan", rdma="mlx5_core")
     port = nic(rdma="mlx5_core", link_kind="vlan")

@@ -199,8 +199,10 @@ OTHER = (
         _shares("ib0", {"psm", "kernel"}), "infiniband/core/sysfs.c", fast="psm", rate=3.9e9),
     Adapter("hfi1", "hfi1 (Omni-Path 100), PSM2", (_HFI,), "ib0", _shares("ib0", {"psm", "kernel"}),
             "infiniband/hw/hfi1/mad.c: C_DC_XMIT_FLITS, 8-byte flits, unconverted", fast="psm"),
-    Adapter("cn5000", "hfi1 (CN5000), OPX", (replace(_HFI, rate="400 Gb/sec (4X NDR)", mtu=10236),), "ib0",
-            _shares("ib0", {"psm", "kernel"}), "as hfi1: the same driver", fast="psm", rate=50e9),
+    Adapter("cn5000", "hfi1 (CN5000), OPX", (replace(
+        _HFI, rate="400 Gb/sec (4X NDR)", mtu=10236, files=(*netdev(), *stuck(port_data(ALL, "wire", unit=8)))),),
+        "ib0", _shares("ib0", {"psm", "kernel"}), "hfi2 as proposed, chip.h: C_DC_XMIT_FLITS is of Omni-Path 100"
+        " alone; what fills port_xmit_data is not known", fast="psm", rate=50e9),
     Adapter("cxi", "cxi (Slingshot 11), telemetry readable", (Port(
         "hsn0", "cxi_ss1", (*netdev(), *_TELEMETRY), device="cxi0", ib_port=0, rdma_driver="cxi_ss1",
         speed_mbps=200000, pci="0000:21:00.0", function="physical"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),

@@ -10,7 +10,7 @@ from wireproof.analysis.catalogue.cloud import CLOUD
 from wireproof.analysis.catalogue.intel import INTEL
 from wireproof.analysis.catalogue.makers import MAKERS
 from wireproof.analysis.catalogue.mellanox import MELLANOX
-from wireproof.analysis.catalogue.omnipath import OMNIPATH
+from wireproof.analysis.catalogue.omnipath import OMNIPATH, of_rate
 from wireproof.analysis.catalogue.plain import PLAIN
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.catalogue.virtual import LOOPBACK, SOFT_RDMA, VIRTUAL
@@ -42,7 +42,9 @@ def family_of(nic: Nic) -> Family | None:
     own = by_kind(nic.link_kind) or by_driver(nic.driver)
     if nic.rdma is None:
         return own
+    own = own and of_rate(own, nic.rdma.rate)
     below = by_driver(nic.rdma.driver)
+    below = below and of_rate(below, nic.rdma.rate)
     if below is SOFT_RDMA:
         return own and _soft(own)
     if not nic.rdma.driver:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wireproof.analysis.catalogue.build import netdev, port_data
 from wireproof.analysis.catalogue.row import Family
 
-__all__ = ["OMNIPATH"]
+__all__ = ["OMNIPATH", "of_rate"]
 
 _IPOIB = "linux drivers/infiniband/ulp/ipoib/ipoib_main.c ipoib_get_stats: software"
 
@@ -29,11 +29,13 @@ HFI1 = Family(
 )
 
 CN5000 = Family(
-    name="Cornelis CN5000 (hfi2)",
+    name="Cornelis CN5000 (hfi2, or hfi1 faster than 100 Gb/s)",
     drivers=("hfi2*",),
     rows=(netdev(_IPOIB, misses="OPX and verbs"),),
-    source="unchecked: the unit of its port_xmit_data is not known to us",
+    source="linux drivers/infiniband/hw/hfi2/chip.h (proposed): C_DC_XMIT_FLITS is a counter of Omni-Path 100 only; "
+    "unchecked: what fills port_xmit_data on CN5000, and in which unit",
     blind=("rdma", "psm"),
+    note="Cornelis' own driver for it is called hfi1, as that of Omni-Path 100; the port's rate tells them apart.",
 )
 
 QIB = Family(
@@ -72,3 +74,12 @@ IPATH = Family(
 )
 
 OMNIPATH = (HFI1, CN5000, QIB, IPATH)
+_OPA100_GBITS = 100.0
+
+
+def of_rate(family: Family, rate: str) -> Family:
+    """hfi1 above 100 Gb/s is CN5000. ``rate``: as the kernel says it, ``400 Gb/sec (4X NDR)``."""
+    if family is not HFI1:
+        return family
+    number = rate.split(" ", 1)[0]
+    return CN5000 if number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS else family

@@ -1,7 +1,8 @@
-"""``python -m tests.fuzz.drive``: damaged logs through one parser or all; no crash, no hang, no hunger for memory.
+"""``python -m tests.fuzz.drive``: damaged inputs through one reader or all; no crash, no hang, no write elsewhere.
 
-One child process per parser, held to 200 MB of address space; each input may take 1 s of processor time. Input number
-``n`` of seed ``s`` is always the same, so that a failure is found again by ``--only-input n``.
+Logs go through the parsers (``--parser``), the rest through ``--target``: frames, folders, pairs, toml, topologies. One
+child process each; a parser is held to 200 MB of address space and 1 s of processor time for an input, a target to 5 s.
+Input number ``n`` of seed ``s`` is always the same, so that a failure is found again by ``--only-input n``.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import resource
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 from types import FrameType
 
 import msgspec
 from tests.fuzz.mutate import damaged, seeds_of
+from tests.fuzz.targets import TARGETS, Target
 
 from wireproof.adapters import adapter_names, read
 from wireproof.model.errors import BadInput
@@ -26,15 +29,17 @@ from wireproof.model.series import Series
 
 MEMORY_BYTES = 200 << 20
 SECONDS_EACH = 1.0
+TARGET_SECONDS = 5.0
+SAY_EVERY = 10_000
 _LONGEST_NAME = 400
 
 
 class TooSlow(Exception):
-    """An input took more than its second."""
+    """An input took more than its time."""
 
 
 def _alarm(number: int, frame: FrameType | None) -> None:
-    raise TooSlow(f"more than {SECONDS_EACH} s")
+    raise TooSlow("it took too long")
 
 
 def _faults(one: Series) -> str:
@@ -70,28 +75,46 @@ def tried(data: bytes) -> str:
     return next((why for why in map(_faults, found) if why), "")
 
 
-def run(tool: str, count: int, seed: int, keep: Path | None) -> int:
-    """Faults among ``count`` inputs of one parser, each told on stderr."""
+def _parser(tool: str) -> Target | None:
     seeds = seeds_of(tool)
-    if not seeds:
-        print(f"{tool}: no golden log to start from", file=sys.stderr)
+    return Target(lambda choice: damaged(choice, seeds), tried) if seeds else None
+
+
+def _fault(target: Target, data: bytes, seconds: float) -> str:
+    """Why an input shows a fault; whatever escapes the reader is one."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return target.tried(data)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {error}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def run(name: str, count: int, seed: int, keep: Path | None) -> int:
+    """Faults among ``count`` inputs of one parser or target, each told on stderr."""
+    target = TARGETS.get(name) or _parser(name)
+    if target is None:
+        print(f"{name}: no golden log to start from", file=sys.stderr)
         return 0
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    if name not in TARGETS:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     signal.signal(signal.SIGPROF, _alarm)
     begun, faults = time.monotonic(), 0
     for index in range(count):
-        data = damaged(random.Random(f"{seed}:{tool}:{index}"), seeds)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS_EACH)
-        why = tried(data)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        data = target.make(random.Random(f"{seed}:{name}:{index}"))
+        why = _fault(target, data, TARGET_SECONDS if name in TARGETS else SECONDS_EACH)
         if why:
             faults += 1
-            print(f"{tool}: input {index} of seed {seed}: {why[:300]}", file=sys.stderr)
+            print(f"{name}: input {index} of seed {seed}: {why[:300]}", file=sys.stderr, flush=True)
             if keep is not None:
-                (keep / f"{tool}-{seed}-{index}.txt").write_bytes(data)
+                (keep / f"{name}-{seed}-{index}.txt").write_bytes(data)
+        if index % SAY_EVERY == SAY_EVERY - 1:
+            print(f"{name}: {index + 1} inputs so far, {faults} faults", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     spent = time.monotonic() - begun
-    print(f"{tool}: {count} inputs, {faults} faults, {spent:.1f} s, peak {peak:.0f} MB", flush=True)
+    print(f"{name}: {count} inputs, {faults} faults, {spent:.1f} s, peak {peak:.0f} MB", flush=True)
     return faults
 
 
@@ -112,18 +135,23 @@ def _in_child(tool: str, count: int, seed: int, keep: Path | None) -> bool:
 def main(words: list[str]) -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--parser", action="append", choices=adapter_names(), help="this parser only; default: all")
-    options.add_argument("--count", type=int, default=10_000, help="inputs per parser")
+    options.add_argument("--target", action="append", choices=list(TARGETS), help="this target only; default: all")
+    options.add_argument("--count", type=int, default=10_000, help="inputs of each")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--keep", type=Path, help="folder for the inputs that show a fault")
     options.add_argument("--only-input", type=int, help="print this input of the seed and what it does")
     chosen = options.parse_args(words)
-    tools = chosen.parser or list(adapter_names())
+    some = [*(chosen.parser or []), *(chosen.target or [])]
+    names = some or [*adapter_names(), *TARGETS]
     if chosen.only_input is not None:
-        data = damaged(random.Random(f"{chosen.seed}:{tools[0]}:{chosen.only_input}"), seeds_of(tools[0]))
+        target = TARGETS.get(names[0]) or _parser(names[0])
+        assert target is not None
+        data = target.make(random.Random(f"{chosen.seed}:{names[0]}:{chosen.only_input}"))
         sys.stdout.buffer.write(data)
-        print(f"\n{tried(data) or 'no fault'}", file=sys.stderr)
+        signal.signal(signal.SIGPROF, _alarm)
+        print(f"\n{target.tried(data) or 'no fault'}", file=sys.stderr)
         return 0
-    results = [_in_child(tool, chosen.count, chosen.seed, chosen.keep) for tool in tools]
+    results = [_in_child(name, chosen.count, chosen.seed, chosen.keep) for name in names]
     return 0 if all(results) else 1
 
 

@@ -20,5 +20,6 @@ int hold(const Arguments& arguments);
 int enter(const Arguments& arguments);
 int agent(const Arguments& arguments);
 int guard(const Arguments& arguments);
+int wire_command(const Arguments& arguments);
 
 }  // namespace wireproof

@@ -18,16 +18,19 @@
 #include "commands.hpp"
 #include "namespaces.hpp"
 #include "session.hpp"
+#include "wire/carry.hpp"
 
 namespace wireproof {
 namespace {
 
 constexpr const char* kSwitch = "@switch";
+constexpr const char* kWire = "@wire";
 constexpr char kRelease = 'K';  // the creator's byte: keep the lab when I go
 
 struct Options {
   std::string state;
   bool user_namespace = false;
+  bool wire = false;
   Fd report;
   Fd control;
   std::vector<NodeSpec> nodes;
@@ -43,6 +46,10 @@ Options parse(const Arguments& arguments) {
     const std::string& name = arguments[i];
     if (name == "--user-namespace") {
       options.user_namespace = true;
+      continue;
+    }
+    if (name == "--wire") {
+      options.wire = true;
       continue;
     }
     if (i + 1 == arguments.size()) throw Failure("hold: " + name + " has no value");
@@ -97,6 +104,21 @@ void report(const Options& options, const std::string& text) {
   }
 }
 
+// The switch of a lab whose links are TAP devices. Without it there is no link: they go with it.
+[[noreturn]] void be_wire(Options& options, const NodePids& pids) {
+  options.control.reset();
+  try {
+    wire::carry({options.state + "/wire", options.state + "/wire.status", pids}, [&options] {
+      report(options, std::string("ready ") + kWire);
+      options.report.reset();
+    });
+  } catch (const Failure& failure) {
+    report(options, std::string("error ") + failure.what());
+    _exit(kOwnFailure);
+  }
+  _exit(0);
+}
+
 Fd listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -125,6 +147,7 @@ class Supervisor {
       report(options_, std::string("ready ") + kSwitch);
       pids_[kSwitch] = 0;
       for (const NodeSpec& node : options_.nodes) start(node);
+      if (options_.wire) start_wire();
       options_.report.reset();
       for (;;) attend();
     } catch (const Failure& failure) {
@@ -143,6 +166,15 @@ class Supervisor {
     }
     pids_[node.name] = pid;
     report(options_, "node " + node.name + " " + std::to_string(pid));
+  }
+
+  void start_wire() {
+    const pid_t pid = fork();
+    if (pid < 0) fail_errno("fork");
+    if (pid > 0) return;
+    listener_.reset();
+    signals_.reset();
+    be_wire(options_, pids_);
   }
 
   void attend() {
@@ -181,8 +213,8 @@ class Supervisor {
       options_.control.reset();
       return;
     }
-    for (const char* name :
-         {"/hosts", "/socket", "/lab.json", "/lab.json.new", "/wireproof-agent", "/lock"}) {
+    for (const char* name : {"/hosts", "/socket", "/lab.json", "/lab.json.new", "/wireproof-agent",
+                             "/lock", "/wire", "/wire.new", "/wire.status"}) {
       unlink((options_.state + name).c_str());
     }
     rmdir((options_.state + "/etc").c_str());

@@ -11,10 +11,11 @@ using wireproof::Arguments;
 
 constexpr const char* kUsage =
     "wireproof-node hold  --lab NAME --cookie HEX --state FOLDER --report-fd N --control-fd N "
-    "[--user-namespace] --node NAME=net,uts,ipc,mount,pid,shm ...\n"
+    "[--user-namespace] [--wire] --node NAME=net,uts,ipc,mount,pid,shm ...\n"
     "wireproof-node enter [--state FOLDER] NODE [--] COMMAND...\n"
     "wireproof-node agent [ssh options] HOST COMMAND...   (also when called wireproof-agent)\n"
-    "wireproof-node guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...\n";
+    "wireproof-node guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...\n"
+    "wireproof-node wire  --config FILE --status FILE [--node NAME=PID ...]\n";
 
 struct Subcommand {
   std::string_view name;
@@ -27,6 +28,7 @@ constexpr Subcommand kSubcommands[] = {
     {"enter", wireproof::enter, wireproof::kOwnFailure},
     {"agent", wireproof::agent, wireproof::kAgentFailure},
     {"guard", wireproof::guard, wireproof::kOwnFailure},
+    {"wire", wireproof::wire_command, wireproof::kOwnFailure},
 };
 
 int run(std::string_view name, const Arguments& arguments) {

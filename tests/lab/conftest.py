@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,10 +32,12 @@ def node_program() -> Path:
         pytest.skip(f"netns: {error}")
 
 
-def topology(nodes: int = 2, *networks: Network, faults: Sequence[Fault] = (), share: Sequence[Share] = ()) -> Topology:
+def topology(
+    nodes: int = 2, *networks: Network, faults: Sequence[Fault] = (), share: Sequence[Share] = (), **wire: Any
+) -> Topology:
     """``nodes`` nodes named n1, n2, ... on one 1 Gb/s network unless others are given."""
     names = tuple(f"n{number}" for number in range(1, nodes + 1))
-    return Topology(nodes=names, networks=networks or (HSN,), faults=tuple(faults), share=tuple(share))
+    return Topology(nodes=names, networks=networks or (HSN,), faults=tuple(faults), share=tuple(share), **wire)
 
 
 def lab_name() -> str:
@@ -63,8 +66,8 @@ def build(node_program: Path) -> Iterator[Build]:
     interfaces = host_interfaces()
     labs: list[Lab] = []
 
-    def make(*arguments: int | Network, tied: bool = True, **more: Sequence[Fault] | Sequence[Share]) -> Lab:
-        lab = up(topology(*arguments, **more), lab_name(), tied=tied)  # type: ignore[arg-type]
+    def make(*arguments: Any, tied: bool = True, **more: Any) -> Lab:
+        lab = up(topology(*arguments, **more), lab_name(), tied=tied)
         labs.append(lab)
         return lab
 

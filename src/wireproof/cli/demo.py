@@ -31,6 +31,7 @@ def _topology() -> Topology:
     return Topology(
         nodes=NODES,
         networks=(Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24"),),
+        wire="store-and-forward",
         faults=(Fault(node=SLOW_NODE, network="hsn", kind="rate", direction="tx", value=SLOW_RATE),),
     )
 

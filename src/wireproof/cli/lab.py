@@ -21,10 +21,28 @@ def command() -> None:
     """Virtual cluster on this machine: nodes in namespaces, shaped links, planted faults."""
 
 
+def _wire_lines(status: LabStatus) -> list[str]:
+    """How the links keep their rates, and whether they did."""
+    from wireproof.lab.wire import fallen_behind
+
+    topology, wire = status.topology, status.wire
+    if topology is None or not topology.serialises:
+        return []
+    added = [f"latency {topology.latency}"] if topology.latency else []
+    added += [f"loss {topology.loss}"] if topology.loss else []
+    lines = [f"  wire: {', '.join(['store-and-forward', *added])}"]
+    if wire is None:
+        return [*lines, "  wire: DEAD, no node reaches another"]
+    lines[0] += f"; {wire.frames} frames, {wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
+    behind = fallen_behind(None, wire)
+    return [*lines, f"  NOTE: {behind}"] if behind else lines
+
+
 def _describe(status: LabStatus) -> str:
-    lines = [f"{status.name}: {status.state}"]
+    lines = [f"{status.name}: {status.state}", *(f"  NOTE: {note}" for note in status.notes)]
     for network in status.topology.networks if status.topology else ():
         lines.append(f"  network {network.name}: {network.device}, {network.rate or 'not shaped'}, MTU {network.mtu}")
+    lines += _wire_lines(status)
     for node in status.nodes:
         where = ", ".join(f"{name} {address}" for name, address in node.addresses.items())
         lines.append(f"  {node.name}: {'up' if node.alive else 'DEAD'}, {where}")
@@ -36,12 +54,25 @@ def _describe(status: LabStatus) -> str:
 @command.command("up")
 @click.argument("topology", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="name of the lab (default: the file's name without its ending).")
-def up(topology: Path, name: str | None) -> int:
+@click.option(
+    "--wire",
+    type=click.Choice(["token-bucket", "store-and-forward"]),
+    help="how the links keep their rates; store-and-forward: no burst passes faster than the line.",
+)
+@click.option("--latency", metavar="TIME", help="added to each frame on its way from node to node, such as 150us.")
+@click.option("--loss", metavar="SHARE", help="of the frames on their way from node to node, such as 0.2%.")
+def up(topology: Path, name: str | None, **wire: str | None) -> int:
     """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
+    import msgspec
+
     from wireproof.lab.cluster import up as build
     from wireproof.lab.topology_file import load_topology
 
-    lab = build(load_topology(topology), name or topology.stem.lower().replace("_", "-"))
+    asked = {key: value for key, value in wire.items() if value is not None}
+    plan = msgspec.structs.replace(load_topology(topology), **asked)
+    lab = build(plan, name or topology.stem.lower().replace("_", "-"))
+    for note in lab.notes:
+        click.echo(f"wireproof: {note}", err=True)
     click.echo(_describe(lab.status()))
     return 0
 

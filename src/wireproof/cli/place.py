@@ -137,6 +137,7 @@ def lab_place(lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClai
         )
     network = max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
     said = () if nic or len(networks) == 1 else (f"--nic was not given: {network.device}, the fastest, is claimed",)
+    said = (*lab.notes, *said)
     return Place(
         hosts=hosts,
         start_on=hosts,

@@ -19,6 +19,7 @@ import msgspec
 
 from wireproof.lab import commands, supervisor
 from wireproof.lab.errors import LabError
+from wireproof.lab.links import buildable, claimed_link, connect, replant, write_wire
 from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
 from wireproof.lab.state import (
     LabState,
@@ -31,6 +32,7 @@ from wireproof.lab.state import (
     terminate,
     write_state,
 )
+from wireproof.lab.wire import PortCount, WireStatus, read_wire_status, wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
@@ -100,18 +102,30 @@ class Lab:
         return self.topology.address(node, network)
 
     def expected_link(self, network: str) -> LinkClaim:
-        """The link as the lab has built it. The NIC itself always claims 10 Gb/s; HTB counts no preamble and no FCS."""
-        link = self.topology.network(network)
-        return LinkClaim(
-            kind=f"lab-{link.rate or 'unshaped'}",
-            protocol="tcp",
-            rate_bits_per_s=None if link.rate_bits_per_s is None else float(link.rate_bits_per_s),
-            mtu=link.mtu,
-            source=f"lab {self.name}, network {network}: shaped by HTB"
-            if link.rate
-            else f"lab {self.name}: not shaped",
-            preamble_counted=False,
-        )
+        """The link as the lab has built it."""
+        return claimed_link(self.name, self.topology, network)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not as the topology asked for it, a sentence each."""
+        return self._state.notes
+
+    @property
+    def wire_process(self) -> int | None:
+        """pid of the store-and-forward wire; None where token buckets keep the rates."""
+        return self._state.wire.pid if self._state.wire is not None else None
+
+    def wire_status(self) -> WireStatus | None:
+        """What the store-and-forward wire has counted so far; None where token buckets keep the rates."""
+        return read_wire_status(self.folder) if self.topology.serialises else None
+
+    def switch_counters(self, node: str, network: str) -> PortCount:
+        """The switch's own count at a node's port: a witness that is neither of the nodes."""
+        status = self.wire_status()
+        places = [(where, one.name) for where, one in wire_ports(self.topology)]
+        if status is None or (node, network) not in places:
+            raise BadInput(f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire has one.")
+        return status.ports[places.index((node, network))]
 
     def counters(self, node: str, device: str) -> dict[str, int]:
         """``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from the node's /proc/net/dev."""
@@ -145,10 +159,7 @@ class Lab:
         with _locked(self.folder):
             state = read_state(self.folder) or self._state
             faults = change(state.faults)
-            network = self.topology.network(fault.network)
-            batches = commands.fault_batches(self.topology, fault.node, network, state.faults, faults)
-            for where, tool, lines in batches:
-                supervisor.run_batch(self.program, self.folder, where, tool, lines)
+            replant(self.program, self.folder, state, fault, faults)
             self._state = msgspec.structs.replace(state, faults=faults)
             write_state(self.folder, self._state)
 
@@ -192,6 +203,17 @@ def _folder(name: str, *, create: bool = False) -> Path:
     return folder
 
 
+def _new_folder(name: str) -> Path:
+    folder = _folder(name, create=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        raise BadInput(
+            f"lab {name} is there already ({_status(folder).state}): give another name, or `wireproof lab down {name}`."
+        ) from None
+    return folder
+
+
 def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     """Build a lab. ``tied``: it goes when this process goes, however that ends; else it stays until ``down``.
 
@@ -201,29 +223,28 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     check_topology(topology)
     if missing := missing_for_lab():
         raise LabError(f"no lab can be built here: {'; '.join(missing)}.")
+    topology, notes = buildable(topology)
     program = find_program("wireproof-node")
-    folder = _folder(name, create=True)
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        raise BadInput(
-            f"lab {name} is there already ({_status(folder).state}): give another name, or `wireproof lab down {name}`."
-        ) from None
+    folder = _new_folder(name)
     state = LabState(
         name=name, cookie=secrets.token_hex(16), topology=topology, created_unix=time.time(), tied=tied,
-        user_namespace=needs_user_namespace(), faults=topology.faults,
+        user_namespace=needs_user_namespace(), faults=topology.faults, notes=notes,
     )  # fmt: skip
     control: int | None = None
     try:
         (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
         (folder / AGENT).symlink_to(program)
+        if topology.serialises:
+            write_wire(folder, topology, topology.faults, revision=1)
         write_state(folder, state)
         started = supervisor.start(
             program, name=name, folder=folder, cookie=state.cookie, topology=topology, user=state.user_namespace
         )
         control = started.control
-        state = msgspec.structs.replace(state, phase="up", supervisor=started.supervisor, nodes=started.nodes)
-        _connect(program, folder, state)
+        state = msgspec.structs.replace(
+            state, phase="up", supervisor=started.supervisor, nodes=started.nodes, wire=started.wire
+        )
+        connect(program, folder, state)
         write_state(folder, state)
     except BaseException:
         if control is not None:
@@ -234,19 +255,6 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
         supervisor.release(control)
         control = None
     return Lab(folder, state, program, control)
-
-
-def _connect(program: Path, folder: Path, state: LabState) -> None:
-    """Links, addresses, shaping. Two processes for the switch and two for each node."""
-    topology = state.topology
-    pids = {node: process.inner for node, process in state.nodes.items()}
-    batches = [(commands.SWITCH, "ip", commands.switch_link_lines(topology, pids))]
-    batches.append((commands.SWITCH, "tc", commands.switch_shaping_lines(topology)))
-    for node in topology.nodes:
-        batches.append((node, "ip", commands.node_link_lines(topology, node)))
-        batches.append((node, "tc", commands.node_shaping_lines(topology, node)))
-    for where, tool, lines in batches:
-        supervisor.run_batch(program, folder, where, tool, lines)
 
 
 def _remove(folder: Path) -> DownResult:
@@ -295,7 +303,8 @@ def _phase(
         return "building" if any(find_holders(folder, state.cookie)) else "crashed"
     if not is_alive(state.supervisor):
         return "crashed"
-    return "up" if all(node.alive for node in nodes) else "degraded"
+    whole = all(node.alive for node in nodes) and (state.wire is None or is_alive(state.wire))
+    return "up" if whole else "degraded"
 
 
 def _status(folder: Path) -> LabStatus:
@@ -320,4 +329,6 @@ def _status(folder: Path) -> LabStatus:
         nodes=nodes,
         topology=state.topology,
         faults=state.faults,
+        wire=read_wire_status(folder) if state.wire is not None else None,
+        notes=state.notes,
     )

@@ -26,6 +26,7 @@ __all__ = [
 SWITCH = "@switch"
 """The supervisor's own namespaces, where the bridges are."""
 _LONGEST_DEVICE = 15
+_TAP_QUEUE = 4096
 
 
 def hold_argv(
@@ -35,6 +36,7 @@ def hold_argv(
     argv = [str(program), "hold", "--lab", name, "--cookie", cookie, "--state", str(state)]
     argv += ["--report-fd", str(descriptors[0]), "--control-fd", str(descriptors[1])]
     argv += ["--user-namespace"] if user else []
+    argv += ["--wire"] if topology.serialises else []
     own = ",".join(["net", *(kind for kind in KINDS if kind not in topology.share)])
     return argv + [word for node in topology.nodes for word in ("--node", f"{node}={own}")]
 
@@ -103,6 +105,9 @@ def node_link_lines(topology: Topology, node: str) -> list[str]:
     lines = []
     for network in topology.networks:
         address = topology.address(node, network.name)
+        if topology.serialises:
+            # The wire has made the device; what it cannot take at once waits here.
+            lines.append(f"link set dev {network.device} mtu {network.mtu} txqueuelen {_TAP_QUEUE}")
         lines.append(f"addr add {address}/{network.prefix_length} dev {network.device}")
         if not _is_down(topology.faults, node, network):
             lines.append(f"link set dev {network.device} up")
@@ -137,6 +142,10 @@ def fault_batches(
 ) -> list[tuple[str, str, list[str]]]:
     """(where, ``ip`` or ``tc``, lines) that lead one node's link from the faults ``old`` to ``new``."""
     batches = []
+    if topology.serialises:
+        down = _is_down(new, node, network)
+        changed = down != _is_down(old, node, network)
+        return [(node, "ip", link_state_lines(network, up=not down))] if changed else []
     ends = (("tx", node, network.device), ("rx", SWITCH, port_device(topology, node, network)))
     for direction, where, device in ends:
         before = shape_of(network, old, node, direction)

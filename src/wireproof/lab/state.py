@@ -20,6 +20,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.lab.errors import LabError
+from wireproof.lab.wire import WireStatus
 from wireproof.model.topology import Fault, Topology
 
 __all__ = [
@@ -50,7 +51,9 @@ class ProcessId(msgspec.Struct, frozen=True):
 
 
 class LabState(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now."""
+    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now. ``notes``: what is
+    not as the topology asked for it.
+    """
 
     name: str
     cookie: str
@@ -63,6 +66,8 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
     supervisor: ProcessId | None = None
     nodes: dict[str, ProcessId] = msgspec.field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    wire: ProcessId | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +80,7 @@ class NodeStatus:
 
 @dataclasses.dataclass(frozen=True)
 class LabStatus:
-    """``state``: ``up``; ``degraded`` (a node has died); ``building``; ``crashed`` (only its folder is left)."""
+    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its folder is left)."""
 
     name: str
     state: Literal["up", "degraded", "building", "crashed"]
@@ -85,6 +90,8 @@ class LabStatus:
     nodes: tuple[NodeStatus, ...] = ()
     topology: Topology | None = None
     faults: tuple[Fault, ...] = ()
+    wire: WireStatus | None = None
+    notes: tuple[str, ...] = ()
 
 
 def _private(folder: Path) -> bool:

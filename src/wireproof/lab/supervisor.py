@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -15,10 +16,11 @@ from pathlib import Path
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
 from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import find_tool, user_namespace_obstacles
-from wireproof.lab.state import ProcessId, process_id
+from wireproof.lab.state import ProcessId, is_alive, process_id
+from wireproof.lab.wire import WIRE
 from wireproof.model.topology import Topology
 
-__all__ = ["Started", "release", "run_batch", "start"]
+__all__ = ["Started", "release", "run_batch", "send_signal", "start"]
 
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _PATIENCE_S = 30.0
@@ -26,11 +28,12 @@ _PATIENCE_S = 30.0
 
 @dataclasses.dataclass
 class Started:
-    """A supervisor with its nodes. ``control``: our end of the pipe whose end of file ends the lab."""
+    """A supervisor with its nodes and its wire. ``control``: our end of the pipe whose end of file ends the lab."""
 
     supervisor: ProcessId
     nodes: dict[str, ProcessId]
     control: int
+    wire: ProcessId | None = None
 
 
 def _minimal_environment() -> dict[str, str]:
@@ -55,9 +58,10 @@ def start(program: Path, *, name: str, folder: Path, cookie: str, topology: Topo
             )  # fmt: skip
             _spawn(argv, (theirs.fileno(), read_end))
             theirs.close()
-            outer, inner = _collect(ours, len(topology.nodes), user)
+            outer, inner = _collect(ours, len(topology.nodes), user, wire=topology.serialises)
         nodes = {node: process_id(outer[node], inner[node]) for node in topology.nodes}
-        return Started(process_id(outer[SWITCH]), nodes, control)
+        wire = process_id(outer[WIRE]) if WIRE in outer else None
+        return Started(process_id(outer[SWITCH]), nodes, control, wire)
     except BaseException:
         os.close(control)
         raise
@@ -86,17 +90,17 @@ def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
     return "", 0
 
 
-def _collect(report: socket.socket, nodes: int, user: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """pids of all nodes and the switch as we see them, and as the switch sees them."""
+def _collect(report: socket.socket, nodes: int, user: bool, *, wire: bool) -> tuple[dict[str, int], dict[str, int]]:
+    """pids of all nodes, the switch and the wire as we see them, and of the nodes as the switch sees them."""
     outer: dict[str, int] = {}
     inner: dict[str, int] = {}
     deadline = time.monotonic() + _PATIENCE_S
-    while len(outer) < nodes + 1 or len(inner) < nodes:
+    while len(outer) < nodes + 1 + wire or len(inner) < nodes:
         try:
             text, pid = _receive(report, deadline)
         except TimeoutError:
             raise LabError(
-                f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1} nodes answered: try again."
+                f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1 + wire} processes answered: try again."
             ) from None
         match text.split(" "):
             case ["ready", name]:
@@ -126,6 +130,17 @@ def release(control: int) -> None:
     with contextlib.suppress(BrokenPipeError):
         os.write(control, b"K")
     os.close(control)
+
+
+def send_signal(process: ProcessId, number: int) -> None:
+    """To this very process: its identity is checked behind the pidfd."""
+    with contextlib.suppress(ProcessLookupError):
+        handle = os.pidfd_open(process.pid)
+        try:
+            if is_alive(process):
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
 
 
 def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequence[str]) -> None:
@@ -162,7 +177,7 @@ def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
         if " netem " in line:
             return (
                 "loss and delay cannot be planted: this kernel has no netem (module sch_netem);"
-                ' load it, or plant kind = "rate" or "down".'
+                ' load it, or write wire = "store-and-forward".'
             )
         if " htb " in line:
             return "links cannot be shaped: this kernel has no HTB (module sch_htb): load it, or leave rate out."

@@ -4,6 +4,10 @@ A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
 
     nodes = 4
     share = ["ipc"]              # optional: what the nodes do not have for themselves
+    wire = "store-and-forward"   # optional: how the links keep their rates; token-bucket by default
+    latency = "50us"             # optional: added to each frame on its way from node to node; not for token-bucket
+    loss = "0.1%"                # optional: of the frames on that way; not for token-bucket
+    seed = 1                     # optional: of the loss
 
     [[network]]
     name = "hsn"
@@ -33,6 +37,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import read_toml
+from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
 
 __all__ = [
     "KINDS",
@@ -40,8 +45,10 @@ __all__ = [
     "Fault",
     "Network",
     "Topology",
+    "Wire",
     "check_fault",
     "check_topology",
+    "most_wire_rate",
     "parse_delay_us",
     "parse_loss_percent",
     "parse_rate",
@@ -51,6 +58,7 @@ __all__ = [
 Direction = Literal["tx", "rx", ""]
 FaultKind = Literal["rate", "loss", "delay", "down"]
 Share = Literal["uts", "ipc", "mount", "pid", "shm"]
+Wire = Literal["token-bucket", "store-and-forward"]
 
 KINDS: tuple[Share, ...] = ("uts", "ipc", "mount", "pid", "shm")
 """What nodes may share on purpose. "shm" is /dev/shm. A shared network namespace would have no NIC of its own."""
@@ -58,8 +66,9 @@ MOST_NODES = 128
 _NODE = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
 _NETWORK = re.compile(r"[a-z][a-z0-9]{0,9}", re.ASCII)
 _DEVICE = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
-_NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z%]+)", re.ASCII)
 _RESERVED = ("switch", "localhost")
+_MOST_WIRE_RATE, _MOST_WIRE_FRAMES_PER_S = 5e9, 205_000
+_LINE_OVERHEAD = 14 + 24  # header; frame check, preamble and gap
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,6 +114,15 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     networks: tuple[Network, ...]
     faults: tuple[Fault, ...] = ()
     share: tuple[Share, ...] = ()
+    wire: Wire = "token-bucket"
+    latency: str = ""
+    loss: str = ""
+    seed: int = 1
+
+    @property
+    def serialises(self) -> bool:
+        """Every frame of every link takes its time; a token bucket lets bursts pass."""
+        return self.wire == "store-and-forward"
 
     def network(self, name: str) -> Network:
         """The network of that name; ``BadInput`` when there is none."""
@@ -125,38 +143,6 @@ def _near(name: str, known: Iterable[str]) -> str:
     names = list(known)
     found = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {found[0]}?)" if found else f" (there is {', '.join(names) or 'none'})"
-
-
-def _quantity(text: str, units: dict[str, float], what: str, example: str) -> float:
-    found = _NUMBER.fullmatch(text.strip().lower())
-    factor = units.get(found.group(2)) if found else None
-    if found is None or factor is None:
-        raise BadInput(f"{what} {text[:40]!r} is not understood: write {example}")
-    return float(found.group(1)) * factor
-
-
-def parse_rate(text: str) -> int:
-    """Bits/s of ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (10^3 steps, as tc has them)."""
-    rate = _quantity(text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit")
-    if not 8e3 <= rate <= 1e12:
-        raise BadInput(f"rate {text} is out of range: give 8kbit to 1000gbit")
-    return round(rate)
-
-
-def parse_loss_percent(text: str) -> float:
-    """Percent of ``"1%"``, ``"0.01%"``."""
-    loss = _quantity(text, {"%": 1.0}, "loss", "a percentage such as 1% or 0.01%")
-    if not 0 < loss <= 100:
-        raise BadInput(f"loss {text} is out of range: give more than 0% and at most 100%")
-    return loss
-
-
-def parse_delay_us(text: str) -> float:
-    """Microseconds of ``"100us"``, ``"2ms"``."""
-    delay = _quantity(text, {"us": 1.0, "ms": 1e3, "s": 1e6}, "delay", "one such as 100us or 2ms")
-    if not 1 <= delay <= 10e6:
-        raise BadInput(f"delay {text} is out of range: give 1us to 10s")
-    return delay
 
 
 _VALUES = {"rate": parse_rate, "loss": parse_loss_percent, "delay": parse_delay_us}
@@ -188,13 +174,21 @@ def _node_names(nodes: object, source: str) -> list[Any]:
     return [f"n{number}" for number in range(1, nodes + 1)]
 
 
-_ALLOWED = {"kind": ("rate", "loss", "delay", "down"), "direction": ("tx", "rx"), "share": KINDS}
+_ALLOWED = {
+    "kind": ("rate", "loss", "delay", "down"),
+    "direction": ("tx", "rx"),
+    "share": KINDS,
+    "wire": ("token-bucket", "store-and-forward"),
+}
+_PLAIN = ("wire", "latency", "loss", "seed")
 
 
 def _in_words(error: str) -> str:
     """msgspec's sentence with the file's own keys: ``Expected `int`, got `str` - at `$.networks[0].mtu```."""
     what, _, path = error.partition(" - at `$.")
-    found = re.fullmatch(r"(nodes|share|network|fault)s?(?:\[(\d+)\])?(?:\.(\w+))?", path.rstrip("`"))
+    found = re.fullmatch(
+        r"(nodes|share|network|fault|wire|latency|loss|seed)s?(?:\[(\d+)\])?(?:\.(\w+))?", path.rstrip("`")
+    )
     if found is None:
         return what
     table, index, key = found.groups()
@@ -206,7 +200,7 @@ def _in_words(error: str) -> str:
 def parse_topology(text: str, source: str = "topology") -> Topology:
     """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the fix."""
     document = read_toml(text, source)
-    _check_keys(document, ("nodes", "share", "network", "fault"), source)
+    _check_keys(document, ("nodes", "share", "network", "fault", *_PLAIN), source)
     if "nodes" not in document:
         raise BadInput(f"{source}: nodes is missing: write nodes = 2.")
     plain = {
@@ -214,6 +208,7 @@ def parse_topology(text: str, source: str = "topology") -> Topology:
         "networks": _tables(document, "network", Network, source),
         "faults": _tables(document, "fault", Fault, source),
         "share": document.get("share", []),
+        **{key: document[key] for key in _PLAIN if key in document},
     }
     try:
         topology = msgspec.convert(plain, Topology)
@@ -231,6 +226,7 @@ def check_topology(topology: Topology, source: str = "topology") -> None:
         _check_network(network, topology, f"{source}: network {network.name!r}")
     _check_distinct(topology, source)
     _check_nodes(topology, source)
+    _check_wire(topology, source)
     if "mount" in topology.share and not {"pid", "shm"} <= set(topology.share):
         raise BadInput(
             f'{source}: share = ["mount"] needs "pid" and "shm" too: a node\'s own /proc and /dev/shm are mounts.'
@@ -242,6 +238,31 @@ def check_topology(topology: Topology, source: str = "topology") -> None:
         if fault.place in seen:
             raise BadInput(f"{where}: {fault.kind} is planted twice in one place: keep one.")
         seen.add(fault.place)
+
+
+def _check_wire(topology: Topology, source: str) -> None:
+    for key, parse in (("latency", parse_delay_us), ("loss", parse_loss_percent)):
+        value = getattr(topology, key)
+        if value and not topology.serialises:
+            raise BadInput(f'{source}: {key} needs wire = "store-and-forward": a token bucket has none.')
+        _try(source, key, parse, value or {"latency": "1us", "loss": "1%"}[key])
+    if not 0 <= topology.seed < 1 << 62:
+        raise BadInput(f"{source}: seed = {topology.seed} is out of range: give 0 or more, such as 1.")
+    for network in topology.networks if topology.serialises else ():
+        where, rate = f"{source}: network {network.name!r}", network.rate_bits_per_s
+        if rate is None:
+            raise BadInput(f'{where}: wire = "store-and-forward" needs a rate: write rate = "1gbit".')
+        most = most_wire_rate(network.mtu)
+        if rate > most:
+            raise BadInput(
+                f'{where}: wire = "store-and-forward" keeps MTU {network.mtu} honest up to {most / 1e9:.3g}gbit:'
+                f' give that or less (rate is {network.rate}), a larger mtu, or wire = "token-bucket".'
+            )
+
+
+def most_wire_rate(mtu: int) -> float:
+    """Bits/s up to which one process of two cores keeps store-and-forward links honest; measured, see docs/lab.md."""
+    return min(_MOST_WIRE_RATE, _MOST_WIRE_FRAMES_PER_S * (mtu + _LINE_OVERHEAD) * 8)
 
 
 def _check_nodes(topology: Topology, source: str) -> None:

@@ -1,0 +1,44 @@
+// What the wire has counted, in a file that others map or read at any time: no writing, no waiting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "switch.hpp"
+
+namespace wireproof::wire {
+
+// The file: this header, then one PortCounters for each port, in the order of the configuration.
+// All fields are 64 bits in the machine's own byte order; readers find them by position.
+struct StatusHeader {
+  char magic[8];  // "WPWIRE1\n"
+  std::uint64_t ports;
+  std::uint64_t revision;  // of the configuration that is in force
+  std::uint64_t frames;    // handed to nodes
+  std::uint64_t late;      // of these, later than the threshold
+  std::uint64_t
+      starved;  // taken from a node only after its line had been idle for longer than that
+  std::uint64_t worst_ns;    // the latest of all
+  std::uint64_t late_ns;     // the threshold
+  std::uint64_t scheduling;  // 1: before all ordinary processes; 0: among them
+};
+
+class Status {
+ public:
+  // Makes the file, filled with zeros. Throws Failure.
+  Status(const std::string& path, std::size_t ports);
+  ~Status();
+  Status(const Status&) = delete;
+  Status& operator=(const Status&) = delete;
+
+  StatusHeader& header() { return *header_; }
+  void copy(Switch& from);
+
+ private:
+  StatusHeader* header_ = nullptr;
+  PortCounters* counters_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace wireproof::wire

@@ -1,0 +1,93 @@
+// A store-and-forward switch as due times: what the wire would do, without a clock and a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "line.hpp"
+#include "pool.hpp"
+
+namespace wireproof::wire {
+
+struct PortSettings {
+  int domain = 0;   // ports of one domain reach each other
+  LineSettings tx;  // from the node to the switch
+  LineSettings rx;  // from the switch to the node
+  std::int64_t queue_bytes = 0;
+};
+
+// What the switch has counted at one port; tx and rx are the node's view.
+struct PortCounters {
+  std::uint64_t tx_frames = 0;  // taken from the node, those that the line then lost too
+  std::uint64_t tx_bytes = 0;
+  std::uint64_t rx_frames = 0;  // handed to the node
+  std::uint64_t rx_bytes = 0;
+  std::uint64_t tx_lost = 0;  // by the planted loss
+  std::uint64_t rx_lost = 0;
+  std::uint64_t dropped = 0;  // at the tail of the queue towards the node
+  std::uint64_t refused = 0;  // by the node's device, which is down
+};
+
+class Switch {
+ public:
+  Switch(const std::vector<PortSettings>& ports, std::uint64_t seed, Pool& pool);
+
+  // New rates, delays, losses and queues for the same ports.
+  void set(const std::vector<PortSettings>& ports);
+
+  std::size_t size() const { return ports_.size(); }
+  PortCounters& counters(std::size_t port) { return ports_[port].counters; }
+
+  // False while the node has sent so much, or so much is under way, that its own queue must hold
+  // the rest.
+  bool may_take(std::size_t port, Nanoseconds now);
+
+  // How long nothing has been sent by the node.
+  Nanoseconds idle_for(std::size_t port, Nanoseconds now) const;
+
+  // The node has begun to send `frame` at `now`. The frame's buffer is the switch's from here.
+  void take(std::size_t port, Nanoseconds now, Frame frame);
+
+  // Forwards what has arrived at the switch by `now`, in the order of its arrival.
+  void advance(Nanoseconds now);
+
+  // The next frame that has reached the node by `now`, and when it was due. Give its buffer back.
+  struct Due {
+    Frame frame;
+    Nanoseconds at = 0;
+  };
+  std::optional<Due> next(std::size_t port, Nanoseconds now);
+
+  // How many frames are on their way to the switch or to a node.
+  std::size_t under_way() const;
+
+  // When there is something to do without a new frame; nothing: never.
+  std::optional<Nanoseconds> next_event() const;
+
+ private:
+  struct Port {
+    PortSettings settings;
+    Line tx;
+    Line rx;
+    std::deque<Due> arriving;    // on their way to the switch, by arrival
+    std::deque<Due> delivering;  // on their way to the node, by due time
+    PortCounters counters;
+  };
+  using Address = std::uint64_t;
+
+  static Address address_at(const Frame& frame, std::size_t offset);
+  std::size_t first_arrival() const;
+  void forward(std::size_t from, Due due);
+  void put_out(std::size_t to, const Due& due);
+  std::optional<Frame> copy_of(const Frame& frame);
+
+  std::vector<Port> ports_;
+  Pool& pool_;
+  std::vector<std::unordered_map<Address, std::size_t>> known_;  // by domain
+};
+
+}  // namespace wireproof::wire

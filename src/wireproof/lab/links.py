@@ -1,0 +1,99 @@
+"""A lab's links: how they are made, what is planted in them, what is claimed of them."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.lab import commands, supervisor
+from wireproof.lab.errors import LabError
+from wireproof.lab.state import LabState, is_alive
+from wireproof.lab.wire import CONFIG, read_wire_status, wire_obstacle, wire_text
+from wireproof.model.claim import LinkClaim
+from wireproof.model.topology import Fault, Topology
+
+__all__ = ["buildable", "claimed_link", "connect", "replant", "write_wire"]
+
+_PATIENCE_S = 5.0
+
+
+def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
+    """The topology as this machine can have it, and what is not as it was asked for. Never silently less."""
+    obstacle = wire_obstacle() if topology.serialises else ""
+    if not obstacle:
+        return topology, ()
+    if topology.latency or topology.loss:
+        raise LabError(f"latency and loss need the store-and-forward wire, and {obstacle}.")
+    note = f"the links are token buckets, not store-and-forward as asked: {obstacle}; bursts pass at the CPU's speed"
+    return msgspec.structs.replace(topology, wire="token-bucket"), (note,)
+
+
+def claimed_link(name: str, topology: Topology, network_name: str) -> LinkClaim:
+    """The link as the lab has built it; the NIC itself always claims 10 Gb/s.
+
+    HTB counts no preamble and no frame check, and lets a burst pass; the wire does neither.
+    """
+    link = topology.network(network_name)
+    how = "serialised frame by frame" if topology.serialises else "shaped by HTB" if link.rate else "not shaped"
+    return LinkClaim(
+        kind=f"lab-{link.rate or 'unshaped'}",
+        protocol="tcp",
+        rate_bits_per_s=None if link.rate_bits_per_s is None else float(link.rate_bits_per_s),
+        mtu=link.mtu,
+        source=f"lab {name}, network {network_name}: {how}",
+        preamble_counted=topology.serialises,
+    )
+
+
+def connect(program: Path, folder: Path, state: LabState) -> None:
+    """Links, addresses, shaping. Two processes for the switch and two for each node; the wire has made its own."""
+    topology = state.topology
+    pids = {node: process.inner for node, process in state.nodes.items()}
+    batches: list[tuple[str, str, list[str]]] = []
+    if not topology.serialises:
+        batches.append((commands.SWITCH, "ip", commands.switch_link_lines(topology, pids)))
+        batches.append((commands.SWITCH, "tc", commands.switch_shaping_lines(topology)))
+    for node in topology.nodes:
+        batches.append((node, "ip", commands.node_link_lines(topology, node)))
+        if not topology.serialises:
+            batches.append((node, "tc", commands.node_shaping_lines(topology, node)))
+    for where, tool, lines in batches:
+        supervisor.run_batch(program, folder, where, tool, lines)
+
+
+def write_wire(folder: Path, topology: Topology, faults: Sequence[Fault], revision: int) -> None:
+    """The wire's configuration, replaced in one step."""
+    fresh = folder / f"{CONFIG}.new"
+    fresh.write_text(wire_text(topology, faults, revision), encoding="ascii")
+    fresh.replace(folder / CONFIG)
+
+
+def replant(program: Path, folder: Path, state: LabState, fault: Fault, faults: tuple[Fault, ...]) -> None:
+    """Lead the place of ``fault`` from the planted faults to ``faults``."""
+    topology, network = state.topology, state.topology.network(fault.network)
+    if topology.serialises and fault.kind != "down":
+        _change_wire(folder, state, faults)
+    for where, tool, lines in commands.fault_batches(topology, fault.node, network, state.faults, faults):
+        supervisor.run_batch(program, folder, where, tool, lines)
+
+
+def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> None:
+    """Returns when the wire carries by the new file."""
+    now = read_wire_status(folder)
+    if now is None or state.wire is None or not is_alive(state.wire):
+        raise LabError(f"the wire of lab {state.name} has died: take the lab down and up again.")
+    write_wire(folder, state.topology, faults, now.revision + 1)
+    supervisor.send_signal(state.wire, signal.SIGHUP)
+    until = time.monotonic() + _PATIENCE_S
+    while (seen := read_wire_status(folder)) is not None and time.monotonic() < until:
+        if seen.revision == now.revision + 1:
+            return
+        time.sleep(0.002)
+    with contextlib.suppress(OSError):
+        write_wire(folder, state.topology, state.faults, now.revision)
+    raise LabError(f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is overloaded.")

@@ -1,0 +1,162 @@
+"""The store-and-forward wire: what it is asked for, and what it has counted.
+
+``wireproof-node`` has the other side: engine/node/wire.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from wireproof.lab.errors import LabError
+from wireproof.model.topology import Fault, Network, Topology
+from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
+
+__all__ = [
+    "CONFIG",
+    "STATUS",
+    "WIRE",
+    "PortCount",
+    "WireStatus",
+    "fallen_behind",
+    "read_wire_status",
+    "wire_obstacle",
+    "wire_ports",
+    "wire_text",
+]
+
+WIRE = "@wire"
+CONFIG, STATUS = "wire", "wire.status"
+QUEUE_BYTES = 8 << 20
+"""Of one switch port; more than one TCP connection ever has under way here."""
+LATE_NS = 1_000_000
+_LATE_SHARE = 0.001
+_HEADER = struct.Struct("=8s8Q")
+_PORT = struct.Struct("=8Q")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Line:
+    """One direction of a node's link: bits/s, ns, share of the frames."""
+
+    rate: int
+    delay_ns: int = 0
+    loss: float = 0.0
+
+    def text(self, direction: str) -> str:
+        loss = round(self.loss * 1e9)
+        return f"{direction}_rate={self.rate} {direction}_delay={self.delay_ns} {direction}_loss={loss}"
+
+
+def _line(topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str) -> _Line:
+    """The network's rate and, on the way to the switch, the whole lab's latency and loss; then the faults."""
+    line = _Line(network.rate_bits_per_s or 0)
+    if direction == "tx":
+        latency = parse_delay_us(topology.latency) if topology.latency else 0.0
+        loss = parse_loss_percent(topology.loss) / 100 if topology.loss else 0.0
+        line = dataclasses.replace(line, delay_ns=round(latency * 1000), loss=loss)
+    for fault in faults:
+        if (fault.node, fault.network, fault.direction) != (node, network.name, direction):
+            continue
+        if fault.kind == "rate":
+            line = dataclasses.replace(line, rate=min(line.rate, parse_rate(fault.value)))
+        elif fault.kind == "loss":
+            kept = (1 - line.loss) * (1 - parse_loss_percent(fault.value) / 100)
+            line = dataclasses.replace(line, loss=1 - kept)
+        elif fault.kind == "delay":
+            line = dataclasses.replace(line, delay_ns=line.delay_ns + round(parse_delay_us(fault.value) * 1000))
+    return line
+
+
+def wire_ports(topology: Topology) -> list[tuple[str, Network]]:
+    """(node, network) of every port, in the order of the configuration and of the status."""
+    return [(node, network) for network in topology.networks for node in topology.nodes]
+
+
+def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str:
+    """The file that the wire reads: one line for each port."""
+    lines = [f"revision {revision}", f"seed {topology.seed}", f"late_ns {LATE_NS}"]
+    switches = list(dict.fromkeys(network.bridge for network in topology.networks))
+    for node, network in wire_ports(topology):
+        ways = [_line(topology, faults, node, network, direction).text(direction) for direction in ("tx", "rx")]
+        place = f"domain={switches.index(network.bridge)} mtu={network.mtu} queue={QUEUE_BYTES}"
+        lines.append(f"port {node} {network.device} {place} {' '.join(ways)}")
+    return "\n".join(lines) + "\n"
+
+
+def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
+    """Why no TAP device can be made here, with the remedy; "" when one can be tried."""
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
+    except FileNotFoundError:
+        return f"{device} is not there: `modprobe tun` as root makes it (in a container: pass the device in)"
+    except OSError as error:
+        return f"{device} cannot be opened ({error.strerror}): `chmod 666 {device}` as root allows it"
+    return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class PortCount:
+    """What the switch has counted at one port: an observer that is neither of the nodes. tx leaves the node.
+
+    ``lost``: by the planted loss; ``dropped``: at the tail of the switch's queue; ``refused``: by a NIC that is down.
+    """
+
+    tx_frames: int
+    tx_bytes: int
+    rx_frames: int
+    rx_bytes: int
+    tx_lost: int
+    rx_lost: int
+    dropped: int
+    refused: int
+
+
+@dataclasses.dataclass(frozen=True)
+class WireStatus:
+    """What the wire says of itself. ``late``: frames handed over more than ``late_ns`` after they were due;
+    ``starved``: frames that waited in a node while their line stood idle for longer than that; ``worst_ns``: the
+    longest of both. ``first``: it runs before ordinary processes.
+    """
+
+    revision: int
+    frames: int
+    late: int
+    starved: int
+    worst_ns: int
+    late_ns: int
+    first: bool
+    ports: tuple[PortCount, ...] = ()
+
+
+def read_wire_status(folder: Path) -> WireStatus | None:
+    """The counters as they are now; None when there is no wire."""
+    try:
+        data = (folder / STATUS).read_bytes()
+    except OSError:
+        return None
+    if len(data) < _HEADER.size:
+        return None
+    magic, ports, revision, frames, late, starved, worst_ns, late_ns, first = _HEADER.unpack_from(data)
+    if magic != b"WPWIRE1\n" or len(data) < _HEADER.size + ports * _PORT.size:
+        raise LabError(f"{folder / STATUS} is not of this version of wireproof: take the lab down and up again.")
+    counts = tuple(PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports))
+    return WireStatus(revision, frames, late, starved, worst_ns, late_ns, bool(first), counts)
+
+
+def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
+    """One sentence when the wire was late for more frames than chance explains in between, else ""."""
+    if after is None:
+        return ""
+    frames = after.frames - (before.frames if before else 0)
+    late = after.late - (before.late if before else 0)
+    starved = after.starved - (before.starved if before else 0)
+    if late + starved <= _LATE_SHARE * frames:
+        return ""
+    return (
+        f"the lab's wire fell behind: {late + starved} of {frames} frames were more than"
+        f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were slower than they say"
+    )

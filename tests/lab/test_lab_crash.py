@@ -25,11 +25,11 @@ _CREATOR = """
 import sys, time
 from wireproof.lab import cluster
 from wireproof.model.topology import Network, Topology
-name, moment = sys.argv[1:]
+name, moment, wire = sys.argv[1:]
 if moment == "building":
-    cluster._connect = lambda *_: (print("ready", flush=True), time.sleep(60))
+    cluster.connect = lambda *_: (print("ready", flush=True), time.sleep(60))
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
-lab = cluster.up(Topology(nodes=("n1", "n2"), networks=(net,)), name, tied=moment == "tied")
+lab = cluster.up(Topology(nodes=("n1", "n2"), networks=(net,), wire=wire), name, tied=moment == "tied")
 print("ready", flush=True)
 time.sleep(60)
 """
@@ -44,11 +44,11 @@ def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
     return true()  # one last look, for a machine that slept
 
 
-def creator(name: str, moment: str) -> subprocess.Popen[str]:
+def creator(name: str, moment: str, wire: str = "token-bucket") -> subprocess.Popen[str]:
     """Another process that brings a lab up and has said so."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     child = subprocess.Popen(
-        [sys.executable, "-c", _CREATOR, name, moment], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", _CREATOR, name, moment, wire], stdout=subprocess.PIPE, text=True, env=environment
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
@@ -60,10 +60,11 @@ def kill(child: subprocess.Popen[str]) -> None:
     child.communicate()
 
 
+@pytest.mark.parametrize("wire", ["token-bucket", "store-and-forward"])
 @pytest.mark.parametrize("moment", ["building", "tied"])
-def test_a_lab_goes_with_its_creator(node_program: Path, lab_root: Path, moment: str) -> None:
+def test_a_lab_goes_with_its_creator(node_program: Path, lab_root: Path, moment: str, wire: str) -> None:
     name = lab_name()
-    child = creator(name, moment)
+    child = creator(name, moment, wire)
     assert list(find_holders(lab_root / name)) != []
     kill(child)
     assert wait_until(lambda: leftovers(lab_root / name) == []), leftovers(lab_root / name)

@@ -341,11 +341,15 @@ def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
     """Whether a link or switch that is named explains a path that could not be named. One above the leaves explains
     what is about as slow on any leaf.
     """
-    if not _is_named(named) or named.direction not in ("", path.direction):
+    if not _is_named(named):
         return False
+    alike = named.direction in ("", path.direction)
     if named.kind == "switch" and named.subject not in leaves:
-        return abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
-    return path.subject.partition(" - ")[0] in named.subject.split(" - ")
+        return alike and abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
+    near, _, far = named.subject.partition(" - ")
+    leaf = path.subject.partition(" - ")[0]
+    # What leaves the near end reaches the far one.
+    return (leaf == near and alike) or (leaf == far and named.direction in ("", _OTHER.get(path.direction, "")))
 
 
 def _ordered(blames: Sequence[Blame]) -> list[Blame]:

@@ -8,6 +8,7 @@ the good ports in the same samples (controls), else the screen's.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.effects import robust_scale
+from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, Floats, as_normal, at_least_half, holm, upper_tail
 from wireproof.locate.slowness import log_slowness
@@ -123,6 +125,7 @@ def alone(
         controls = shared if together else int(np.sum(own & control))
         measured = controls >= _CONTROLS
         now = level + shift if together else float(np.median(logs[own & control])) if measured else level
+        now = min(now, _reached(confirm, logs, own, now - practical, sigma))
         # Which pairs have more hops nobody knows without a topology, and the controls may have had none.
         expected[own] = max(now, level) if tiers[number] == ALL and confirm.metric == "hrt" else now
         doubt[own] = (
@@ -132,6 +135,19 @@ def alone(
         samples=confirm, expected=expected, tier=tier, kind=kind, tiers=tiers, sharp=sharp, sigma=sigma, doubt=doubt,
         spread=spread, practical=practical, alpha=alpha, tail=tail,
     )  # fmt: skip
+
+
+def _reached(confirm: Samples, logs: Floats, own: NDArray[np.bool_], least: float, sigma: float) -> float:
+    """What the fastest direction of a route reached alone on this kind of path, when beyond doubt faster than
+    ``least`` (the screen's level less the practical threshold): among others everybody had collided. Else infinite.
+    """
+    route = confirm.origin.astype(np.int64) * len(confirm.nodes) + confirm.target
+    found, place, members = np.unique(route[own], return_inverse=True, return_counts=True)
+    if not found.size:
+        return math.inf
+    medians, _ = grouped_median(place, logs[own], found.size)
+    fast = medians[(members >= _CONTROLS) & (medians + _FAR * sigma < least)]
+    return float(np.median(fast)) if fast.size else math.inf
 
 
 def _now(

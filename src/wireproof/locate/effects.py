@@ -20,6 +20,7 @@ from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error
 __all__ = [
     "Effects",
     "Ports",
+    "Start",
     "explained",
     "fine_strata",
     "levels_of",
@@ -108,6 +109,16 @@ class Effects:
     freedom: float
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where the polish starts when something is known: ports that are ``bad``, and the ``level`` of each stratum where
+    no sample is without them.
+    """
+
+    bad: Flags
+    level: Floats
+
+
 def robust_scale(x: Floats) -> float:
     """MAD x 1.4826; 0 for an empty sample."""
     return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
@@ -122,12 +133,13 @@ def levels_of(ports: Ports, slowness: Floats, use: Flags | None = None, *, early
     return level
 
 
-def _sigmas(ports: Ports, leftover: Floats) -> tuple[Floats, Floats]:
-    """(sigma, samples) by stratum: MAD, joined by the prior."""
+def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]:
+    """(sigma, samples) by stratum: MAD over the samples of ``use`` (all where there are none), joined by the prior."""
     members = np.bincount(ports.stratum, minlength=ports.strata).astype(np.float64)
     spread = np.zeros(ports.strata)
     for stratum in np.nonzero(members)[0].tolist():
-        spread[stratum] = robust_scale(leftover[ports.stratum == stratum])
+        own = ports.stratum == stratum
+        spread[stratum] = robust_scale(leftover[own & use] if np.any(own & use) else leftover[own])
     weight = _MAD_EFFICIENCY * members
     variance = (weight * spread**2 + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (weight + _PRIOR_FREEDOM)
     return np.sqrt(variance), members
@@ -168,19 +180,24 @@ def _port_medians(
     return ports.by_port.median(everything, final, early=early)
 
 
-def polish(ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float) -> Effects:
+def polish(
+    ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float, start: Start | None = None
+) -> Effects:
     """Effects of ``ports`` from ``logs`` (slowness of each sample, absolute). ``additive``: half round trips, where
     both ends add; else the slower end decides. ``threshold``: a port slower than half of it is left out of the medians
     of its partners.
     """
-    bad = np.zeros(ports.count, dtype=np.bool_)
-    use = np.ones(logs.size, dtype=np.bool_)
+    bad = start.bad if start else np.zeros(ports.count, dtype=np.bool_)
+    use, every = ~bad[ports.own] & ~bad[ports.far], np.ones(logs.size, dtype=np.bool_)
     for turn in range(_TURNS):
-        early = turn == 0
+        early = turn == 0 and start is None
         level = levels_of(ports, logs, use, early=early)
-        level = np.where(np.isnan(level), levels_of(ports, logs), level) if np.any(np.isnan(level)) else level
+        if np.any(np.isnan(level)):
+            level = np.where(np.isnan(level), start.level if start else levels_of(ports, logs), level)
         residual = logs - level[ports.stratum]
-        sigma, members = _sigmas(ports, residual - _explained(ports, residual, None if early else bad, additive))
+        leftover = residual - _explained(ports, residual, None if early else bad, additive)
+        # What a leaf's slow ports take off is not the same on every kind of path: only those without them tell noise.
+        sigma, members = _sigmas(ports, leftover, use if start else every)
         sharp = _sharp(ports, level, sigma)
         slowness, samples = _port_medians(ports, residual, sharp, bad, early=early)
         fine = fine_strata(level, sigma, ports.family)

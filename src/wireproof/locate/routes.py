@@ -180,6 +180,11 @@ class _Search:
         if found.kind == "leaf":
             name = self.cross.leaves[found.leaf]
             evidence = [f"{counted} {_ways(found.direction)} {name} {rest}", self._within(found)]
+            other = self._other_end(found)
+            if other and found.direction and self._is_fast_inside(found):
+                evidence.append(f"all of these samples run from one to the other: {self._either(found, other)}")
+                subject = f"{name} - {other}"
+                return self._told("link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence)
             return self._told("switch", name, found.direction, found.hit, found.slowness, found.log_p, evidence)
         rule = f"if routing is by {found.guess.rule if found.guess else 'chance'}, up-links in the order of the fabric"
         if found.kind == "spine":
@@ -189,17 +194,31 @@ class _Search:
         name, far, twins = self._link(found)
         evidence = [f"{counted} {_ways(found.direction)} {name} by up-link {found.number} {rest}", rule]
         other = self._other_end(found)
-        if other:
+        if far == "?" and other and len(self.cross.up[found.leaf]) == 1:
+            far = other  # the only link that it has, to the only neighbour
+            evidence.append(f"all of these samples run from one to the other: {self._either(found, other)}")
+        elif other:
             evidence.append(f"or its other end: all of these samples run between {name} and {other}")
         if twins > 1:
             evidence.append(f"one of {twins} parallel cables between {name} and {far}")
         subject = f"{name} - {far}"
         return self._told("link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence)
 
+    def _is_fast_inside(self, found: Culprit) -> bool:
+        """Whether the samples within a leaf are known to be fast."""
+        inside = self._inside_leaf(found.leaf)
+        return inside is not None and inside < 0.5 * found.slowness
+
+    def _either(self, found: Culprit, other: str) -> str:
+        """What it may be where a leaf has one neighbour only."""
+        name = self.cross.leaves[found.leaf]
+        first, last = (name, other) if found.direction == "tx" else (other, name)
+        return f"what leaves {first}, what reaches {last}, or the link between them"
+
     def _within(self, found: Culprit) -> str:
         """What the samples within a slow leaf say."""
-        name, inside = self.cross.leaves[found.leaf], self._inside_leaf(found.leaf)
-        if inside is not None and inside < 0.5 * found.slowness:
+        name = self.cross.leaves[found.leaf]
+        if self._is_fast_inside(found):
             return (
                 f"within {name} its nodes are fast: its up side, not the nodes; one that is fast when measured alone is"
                 " oversubscribed, not faulty"

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.effects import Effects, Ports, explained, fine_strata, polish
+from wireproof.locate.leaves import leaf_excess, slow_inside
 from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, detectable, loose, median_error
 from wireproof.locate.slowness import check, log_slowness, rounding, value_of
-from wireproof.locate.strata import Kinds, kinds_of, leaf_excess, one_kind, ports_of
+from wireproof.locate.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.suspects import (
     Suspect,
     good_nodes,
@@ -184,13 +185,17 @@ def _fit(
     """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
     logs = log_slowness(samples)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    kinds = kinds_of(samples, logs, ports_of(samples, tier, len(names)), places)
+    ports = ports_of(samples, tier, len(names))
+    start = slow_inside(samples, logs, ports, tier, names, places, practical)
+    kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, ports, places)
     ports = ports_of(samples, tier, len(names), kinds)
     additive = samples.metric == "hrt"
-    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor)
+    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start)
     excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
     if excess is not None:
-        effects = polish(ports, logs - excess, additive=additive, threshold=practical, floor=criteria.floor)
+        # No path is faster than the fastest sample, whatever its leaf is said to suffer.
+        innocent = np.maximum(logs - excess, np.min(logs))
+        effects = polish(ports, innocent, additive=additive, threshold=practical, floor=criteria.floor, start=start)
     return kinds, ports, effects, np.zeros(logs.size) if excess is None else excess
 
 
@@ -251,12 +256,13 @@ def _tiers(
     fastest: dict[str, float] = {}
     for (name, _), level in levels.items():
         fastest[name] = min(level, fastest.get(name, level))
-    best = min(fastest.values())
+    # What crosses one switch crosses no link that is shared by design: slower than across leaves, it is not by design.
+    best = fastest.get(ONE_SWITCH, min(fastest.values()))
     counts = np.bincount(tier, minlength=len(names)).tolist()
     return [
         Tier(
             name=name, samples=counts[number], median=value_of(samples.metric, fastest[name]),
-            oversubscription=float(np.exp(fastest[name] - best)),
+            oversubscription=float(np.exp(max(0.0, fastest[name] - best))),
         )
         for number, name in enumerate(names)
     ]  # fmt: skip

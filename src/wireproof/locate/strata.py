@@ -1,4 +1,4 @@
-"""What is expected of a pair before anybody is blamed: its kind of path, its NICs' speed, what its leaf suffers."""
+"""What is expected of a pair before anybody is blamed: its kind of path and its NICs' speed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.effects import Ports, fine_strata, levels_of, robust_scale
-from wireproof.locate.groups import grouped_best, grouped_median
+from wireproof.locate.groups import grouped_best
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import Floats
-from wireproof.locate.tiers import ONE_SWITCH, Places
+from wireproof.locate.tiers import Places
 
-__all__ = ["Kinds", "kinds_of", "leaf_excess", "one_kind", "ports_of"]
+__all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]
 
 Ints = NDArray[np.int32]
 
@@ -22,8 +22,6 @@ _GAP = 0.22  # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad
 _FEWEST, _SHARE = 4, 0.10
 _TIGHT = 0.08
 _QUIET = 0.02
-_LEAF_NODES = 3
-_LEAF_SHARE = 0.5
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -93,32 +91,3 @@ def _one_leaf(group: NDArray[np.intp], places: Places) -> bool:
     if not places.known or own.size != 1 or own[0] < 0 or len(places.leaves) < 2:
         return False
     return bool(np.sum(places.leaf == own[0]) <= group.size * 1.25)
-
-
-def leaf_excess(
-    samples: Samples, residual: Floats, tier: Ints, names: Sequence[str], places: Places, threshold: float
-) -> Floats | None:
-    """How much slower each sample is because of a whole leaf: most of its nodes are slow across leaves, and not within.
-
-    Log slowness, 0 where no leaf is to blame; None when no leaf is. Such a slowness says nothing about the nodes.
-    """
-    if not places.known or len(places.leaves) < 2:
-        return None
-    within = np.asarray([name == ONE_SWITCH for name in names])[tier]
-    across = (~within & (places.leaf[samples.origin] >= 0) & (places.leaf[samples.target] >= 0)).astype(np.bool_)
-    excess = np.zeros(len(samples))
-    for ends in (samples.origin, samples.target):
-        inner = _leaf_medians(ends[within], residual[within], places)
-        outer = _leaf_medians(ends[across], residual[across], places)
-        slow = (outer > threshold) & ~(np.nan_to_num(inner, nan=0.0) > _LEAF_SHARE * outer)
-        level = np.where(slow, outer, 0.0)
-        excess[across] = np.maximum(excess[across], level[places.leaf[ends[across]]])
-    return excess if bool(np.any(excess > 0.0)) else None
-
-
-def _leaf_medians(ends: Ints, residual: Floats, places: Places) -> Floats:
-    """Median over its nodes of each leaf's nodes' medians; NaN with fewer than three nodes measured."""
-    by_node, members = grouped_median(ends, residual, places.leaf.size)
-    some = (members > 0) & (places.leaf >= 0)
-    by_leaf, nodes = grouped_median(places.leaf[some], by_node[some], len(places.leaves))
-    return np.where(nodes >= _LEAF_NODES, by_leaf, np.nan)

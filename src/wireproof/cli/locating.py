@@ -67,6 +67,7 @@ def joined(parts: Sequence[Samples]) -> Samples | None:
         round=np.concatenate(number),
         value=np.concatenate([part.value for part in parts]),
         half_width=np.concatenate([part.half_width for part in parts]),
+        when=np.concatenate([part.when for part in parts]),
     )
 
 

@@ -23,7 +23,15 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
-from wireproof.plan.schedule import Pair, alone_rounds, confirm_rounds, screen_rounds, screen_size, unconfirmed
+from wireproof.plan.schedule import (
+    Pair,
+    alone_rounds,
+    beside_rounds,
+    confirm_rounds,
+    screen_rounds,
+    screen_size,
+    unconfirmed,
+)
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.report.names import fold
 from wireproof.report.section import Section
@@ -124,7 +132,8 @@ def again_rounds(
     rounds = confirm_rounds(suspects, good, leaves, seed) if suspects else []
     controls = list(zip(good[: 2 * CONTROLS : 2], good[1 : 2 * CONTROLS : 2], strict=False))
     again = dict.fromkeys((min(pair), max(pair)) for pair in (*lone, *controls))
-    return rounds + alone_rounds(list(again), leaves), unconfirmed(suspects)
+    rounds += alone_rounds(list(again), leaves)
+    return rounds + beside_rounds(list(dict.fromkeys(lone)), good, leaves), unconfirmed(suspects)
 
 
 def confirm_points(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -16,14 +16,16 @@ from wireproof.locate.routes import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import Screened, least_found, path_blames
 from wireproof.locate.slowness import check, value_of
-from wireproof.locate.suspects import Suspect
+from wireproof.locate.suspects import Suspect, is_sure, screened_blame
 from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Contention, Located, Metric
+from wireproof.model.located import Blame, Contention, Direction, Located, Metric
 
 __all__ = ["conclude"]
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
+_NOT_NOW = "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through its port"
+_PASSING = 0.8  # what is over was not measured alone while it lasted
 _WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's slowdown is not what is wrong
 _LISTED = 8
 _OTHER = {"tx": "rx", "rx": "tx"}
@@ -80,8 +82,11 @@ def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Out
     for suspect in screened.suspects:
         own = [one for one in findings if one.node == suspect.nodes[0]]
         guilty = _guilty(located.metric, own, screened)
-        outcome.blames += guilty
+        outcome.blames += [_when(one, suspect) for one in guilty]
         if guilty:
+            continue
+        if is_sure(suspect, criteria.alpha):
+            outcome.blames.append(_passing(screened, suspect))
             continue
         if ({suspect.direction} if suspect.direction else ways) <= {one.direction for one in own}:
             outcome.cleared.append(_name(suspect))
@@ -93,9 +98,25 @@ def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Out
             ]
 
 
+def _when(blame: Blame, suspect: Suspect) -> Blame:
+    """A culprit with the time in which it was slow, where it was not slow all the time."""
+    if not suspect.moment or blame.kind not in ("node", "port"):
+        return blame
+    return msgspec.structs.replace(blame, evidence=[suspect.moment, *blame.evidence])
+
+
+def _passing(screened: Screened, suspect: Suspect) -> Blame:
+    """What was slow for a part of the time, and is not now: a fault that comes and goes, or somebody else's traffic."""
+    blame = screened_blame(screened.samples, suspect)
+    return msgspec.structs.replace(
+        blame, confidence=min(_PASSING, blame.confidence), evidence=[suspect.moment, _NOT_NOW]
+    )
+
+
 def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
     """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of their samples."""
     metric = screened.located.metric
+    ends = {(one.node, one.direction): one for one in look(view, {name for pair in _routes(screened) for name in pair})}
     for suspect, finding in _pairs(screened, view):
         if finding is None:
             outcome.left += [suspect] if _matters(suspect) else []
@@ -104,7 +125,28 @@ def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
         if finding.shape != "all" or min(finding.slowness, 2.0 * finding.partners[0].early) < least:
             outcome.cleared.append(_name(suspect))
         elif not _explained(finding, outcome.blames):
-            outcome.blames.append(_pair(metric, finding))
+            outcome.blames.append(_pair_or_end(metric, finding, ends))
+
+
+def _pair_or_end(metric: Metric, finding: Finding, ends: Mapping[tuple[str, Direction], Finding]) -> Blame:
+    """The pair, unless one of its ends is as slow with others now: it was fast with them in the screen, before."""
+    a, b = finding.node, finding.partners[0].name
+    told = 0
+    for node, way, other in ((a, "tx", b), (b, "rx", a)) if metric == "goodput" else ():
+        end = ends.get((node, way))
+        others = [one.slowness for one in end.partners if one.name != other] if end else []
+        told += bool(others)
+        if end and others and float(np.median(others)) >= _SAME * finding.slowness:
+            return blame_of(
+                "port", node, way, metric, slowness=finding.slowness, error=finding.error, p=finding.p,
+                expected=finding.expected, stage="confirmed", nodes=[node],
+                evidence=[_sentence(metric, end), f"fast with others before, now as slow with them as with {other}"],
+            )  # fmt: skip
+    pair = _pair(metric, finding)
+    if told == 2 or metric != "goodput":
+        return pair
+    evidence = [*pair.evidence, "whether its ends are slow with others now was not measured"]
+    return msgspec.structs.replace(pair, confidence=min(_PASSING, pair.confidence), evidence=evidence)
 
 
 def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:

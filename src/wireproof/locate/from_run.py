@@ -34,12 +34,13 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
         return None
     index = {name: number for number, name in enumerate(nodes)}
     numbers: dict[frozenset[frozenset[str]], int] = {}
-    rows: list[tuple[int, int, int, float, float]] = []
+    rows: list[tuple[int, int, int, float, float, float]] = []
     for point in chosen:
         key = frozenset(frozenset(route) for route in _routes(point, hosts))
         number = numbers.setdefault(key, len(numbers))
         for (origin, target), (value, half_width) in _values(point, hosts, metric).items():
-            rows.append((index[origin], index[target], number, value, half_width))
+            began = point.started_unix_ns * 1e-9
+            rows.append((index[origin], index[target], number, value, half_width, began))
     if not rows:
         return None
     return Samples(
@@ -50,6 +51,7 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
         round=np.asarray([row[2] for row in rows], dtype=np.int32),
         value=np.asarray([row[3] for row in rows], dtype=np.float64),
         half_width=np.asarray([row[4] for row in rows], dtype=np.float64),
+        when=np.asarray([row[5] for row in rows], dtype=np.float64),
     )
 
 

@@ -18,7 +18,8 @@ class Samples:
     ``round`` is the number of the round (int32; samples of one round ran at the same time), ``value`` is goodput in
     bytes/s from origin to target, or the half round trip in ns (float64, positive, finite).
 
-    ``half_width``: relative half-width of each sample's own interval, NaN where there is none.
+    ``half_width``: relative half-width of each sample's own interval, NaN where there is none. ``when``: s since 1970
+    (or since the start of a synthetic sweep) at which each sample began; of another length where that is not known.
     """
 
     metric: Metric
@@ -28,6 +29,7 @@ class Samples:
     round: NDArray[np.int32]
     value: NDArray[np.float64]
     half_width: NDArray[np.float64]
+    when: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.value)

@@ -10,24 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, Ports, explained, fine_strata, polish
-from wireproof.locate.leaves import leaf_excess, slow_inside
+from wireproof.locate.effects import Effects, explained, fine_strata
+from wireproof.locate.fit import Fit, fit, port_levels, shown, tier_levels
 from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, detectable, loose, median_error
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose
 from wireproof.locate.slowness import check, log_slowness, rounding, value_of
-from wireproof.locate.strata import Kinds, kinds_of, one_kind, ports_of
+from wireproof.locate.strata import Kinds, one_kind
 from wireproof.locate.suspects import (
     Suspect,
     good_nodes,
+    is_sure,
     screened_blame,
     suspected_nodes,
     suspected_pairs,
     ways_of,
     with_tail,
+    with_unsteady,
 )
 from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
+from wireproof.locate.unsteady import unsteady_ports
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 
@@ -35,7 +38,6 @@ __all__ = ["Screened", "Suspect", "least_found", "path_blames", "screen"]
 
 _ALL_PAIRS = 64  # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
 _FEW_SAMPLES = 3
-_INNER = 2  # samples within the leaf that acquit a port of what is slow across leaves
 _OWN = ("node", "port", "switch")
 
 
@@ -85,44 +87,28 @@ def screen(
     if len(samples) == 0:
         return frame
     tier, names = tiers_of(samples, places)
-    kinds, ports, effects, excess = _fit(samples, places, tier, names, criteria)
+    model = fit(samples, places, tier, names, criteria)
+    kinds, effects = model.kinds, model.effects
     if frame.located.measured == 2:
         return _two(frame, effects, names)
-    levels = _tier_levels(effects.level, kinds, names)
-    effects_of_ports = _without_paths(ports, effects, tier, names)
-    some_fast = _fast_with_some(ports, effects, places)
-    if some_fast is not None:
-        effects_of_ports = effects = some_fast
-    suspects, pairs, expected = _suspects(samples, ports, effects, effects_of_ports, excess, criteria)
+    levels = tier_levels(effects.level, kinds, names)
+    suspects, pairs, expected = _suspects(samples, model, criteria)
     sign = -1.0 if samples.metric == "goodput" else 1.0
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     good = _fastest_first(good_nodes(samples, effects, suspects, practical), samples, kinds)
     found = dataclasses.replace(
         frame, suspects=suspects, pairs=pairs, good=good,
-        effects=effects, kinds=kinds, levels=levels, level_errors=_tier_levels(effects.level_error, kinds, names),
+        effects=effects, kinds=kinds, levels=levels, level_errors=tier_levels(effects.level_error, kinds, names),
         sharp=_sharp(effects, kinds, names), expected=np.asarray(np.exp(sign * expected), dtype=np.float64),
     )  # fmt: skip
-    own = {
-        one.nodes for one in suspected_nodes(samples, effects_of_ports, _port_levels(ports, effects.level), criteria)
-    }
+    likely = port_levels(model.ports, effects.level)
+    own = {one.nodes for one in suspected_nodes(samples, model.own, likely, criteria)}
+    own |= {one.nodes for one in suspects if is_sure(one, criteria.alpha)}
     sure = [screened_blame(samples, one) for one in suspects if one.nodes in own and one.p <= criteria.alpha]
     blames = whole_leaves(sure, fabric, samples.nodes)
     blames += path_blames(found, blames)
-    located = _filled(found, blames, _tiers(samples, levels, tier, names), _notes(samples, kinds, levels))
+    located = _filled(found, blames, _tiers(samples, levels, tier, names), _notes(samples, model, levels))
     return dataclasses.replace(found, located=located)
-
-
-def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]) -> Effects:
-    """A port that is fast within its leaf is slow because of what lies behind the leaf: its slowness is that within."""
-    if ONE_SWITCH not in names or len(names) == 1:
-        return effects
-    within = np.concatenate((tier == names.index(ONE_SWITCH),) * 2)
-    inner, members = ports.by_port.median(np.concatenate((effects.residual, effects.residual)), within)
-    error = median_error(effects.noise, members, effects.spread)
-    slow = np.nan_to_num(effects.slowness)
-    with np.errstate(invalid="ignore"):
-        behind = (members >= _INNER) & (inner < 0.5 * slow) & (inner + REACH * error < slow)
-    return dataclasses.replace(effects, slowness=np.where(behind, inner, effects.slowness))
 
 
 def _fastest_first(good: list[str], samples: Samples, kinds: Kinds) -> list[str]:
@@ -131,91 +117,47 @@ def _fastest_first(good: list[str], samples: Samples, kinds: Kinds) -> list[str]
     return sorted(good, key=lambda name: kind[name]) if kinds.count > 1 else good
 
 
-def _shown(ports: Ports, effects: Effects) -> NDArray[np.bool_]:
-    """Samples on the kinds of path that show a port: the collisions on others are not what a port is judged by."""
-    fine = fine_strata(effects.level, effects.sigma, ports.family)
-    return np.asarray(fine[ports.stratum], dtype=np.bool_)
-
-
 def _no_finer(criteria: Criteria, samples: Samples) -> Criteria:
     """Rounded values do not tell ports apart that are less than half a step from each other, however many they are."""
     step = rounding(samples.value)
     return dataclasses.replace(criteria, floor=max(criteria.floor, min(0.5, step / 2.0))) if step else criteria
 
 
-def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
-    """Without a topology a node of the smaller of two switches is slow with most partners, and fast with a few: its
-    slowness is what it has with those. None where there is no such port, or a topology (it has kinds of path), or
-    kinds of NIC (with a slow one any port is fast).
-    """
-    if places.known or int(ports.family.max()) > 0:
-        return None
-    best, _ = ports.by_port.best(np.concatenate((effects.residual, effects.residual)))
-    usual = float(np.nanmedian(best))
-    slow = np.nan_to_num(effects.slowness)
-    fast = (slow > 3.0 * np.nan_to_num(effects.error)) & (np.nan_to_num(best - usual) < 0.5 * slow - effects.noise)
-    if not np.any(fast):
-        return None
-    return dataclasses.replace(effects, slowness=np.where(fast, np.minimum(best - usual, slow), effects.slowness))
-
-
-def _suspects(
-    samples: Samples, ports: Ports, effects: Effects, own: Effects, excess: Floats, criteria: Criteria
-) -> tuple[list[Suspect], list[Suspect], Floats]:
-    """(nodes and ports; pairs; the log slowness that each sample should have with those nodes and ports).
-
-    ``effects`` make suspects, ``own`` (without what paths do) explain samples.
-    """
+def _suspects(samples: Samples, model: Fit, criteria: Criteria) -> tuple[list[Suspect], list[Suspect], Floats]:
+    """(nodes and ports; pairs; the log slowness that each sample should have with those nodes and ports)."""
+    ports, effects = model.ports, model.effects
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    suspects = suspected_nodes(samples, effects, _port_levels(ports, effects.level), criteria)
-    clean = effects.level[ports.stratum]
-    expected = clean + explained(ports, own, practical / 2.0, additive=samples.metric == "hrt")
-    leftover = log_slowness(samples) - expected - excess
-    suspects = with_tail(samples, effects, suspects, leftover[_shown(ports, effects)])
+    likely = port_levels(ports, effects.level)
+    suspects = suspected_nodes(samples, effects, likely, criteria)
+    clean = effects.level[ports.stratum] + model.drift
+    expected = clean + explained(ports, model.own, practical / 2.0, additive=samples.metric == "hrt")
+    leftover = log_slowness(samples) - expected - model.excess
+    suspects = with_tail(samples, effects, suspects, leftover[shown(ports, effects)])
+    unsteady = unsteady_ports(
+        samples, log_slowness(samples) - clean - model.excess, effects.noise, practical, criteria.alpha,
+        _slow_ports(samples, suspects, criteria.alpha),
+    )  # fmt: skip
+    suspects = with_unsteady(samples, suspects, unsteady, likely, effects.noise)
     if len(samples.nodes) > _ALL_PAIRS:
         return suspects, [], expected
+    for one in unsteady:
+        leftover[one.rows] = 0.0
     sigma = effects.sigma[ports.stratum]
     sure = [one for one in suspects if one.p <= criteria.alpha]
     return suspects, suspected_pairs(samples, leftover, sigma, clean, sure, criteria), expected
 
 
-def _fit(
-    samples: Samples, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria
-) -> tuple[Kinds, Ports, Effects, Floats]:
-    """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
-    logs = log_slowness(samples)
-    practical = as_log(samples.metric, criteria.practical(samples.metric))
-    ports = ports_of(samples, tier, len(names))
-    start = slow_inside(samples, logs, ports, tier, names, places, practical)
-    kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, ports, places)
-    ports = ports_of(samples, tier, len(names), kinds)
-    additive = samples.metric == "hrt"
-    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start)
-    excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
-    if excess is not None:
-        # No path is faster than the fastest sample, whatever its leaf is said to suffer.
-        innocent = np.maximum(logs - excess, np.min(logs))
-        effects = polish(ports, innocent, additive=additive, threshold=practical, floor=criteria.floor, start=start)
-    return kinds, ports, effects, np.zeros(logs.size) if excess is None else excess
-
-
-def _tier_levels(level: Floats, kinds: Kinds, names: Sequence[str]) -> dict[tuple[str, int], float]:
-    """By kind of path and the slower end's kind of node; only what was measured."""
-    table = level.reshape(len(names), kinds.count).tolist()
+def _slow_ports(samples: Samples, suspects: Sequence[Suspect], alpha: float) -> dict[int, float]:
+    """Number of each port that is beyond doubt slow, to its log slowness."""
+    index = {name: number for number, name in enumerate(samples.nodes)}
+    first = {"tx": 0, "rx": len(samples.nodes)}
     return {
-        (name, kind): value
-        for name, row in zip(names, table, strict=True)
-        for kind, value in enumerate(row)
-        if value == value  # not NaN
+        first[way] + index[one.nodes[0]]: as_log(samples.metric, one.slowdown)
+        for one in suspects
+        if one.p <= alpha
+        for way in first
+        if one.direction in ("", way)
     }
-
-
-def _port_levels(ports: Ports, level: Floats) -> Floats:
-    """Expected log slowness of each port among its own kind, on the fastest kind of path."""
-    lowest = np.full(int(ports.family.max()) + 1, np.inf)
-    np.fmin.at(lowest, ports.family, level)
-    lowest = np.where(np.isfinite(lowest), lowest, np.nanmin(level))
-    return np.asarray(lowest[ports.kind], dtype=np.float64)
 
 
 def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
@@ -268,16 +210,22 @@ def _tiers(
     ]  # fmt: skip
 
 
-def _notes(samples: Samples, kinds: Kinds, levels: dict[tuple[str, int], float]) -> list[str]:
+def _notes(samples: Samples, model: Fit, levels: dict[tuple[str, int], float]) -> list[str]:
+    kinds, notes, parts = model.kinds, [], []
+    if np.any(model.drift > 0.0):
+        most = as_slowdown(samples.metric, float(model.drift.max()))
+        notes.append(
+            f"everybody became up to {100 * most:.0f} % slower for a part of the time: each sample is held against its"
+            " own time"
+        )
     if kinds.count < 2:
-        return []
-    parts = []
+        return notes
     for number in range(kinds.count):
         own = [level for (_, kind), level in levels.items() if kind == number]
         if own:
             members = int(np.sum(kinds.kind == number))
             parts.append(f"{members} nodes at {value_of(samples.metric, min(own)) / 1e6:.4g} MB/s")
-    return [f"mixed speeds: {', '.join(parts)}; each node is judged against its own kind"]
+    return [*notes, f"mixed speeds: {', '.join(parts)}; each node is judged against its own kind"]
 
 
 def _frame(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> Located:

@@ -14,15 +14,27 @@ from wireproof.locate.effects import Effects
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.significance import REACH, Floats, as_normal, at_least_half, holm, loose, quantile, upper_tail
+from wireproof.locate.unsteady import Unsteady
 from wireproof.model.located import Blame, Direction
 
-__all__ = ["Suspect", "good_nodes", "screened_blame", "suspected_nodes", "suspected_pairs", "ways_of", "with_tail"]
+__all__ = [
+    "Suspect",
+    "good_nodes",
+    "is_sure",
+    "screened_blame",
+    "suspected_nodes",
+    "suspected_pairs",
+    "ways_of",
+    "with_tail",
+    "with_unsteady",
+]
 
 _MOST_PAIRS = 16  # a long tail fills the first places of 64 nodes' 4,032 routes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
 _EVERY_WAY = ("tx", "rx", "")
+_STRICT = 0.02
 _PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
 
 
@@ -31,6 +43,7 @@ class Suspect:
     """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard errors above zero; ``p``:
     adjusted for all hypotheses of the sweep (Holm). ``error`` and ``expected``: log slowness. ``lone``: the other
     direction of the port is clean, with less than a quarter of this slowness and half the practical threshold.
+    ``moment``: of one that is slow for a part of the time, when; "" for all others.
     """
 
     kind: Literal["node", "port", "pair"]
@@ -42,6 +55,7 @@ class Suspect:
     error: float
     expected: float
     lone: bool = False
+    moment: str = ""
 
 
 def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
@@ -181,4 +195,41 @@ def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
         suspect.kind, " -> ".join(suspect.nodes), suspect.direction, samples.metric,
         slowness=as_log(samples.metric, suspect.slowdown), error=suspect.error, p=suspect.p,
         expected=suspect.expected, stage="screened", nodes=suspect.nodes,
+        evidence=[suspect.moment] if suspect.moment else [],
     )  # fmt: skip
+
+
+def is_sure(suspect: Suspect, alpha: float) -> bool:
+    """Whether one that is slow for a part of the time may be blamed by the screen alone: there are many ways to divide
+    the time, and what the tail of the noise did is not measured again.
+    """
+    return bool(suspect.moment) and suspect.p <= _STRICT * alpha
+
+
+def with_unsteady(
+    samples: Samples, suspects: Sequence[Suspect], found: Sequence[Unsteady], expected: Floats, noise: float
+) -> list[Suspect]:
+    """``suspects`` with the ports that are slow for a part of the time; those that were suspects anyway say when.
+
+    ``expected``: log slowness of a good port, by port.
+    """
+    told = list(suspects)
+    count = len(samples.nodes)
+    for one in found:
+        name, way = samples.nodes[one.port % count], _EVERY_WAY[one.port // count]
+        place = next((n for n, old in enumerate(told) if old.nodes == (name,) and old.direction in ("", way)), None)
+        other = next((n for n, old in enumerate(told) if old.nodes == (name,) and old.moment), None)
+        if place is not None:
+            told[place] = dataclasses.replace(told[place], moment=told[place].moment or one.sentence)
+        elif other is not None:
+            told[other] = dataclasses.replace(told[other], kind="node", direction="", lone=False)
+        else:
+            error = max(noise, 1e-6) * 1.2533 / len(one.rows) ** 0.5
+            told.append(
+                Suspect(
+                    kind="port", nodes=(name,), direction="tx" if one.port < count else "rx",
+                    slowdown=as_slowdown(samples.metric, one.slowness), z=one.slowness / error, p=one.p, error=error,
+                    expected=float(expected[one.port]), moment=one.sentence,
+                )
+            )  # fmt: skip
+    return told

@@ -39,6 +39,9 @@ class Fault:
     direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every link of spine ``uplink``, or, with
     ``leaf`` only, everything that the leaf's nodes send and receive. ``tier``: all links between leaves. ``pair``: node
     to ``other``.
+
+    ``begins``, ``ends``: the part of the screen's time in which it holds, 0 to 1; one that ends with the screen holds
+    in the confirm stage too. ``period``: it comes and goes, so many times in the screen (0: it stays).
     """
 
     kind: Literal["node", "port", "link", "switch", "tier", "pair"]
@@ -48,6 +51,19 @@ class Fault:
     leaf: int = -1
     uplink: int = -1
     direction: Direction = ""
+    begins: float = 0.0
+    ends: float = 1.0
+    period: int = 0
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it holds all the time."""
+        return self.begins <= 0.0 and self.ends >= 1.0 and self.period == 0
+
+    def holds(self, at: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether it holds at each time: 0 to 1 in the screen, above in the confirm stage."""
+        now = (at >= self.begins) & ((at < self.ends) | (self.ends >= 1.0))
+        return np.asarray(now & ((at * 2 * self.period).astype(np.int64) % 2 == 0 if self.period else True))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -104,15 +120,36 @@ class World:
         if metric == "goodput":
             origin, target, both = np.concatenate((a, b)), np.concatenate((b, a)), np.concatenate((number, number))
             turn = both * 2 + np.repeat((0, 1), a.size)
-            truth = self._goodput(origin, target, np.arange(turn.size) if alone else turn)
+            when = self._times(turn, alone)
+            truth = self._goodput_at(origin, target, np.arange(turn.size) if alone else turn, when)
             value = truth * np.exp(-self._noise(rng, truth.size))
         else:
             origin, target, both = a, b, number
+            when = self._times(number, alone)
             value = self._half_round_trip(a, b) * np.exp(self._noise(rng, a.size))
         return Samples(
             metric=metric, nodes=self.names, origin=origin.astype(np.int32), target=target.astype(np.int32),
-            round=both.astype(np.int32), value=value, half_width=np.full(value.size, np.nan),
+            round=both.astype(np.int32), value=value, half_width=np.full(value.size, np.nan), when=when,
         )  # fmt: skip
+
+    def _times(self, turn: Ints, alone: bool) -> Floats:
+        """When each sample begins: 0 to 1 for the screen, 1 to 2 for a confirm stage."""
+        last = float(turn.max(initial=0)) + 1.0
+        return np.asarray(turn / last + (1.0 if alone else 0.0), dtype=np.float64)
+
+    def _goodput_at(self, origin: Ints, target: Ints, turn: Ints, when: Floats) -> Floats:
+        """As ``_goodput``, with the faults that come and go in those samples that they meet."""
+        passing = [fault for fault in self.faults if not fault.lasting]
+        if not passing:
+            return self._goodput(origin, target, turn)
+        held = np.stack([fault.holds(when) for fault in passing])
+        found = np.empty(origin.size)
+        lasting = tuple(fault for fault in self.faults if fault.lasting)
+        for now in np.unique(held, axis=1).T:
+            own = np.all(held == now[:, None], axis=0)
+            faults = (*lasting, *(fault for fault, on in zip(passing, now.tolist(), strict=True) if on))
+            found[own] = dataclasses.replace(self, faults=faults)._goodput(origin, target, turn)[own]
+        return found
 
     def _noise(self, rng: np.random.Generator, count: int) -> Floats:
         tail = np.where(rng.random(count) < self.tail_share, np.log1p(rng.exponential(self.tail_size, count)), 0.0)

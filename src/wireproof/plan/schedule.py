@@ -15,9 +15,11 @@ from wireproof.plan.stratified import Pair, Stratified, circle_round, complete, 
 
 __all__ = [
     "ALL_PAIRS",
+    "MOST_BESIDE",
     "MOST_SUSPECTS",
     "Pair",
     "alone_rounds",
+    "beside_rounds",
     "confirm_rounds",
     "screen_round_count",
     "screen_rounds",
@@ -29,6 +31,7 @@ ALL_PAIRS = 64
 """Up to this many nodes every pair is measured."""
 MOST_SUSPECTS = 16
 """So many suspects are confirmed, the worst first: 16 x 3 partners x 5 repeats are 240 rounds at most."""
+MOST_BESIDE = 4
 _FEWEST, _MOST = 12, 20
 _DENSE = 3  # more rounds than a third of the nodes: random matching would run out of partners, the circle never does
 
@@ -96,6 +99,22 @@ def alone_rounds(pairs: Sequence[Pair], leaves: Sequence[int] | None, repeats: i
             batch[room].append((one, other))
             busy[room].add(leaf)
     return [list(each) for _ in range(repeats) for each in batch]
+
+
+def beside_rounds(
+    pairs: Sequence[Pair], good: Sequence[int], leaves: Sequence[int] | None, repeats: int = 3
+) -> list[list[Pair]]:
+    """Rounds in which both ends of each of ``pairs`` meet a known-good node: a pair is slow by itself only if they are
+    fast with others *now*. At most `MOST_BESIDE` pairs; an end has one partner, of its own leaf where there is one.
+    """
+    found: dict[Pair, None] = {}
+    for pair in pairs[:MOST_BESIDE]:
+        for end in pair:
+            others = [node for node in good if node not in pair]
+            near = [node for node in others if leaves is not None and leaves[node] == leaves[end] >= 0]
+            for partner in (near or others)[:1]:
+                found.setdefault((min(end, partner), max(end, partner)))
+    return alone_rounds(list(found), leaves, repeats)
 
 
 def unconfirmed(suspects: Sequence[int]) -> list[int]:

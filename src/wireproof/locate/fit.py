@@ -1,0 +1,130 @@
+"""The model of a screen: kinds of path and of node, what leaves and time do to all, then how slow each port is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.criteria import Criteria, as_log
+from wireproof.locate.drift import drift_of
+from wireproof.locate.effects import Effects, Ports, explained, fine_strata, polish
+from wireproof.locate.leaves import leaf_excess, slow_inside
+from wireproof.locate.samples import Samples
+from wireproof.locate.significance import REACH, Floats, median_error
+from wireproof.locate.slowness import log_slowness
+from wireproof.locate.strata import Kinds, kinds_of, one_kind, ports_of
+from wireproof.locate.tiers import ONE_SWITCH, Places
+
+__all__ = ["Fit", "fit", "port_levels", "shown", "tier_levels"]
+
+_INNER = 2  # samples within the leaf that acquit a port of what is slow across leaves
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fit:
+    """``effects`` make suspects, ``own`` (without what paths do) explain samples. ``excess``: log slowness of each
+    sample that its leaf explains; ``drift``: that its time explains, for everybody.
+    """
+
+    kinds: Kinds
+    ports: Ports
+    effects: Effects
+    own: Effects
+    excess: Floats
+    drift: Floats
+
+
+def fit(samples: Samples, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria) -> Fit:
+    """Effects, and once more without what all suffer as time goes by."""
+    logs = log_slowness(samples)
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    found = _fit(samples, logs, places, tier, names, criteria)
+    ports, effects = found.ports, found.effects
+    rest = effects.residual - explained(ports, found.own, practical / 2.0, additive=samples.metric == "hrt")
+    drift = drift_of(samples, rest - found.excess, shown(ports, effects), practical)
+    if drift is None:
+        return found
+    return dataclasses.replace(_fit(samples, logs - drift, places, tier, names, criteria), drift=drift)
+
+
+def _fit(
+    samples: Samples, logs: Floats, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria
+) -> Fit:
+    """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
+    practical = as_log(samples.metric, criteria.practical(samples.metric))
+    ports = ports_of(samples, tier, len(names))
+    start = slow_inside(samples, logs, ports, tier, names, places, practical)
+    kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, ports, places)
+    ports = ports_of(samples, tier, len(names), kinds)
+    additive = samples.metric == "hrt"
+    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start)
+    excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
+    if excess is not None:
+        # No path is faster than the fastest sample, whatever its leaf is said to suffer.
+        innocent = np.maximum(logs - excess, np.min(logs))
+        effects = polish(ports, innocent, additive=additive, threshold=practical, floor=criteria.floor, start=start)
+    own = _without_paths(ports, effects, tier, names)
+    some_fast = _fast_with_some(ports, effects, places)
+    if some_fast is not None:
+        own = effects = some_fast
+    nothing = np.zeros(logs.size)
+    return Fit(
+        kinds=kinds, ports=ports, effects=effects, own=own, excess=nothing if excess is None else excess, drift=nothing
+    )
+
+
+def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]) -> Effects:
+    """A port that is fast within its leaf is slow because of what lies behind the leaf: its slowness is that within."""
+    if ONE_SWITCH not in names or len(names) == 1:
+        return effects
+    within = np.concatenate((tier == names.index(ONE_SWITCH),) * 2)
+    inner, members = ports.by_port.median(np.concatenate((effects.residual, effects.residual)), within)
+    error = median_error(effects.noise, members, effects.spread)
+    slow = np.nan_to_num(effects.slowness)
+    with np.errstate(invalid="ignore"):
+        behind = (members >= _INNER) & (inner < 0.5 * slow) & (inner + REACH * error < slow)
+    return dataclasses.replace(effects, slowness=np.where(behind, inner, effects.slowness))
+
+
+def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
+    """Without a topology a node of the smaller of two switches is slow with most partners, and fast with a few: its
+    slowness is what it has with those. None where there is no such port, or a topology (it has kinds of path), or
+    kinds of NIC (with a slow one any port is fast).
+    """
+    if places.known or int(ports.family.max()) > 0:
+        return None
+    best, _ = ports.by_port.best(np.concatenate((effects.residual, effects.residual)))
+    usual = float(np.nanmedian(best))
+    slow = np.nan_to_num(effects.slowness)
+    fast = (slow > 3.0 * np.nan_to_num(effects.error)) & (np.nan_to_num(best - usual) < 0.5 * slow - effects.noise)
+    if not np.any(fast):
+        return None
+    return dataclasses.replace(effects, slowness=np.where(fast, np.minimum(best - usual, slow), effects.slowness))
+
+
+def shown(ports: Ports, effects: Effects) -> NDArray[np.bool_]:
+    """Samples on the kinds of path that show a port: the collisions on others are not what a port is judged by."""
+    fine = fine_strata(effects.level, effects.sigma, ports.family)
+    return np.asarray(fine[ports.stratum], dtype=np.bool_)
+
+
+def tier_levels(level: Floats, kinds: Kinds, names: Sequence[str]) -> dict[tuple[str, int], float]:
+    """By kind of path and the slower end's kind of node; only what was measured."""
+    table = level.reshape(len(names), kinds.count).tolist()
+    return {
+        (name, kind): value
+        for name, row in zip(names, table, strict=True)
+        for kind, value in enumerate(row)
+        if value == value  # not NaN
+    }
+
+
+def port_levels(ports: Ports, level: Floats) -> Floats:
+    """Expected log slowness of each port among its own kind, on the fastest kind of path."""
+    lowest = np.full(int(ports.family.max()) + 1, np.inf)
+    np.fmin.at(lowest, ports.family, level)
+    lowest = np.where(np.isfinite(lowest), lowest, np.nanmin(level))
+    return np.asarray(lowest[ports.kind], dtype=np.float64)

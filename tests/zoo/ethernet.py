@@ -49,7 +49,7 @@ ADAPTERS = (
     Adapter("irdma-e810", "irdma on E810, RoCE", (_roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),), "hsn0",
             _BOTH, "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c", fast="rdma", turns=True),
     Adapter("irdma-e810-vf", "irdma on an E810 VF (iavf)", (replace(
-        _roce("iavf", "rocep24s0f0v0", function="virtual"), files=(
+        _roce("iavf", "rocep24s0f0v0", function=""), files=(
             *netdev("function", KERNEL, 2000.0), *_IP_OCTETS)),), "hsn0", _BOTH,
         "infiniband/hw/irdma; intel/iavf: no port statistics, its own from the PF every 2 s",
         fast="rdma", turns=True),
@@ -96,7 +96,7 @@ ADAPTERS = (
     Adapter("hns_roce", "hns_roce, PF", (_roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),), "hsn0", _BOTH,
             "infiniband/hw/hns/hns_roce_main.c (packets alone); hclge_main.c g_mac_stats_string", fast="rdma",
             turns=True),
-    Adapter("hns_roce-vf", "hns_roce, VF", (_roce("hns3", "hns_1", *_HNS_PACKETS, function="virtual"),), "hsn0", _BOTH,
+    Adapter("hns_roce-vf", "hns_roce, VF", (_roce("hns3", "hns_1", *_HNS_PACKETS, function=""),), "hsn0", _BOTH,
             "infiniband/hw/hns; hns3vf has no MAC statistics", fast="rdma", turns=True),
     Adapter("cxgb4", "cxgb4 / iw_cxgb4, iWARP", (replace(
         _roce("cxgb4", "cxgb4_0"), files=netdev("wire", ALL)),), "hsn0", _BOTH,

@@ -56,6 +56,7 @@ def _shares(name: str, carriers: frozenset[str] | set[str]) -> dict[str, dict[st
 
 
 _GUID = {"system_guid": "9803:9b03:0012:aa00", "node_guid": "9803:9b03:0012:aa00", "serial": "98-03-9b-ff-ff-12-aa-00"}
+_NODE = {key: value for key, value in _GUID.items() if key.endswith("guid")}
 _SWITCH = {"switch_id": "00aa1203009b0398", "port_id": "98039b12aa00"}
 _LINK_IB = {"link_layer": "InfiniBand", "kind": "infiniband", "mtu": 2044}
 
@@ -135,18 +136,23 @@ _TELEMETRY = both_ways(
 
 _VLAN = Port(
     "hsn0.100", "", netdev(), kind="virtual", lower=("hsn0",), link_kind="vlan", device="mlx5_0",
-    rdma_driver="mlx5_core", link_layer="Ethernet", rate="100 Gb/sec (4X EDR)",
+    rdma_driver="mlx5_core", link_layer="Ethernet", rate="100 Gb/sec (4X EDR)", identity=_NODE,
 )  # fmt: skip
 _BOND = Port(
     "bond0", "", (*netdev(), *MLX5_ROCE), kind="virtual", lower=("p0", "p1"), link_kind="bond", device="mlx5_bond_0",
     rdma_driver="mlx5_core", link_layer="Ethernet", rate="100 Gb/sec (4X EDR)", speed_mbps=200000,
+    identity=_NODE,
 )  # fmt: skip
 
 
 def _leg(nic: str, number: int) -> Port:
+    """The bond's RDMA device stands on the first port's hardware."""
     files = (*netdev(), *MLX5_PHY)
-    return _mlx5(nic, "", files=files, rdma_driver="", link_layer="", rate="", master="bond0",
-                 pci=f"0000:3b:00.{number}", identity={**_SWITCH, "serial": _GUID["serial"]})  # fmt: skip
+    own = {"files": files, "master": "bond0", "pci": f"0000:3b:00.{number}"}
+    if number == 0:
+        return _mlx5(nic, "mlx5_bond_0", **own)
+    return _mlx5(nic, "", rdma_driver="", link_layer="", rate="", **own,
+                 identity={**_SWITCH, "serial": _GUID["serial"]})  # fmt: skip
 
 
 MLX = (
@@ -174,9 +180,14 @@ MLX = (
     Adapter("mlx5-roce-vf", "mlx5, RoCE, VF (port registers unreadable)", (_mlx5(
         files=_VF_FILES, function="virtual", identity={**_GUID, **_SWITCH, "physical": "0000:3b:00.0"},
         pci="0000:3b:00.2"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}), _MLX5_SOURCE, fast="rdma", turns=True),
+    Adapter("mlx5-roce-guest", "mlx5, RoCE, VF in a virtual machine", (_mlx5(
+        files=_VF_FILES, function="", identity={**_NODE, **_SWITCH}, pci="0000:00:06.0"),), "hsn0",
+        _shares("hsn0", {"rdma", "kernel"}), "nothing in the guest says that it is a function; " + _MLX5_SOURCE,
+        fast="rdma", turns=True),
     Adapter("mlx5-sf", "mlx5, RoCE, scalable function", (_mlx5(
         files=_VF_FILES, function="scalable", driver="mlx5_core.sf", rdma_driver="mlx5_core.sf", pci="",
-        subsystem="auxiliary"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),
+        subsystem="auxiliary", identity={**_NODE, **_SWITCH, "physical": "0000:3b:00.0"}),), "hsn0",
+        _shares("hsn0", {"rdma", "kernel"}),
         "net/ethernet/mellanox/mlx5/core/sf/dev/driver.c; " + _MLX5_SOURCE, fast="rdma", turns=True),
     Adapter("mlx5-lag", "mlx5, RoCE LAG (bond of two ports)", (_BOND, _leg("p0", 0), _leg("p1", 1)), "bond0",
             {"rdma": {"bond0": _WHOLE, "p0": (0.6, 0.3), "p1": (0.4, 0.7)}, **_LEG}, _MLX5_SOURCE, fast="rdma",
@@ -184,7 +195,8 @@ MLX = (
     Adapter("mlx5-ipoib", "mlx5, IPoIB alone (TCP over ib0)", (replace(MLX5_IB, nic="ib0"),), "ib0",
             _shares("ib0", {"kernel"}), _MLX5_SOURCE, turns=True),
     Adapter("mlx5-eth", "mlx5, Ethernet without RDMA", (_mlx5(
-        device="", rdma_driver="", link_layer="", rate="", files=(*netdev(), *MLX5_PHY, *MLX5_VPORT)),), "hsn0",
+        device="", rdma_driver="", link_layer="", rate="", files=(*netdev(), *MLX5_PHY, *MLX5_VPORT),
+        identity={**_SWITCH, "serial": _GUID["serial"]}),), "hsn0",
         _shares("hsn0", {"kernel"}), _MLX5_SOURCE, turns=True),
     Adapter("mlx5-vlan", "VLAN on mlx5, RoCE", (_VLAN, _mlx5()), "hsn0.100",
             {"rdma": {"hsn0": _WHOLE}, "kernel": {"hsn0.100": _WHOLE, "hsn0": _WHOLE}},
@@ -204,7 +216,7 @@ OTHER = (
         "ib0", _shares("ib0", {"psm", "kernel"}), "hfi2 as proposed, chip.h: C_DC_XMIT_FLITS is of Omni-Path 100"
         " alone; what fills port_xmit_data is not known", fast="psm", rate=50e9),
     Adapter("cxi", "cxi (Slingshot 11), telemetry readable", (Port(
-        "hsn0", "cxi_ss1", (*netdev(), *_TELEMETRY), device="cxi0", ib_port=0, rdma_driver="cxi_ss1",
+        "hsn0", "cxi_ss1", (*netdev(), *_TELEMETRY), device="cxi0", rdma_driver="cxi_ss1",
         speed_mbps=200000, pci="0000:21:00.0", function="physical"),), "hsn0", _shares("hsn0", {"rdma", "kernel"}),
         "HewlettPackard/shs-cxi-driver cass_telem.c: the octets of the network interface", fast="rdma", rate=25e9),
     Adapter("cxi-dark", "cxi (Slingshot 11), telemetry hidden", (Port(

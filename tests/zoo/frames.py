@@ -45,8 +45,8 @@ def nic_of(port: Port, *, hidden: bool = False) -> Nic:
     rdma = None
     if port.device and not hidden:
         rdma = Rdma(
-            device=port.device, port=port.ib_port, rate=port.rate, link_layer=port.link_layer, state="4: ACTIVE",
-            driver=port.rdma_driver,
+            device=port.device, port=port.ib_port, rate=port.rate, link_layer=port.link_layer,
+            state="4: ACTIVE" if port.rate else "", driver=port.rdma_driver,
         )  # fmt: skip
     return Nic(
         name=port.name, driver=port.driver, mtu=port.mtu, speed_mbps=port.speed_mbps, carrier=True, operstate="up",

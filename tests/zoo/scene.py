@@ -9,7 +9,21 @@ from dataclasses import dataclass, field, replace
 from tests.zoo.parts import ALL, KERNEL, Adapter, File, Port
 from tests.zoo.ramp import Flow, Machine
 
-__all__ = ["ETH0", "Move", "Other", "Point", "Scene", "Timeline", "ports_of", "rail_of", "settle_s", "timeline"]
+__all__ = [
+    "ETH0",
+    "Move",
+    "Other",
+    "Point",
+    "Scene",
+    "Timeline",
+    "acknowledged",
+    "ports_of",
+    "rail_of",
+    "seen_by",
+    "settle_s",
+    "shares_of",
+    "timeline",
+]
 
 IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
 _FEWEST = 48
@@ -185,6 +199,11 @@ def timeline(scene: Scene) -> Timeline:
     return world
 
 
+def acknowledged(carrier: str, pattern: str) -> float:
+    """Packets that go back for each packet of payload; an answer of a ping-pong carries its own."""
+    return 0.05 if pattern == "pingpong" else _ACK.get(carrier, 0.5)
+
+
 def settle_s(scene: Scene) -> float:
     """How long must be waited for the slowest counter."""
     ages = [file.age_ms / 1e3 for host in (0, 1) for port in ports_of(scene, host) for file in port.files]
@@ -211,7 +230,7 @@ def _carry(world: Timeline, played: Played) -> None:
                 if path == "rail":
                     carrier = _rail_carrier(scene)
                 flow = _flow(scene, played, count, share, carrier)
-                _send(world, flow, (out, back), path, 0.05 if point.pattern == "pingpong" else _ACK.get(carrier, 0.5))
+                _send(world, flow, (out, back), path, acknowledged(carrier, point.pattern))
 
 
 def _paths(move: Move) -> list[tuple[str, float]]:
@@ -224,7 +243,7 @@ def _rail_carrier(scene: Scene) -> str:
     return scene.move.carrier if all(rail.device for rail in rails) else "kernel"
 
 
-def _seen_by(scene: Scene, host: int, path: str, carrier: str) -> Mapping[str, tuple[float, float]]:
+def seen_by(scene: Scene, host: int, path: str, carrier: str) -> Mapping[str, tuple[float, float]]:
     """Port name -> share of a flow on that path that the port's files see, (tx, rx)."""
     if path == "claimed":
         return scene.end(host).shares.get(carrier, {})
@@ -240,16 +259,16 @@ def _flow(scene: Scene, played: Played, count: int, share: float, carrier: str) 
     return Flow("tx", played.start_s, played.end_s, float(count * size) * share, packets, carrier, {}, reach)
 
 
-def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acknowledged: float) -> None:
+def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acks_each: float) -> None:
     """Payload from the first end to the second, acknowledgements back (an answer carries its own)."""
     out, back = (world.machines[end] for end in ends)
     if path == "loop":
         for way in ("tx", "rx"):
             out.add(replace(flow, way=way, shares={"lo": 1.0}))
         return
-    acks = replace(flow, payload=0.0, packets=flow.packets * acknowledged)
+    acks = replace(flow, payload=0.0, packets=flow.packets * acks_each)
     for machine, host, data_way, ack_way in ((out, ends[0], "tx", "rx"), (back, ends[1], "rx", "tx")):
-        seen = _seen_by(world.scene, host, path, flow.carrier)
+        seen = seen_by(world.scene, host, path, flow.carrier)
         ways = {"tx": {n: pair[0] for n, pair in seen.items()}, "rx": {n: pair[1] for n, pair in seen.items()}}
         machine.add(replace(flow, way=data_way, shares=ways[data_way]))
         machine.add(replace(acks, way=ack_way, shares=ways[ack_way]))
@@ -263,15 +282,15 @@ def _disturb(world: Timeline) -> None:
         for other in world.scene.others:
             if host not in other.hosts:
                 continue
-            shares = _shares_of(world.scene, other, host)
+            shares = shares_of(world.scene, other, host)
             for start, end in _times(world, other):
                 _background(machine, other.port, shares, other.rate, start, end, other.carrier, other.ways)
 
 
-def _shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float, float]]:
+def shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float, float]]:
     """``claimed`` and ``rail`` mean these ports of each host."""
     if other.port in ("claimed", "rail"):
-        return _seen_by(scene, host, other.port, other.carrier)
+        return seen_by(scene, host, other.port, other.carrier)
     return {other.port: (1.0, 1.0)}
 
 

@@ -34,11 +34,12 @@ def _put(root: Path, path: str, text: str) -> None:
 
 
 def _link(root: Path, path: str, target: str) -> None:
-    """A relative link, as sysfs has them. ``target`` is below the root."""
+    """A relative link that ends with the target's name, as sysfs has them. ``target`` is below the root."""
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_symlink():
-        file.symlink_to(os.path.relpath(root / target, file.parent))
+        goal = root / target
+        file.symlink_to(Path(os.path.relpath(goal.parent, file.parent)) / goal.name)
 
 
 def _device(port: Port) -> str:
@@ -46,7 +47,8 @@ def _device(port: Port) -> str:
     if port.subsystem == "pci":
         return f"sys/devices/pci{port.pci[:7]}/{port.pci}" if port.pci else ""
     if port.subsystem == "auxiliary":
-        return f"sys/devices/pci0000:3b/0000:3b:00.0/mlx5_core.sf.{4 + len(port.nic)}"
+        physical = port.identity["physical"]
+        return f"sys/devices/pci{physical[:7]}/{physical}/mlx5_core.sf.4"
     if port.subsystem in ("vmbus", "virtio"):
         return f"sys/devices/{port.subsystem}/{port.nic}-device"
     return ""

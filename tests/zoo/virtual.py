@@ -30,7 +30,7 @@ def _cloud(nic: str, driver: str, *more: object, **changes: object) -> Port:
 
 
 _VF = replace(
-    _MLX5, nic="enP5s1", function="virtual", pci="0005:00:02.0", master="eth1",
+    _MLX5, nic="enP5s1", function="", pci="0005:00:02.0", master="eth1",
     files=tuple(file for file in _MLX5.files if not file.path.endswith("_phy")),
 )  # fmt: skip
 
@@ -44,7 +44,7 @@ ADAPTERS = (
         {"rdma": {"hsn0": _WHOLE}, **_TCP}, "infiniband/hw/mana/counters.c", fast="rdma", rate=25e9),
     Adapter("mana-netvsc", "hv_netvsc with a mana VF", (
         Port("eth1", "hv_netvsc", netdev(), subsystem="vmbus", mtu=1500),
-        _cloud("enP30832s1", "mana", master="eth1", function="virtual", pci="7870:00:00.0")), "eth1",
+        _cloud("enP30832s1", "mana", master="eth1", pci="7870:00:00.0")), "eth1",
         {"kernel": {"eth1": _WHOLE, "enP30832s1": _WHOLE}}, "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's",
         rate=25e9),
     Adapter("netvsc-mlx5", "hv_netvsc with an mlx5 VF", (

@@ -1,0 +1,161 @@
+"""A scene played to the real engine: its trees below two root folders, its counters moved by the model transport."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+from tests.zoo.frames import claim_of
+from tests.zoo.parts import File, Port
+from tests.zoo.ramp import Machine
+from tests.zoo.scene import Scene, Timeline, acknowledged, seen_by, settle_s, shares_of
+from tests.zoo.tree import counter_files, lay_out
+
+from wireproof.instrument.plan_text import write_plan
+from wireproof.model.frames import assemble, decode_frame
+from wireproof.model.plan import (
+    ModelCounter,
+    ModelWorld,
+    Plan,
+    Point,
+    Policy,
+    RankPlace,
+    Transport,
+    WitnessPolicy,
+)
+from wireproof.model.run import Provenance, Run
+
+__all__ = ["ENGINE", "engine_run", "nics_listed", "plan_of"]
+
+ENGINE = (
+    Path(os.environ.get("WIREPROOF_ENGINE_DIR") or Path(__file__).resolve().parents[2] / "build" / "bin")
+    / "wireproof-engine.nompi"
+)
+_POINT_MS = 60
+_IDLE_MS = 60
+
+
+def plan_of(world: Timeline, root: Path) -> Plan:
+    """The engine's plan for the scene; its trees are written below ``root``/n1 and n2."""
+    scene = world.scene
+    counters: list[ModelCounter] = []
+    for rank, machine in enumerate(world.machines):
+        places = lay_out(root / f"n{rank + 1}", machine, f"n{rank + 1}", seed=rank + 1)
+        files = counter_files(places)
+        counters += _counters(scene, rank, machine, files)
+    points = tuple(
+        Point(id=number, pattern=point.pattern, form="latency", message_bytes=point.size,
+              pairs=((point.origin, point.target),))
+        for number, point in enumerate(scene.points)
+    )  # fmt: skip
+    return Plan(
+        run_id="zoo", seed=scene.seed, transport=Transport(kind="model"), points=points,
+        ranks=tuple(RankPlace(index=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)),
+        policy=Policy(point_budget_ms=_POINT_MS), model_counters=tuple(counters),
+        witness=WitnessPolicy(idle_ms=_IDLE_MS, settle_ms=int(settle_s(scene) * 1000), root=f"{root}/{{host}}"),
+        model=ModelWorld(latency_ns=scene.latency_s * 1e9, gap_ns_per_byte=1e9 / scene.rate, noise=0.004),
+    )  # fmt: skip
+
+
+def _counters(scene: Scene, rank: int, machine: Machine, files: dict[str, str]) -> list[ModelCounter]:
+    found = []
+    for port in machine.ports:
+        for file in port.files:
+            name = port.spelled(file)
+            if name in files and not file.stuck:
+                found.append(_counter(scene, rank, port, file, files[name], machine.value(name, 0.0)))
+    return found
+
+
+def _counter(scene: Scene, rank: int, port: Port, file: File, path: str, start: int) -> ModelCounter:
+    """How much the file rises for a byte and for a message that the rank sends and receives."""
+    sent, received = (0.0, 0.0), (0.0, 0.0)
+    back = "rx" if file.way == "tx" else "tx"
+    for name, share, carrier in _paths(scene):
+        counted = carrier in file.counts and not (file.level == "wire" and scene.move.turned)
+        seen = seen_by(scene, rank, name, carrier).get(port.name)
+        if not share or not counted or seen is None:
+            continue
+        part = share * seen[0 if file.way == "tx" else 1]
+        sent = _more(sent, _data(scene, file, carrier), part)
+        received = _more(received, _acks(scene, file, carrier), part)
+    byte, message = {file.way: sent[0], back: received[0]}, {file.way: sent[1], back: received[1]}
+    return ModelCounter(
+        rank=rank, path=path, start=start, width=file.width, pegs=int(file.pegs),
+        refresh_ms=round(max(file.age_ms, scene.late_s * 1e3)), tx_byte=byte["tx"], rx_byte=byte["rx"],
+        tx_message=message["tx"], rx_message=message["rx"], per_second=_others(scene, rank, port, file),
+        from_ms=_IDLE_MS,
+    )  # fmt: skip
+
+
+def _more(sums: tuple[float, float], each: tuple[float, float], part: float) -> tuple[float, float]:
+    return sums[0] + each[0] * part, sums[1] + each[1] * part
+
+
+def _paths(scene: Scene) -> list[tuple[str, float, str]]:
+    move = scene.move
+    return [("claimed", move.claimed, move.carrier), ("rail", move.rail, move.carrier), ("eth0", move.eth0, "kernel")]
+
+
+def _each(scene: Scene, carrier: str) -> float:
+    """Payload bytes of a full packet."""
+    return {"rdma": 4096.0, "psm": 8192.0}.get(carrier, min(scene.adapter.port(scene.adapter.claimed).mtu, 9000) - 52.0)
+
+
+def _data(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
+    """Counts for a byte and for a message of payload; a message begins a packet."""
+    each = _each(scene, carrier)
+    if file.what == "packets":
+        return 1 / each, 1.0
+    return (1 + file.header / each) / file.unit, file.header / file.unit
+
+
+def _acks(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
+    each, share = _each(scene, carrier), acknowledged(carrier, "stream")
+    header = 1.0 if file.what == "packets" else file.header / file.unit
+    return header * share / each, header * share * 0.1
+
+
+def _others(scene: Scene, rank: int, port: Port, file: File) -> float:
+    """Counts per second of other traffic."""
+    total = 0.0
+    for other in scene.others:
+        seen = shares_of(scene, other, rank).get(port.name)
+        if rank in other.hosts and file.way in other.ways and other.carrier in file.counts and seen:
+            rate = other.rate * seen[0 if file.way == "tx" else 1]
+            total += rate / 1400 if file.what == "packets" else rate * (1 + file.header / 1400) / file.unit
+    return total
+
+
+def engine_run(world: Timeline, root: Path) -> Run:
+    """Let the engine measure the scene."""
+    plan = plan_of(world, root)
+    done = subprocess.run(
+        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=120, check=False
+    )
+    frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.decode("utf-8", "replace")[:500])
+    claim = msgspec.structs.replace(claim_of(world.scene), played=True)
+    provenance = Provenance(
+        wireproof="0", mpi="model", engine=str(ENGINE), argv=[], environment={}, launcher="", started=""
+    )
+    return assemble(frames, claim=claim, provenance=provenance)
+
+
+def nics_listed(root: Path) -> list[dict[str, object]]:
+    """How the engine describes the ports of the tree at ``root``."""
+    plan = Plan(
+        run_id="nics", seed=1, transport=Transport(kind="null"), ranks=(RankPlace(index=0, host="n1"),),
+        points=(), witness=WitnessPolicy(idle_ms=0, root=str(root)),
+    )  # fmt: skip
+    done = subprocess.run(
+        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=60, check=False
+    )
+    frames = [msgspec.json.decode(line) for line in done.stdout.splitlines() if line.strip()]
+    hosts = [frame for frame in frames if frame["frame"] == "host"]
+    if not hosts:
+        raise RuntimeError(done.stdout.decode()[:300] + done.stderr.decode("utf-8", "replace")[:300])
+    return list(hosts[0]["nics"])

@@ -22,7 +22,7 @@ from wireproof.report.judged import JudgedSeries, encoded, joined
 from wireproof.report.judged_text import long_text, short_text
 from wireproof.report.names import clean
 from wireproof.report.text import Look
-from wireproof.verdict.foreign import judge_series
+from wireproof.verdict.foreign import judge_log
 
 __all__ = ["Case", "Judged", "judge_text", "judged_files"]
 
@@ -98,7 +98,8 @@ def _contents(name: str) -> bytes:
 def judge_text(data: bytes, name: str, case: Case) -> list[JudgedSeries]:
     """Every series in ``data``, judged. Raises BadInput when there is none."""
     series = read(data, name)
-    return [joined(one, judge_series(one, case.link, path=case.path, table=case.table), case.link) for one in series]
+    found = judge_log(series, case.link, path=case.path, table=case.table)
+    return [joined(one, judged, case.link) for one, judged in zip(series, found, strict=True)]
 
 
 def _one(name: str, case: Case, into: Judged) -> None:

@@ -158,9 +158,10 @@ def _has_no_limit(one: JudgedSeries) -> bool:
 def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or disproven here."""
     from wireproof.report.judged import joined
-    from wireproof.verdict.foreign import judge_series
+    from wireproof.verdict.foreign import judge_log
 
-    judged = [joined(one, judge_series(one, place.link, path=path), place.link) for one in proved.series]
+    found = judge_log(proved.series, place.link, path=path)
+    judged = [joined(one, verdict, place.link) for one, verdict in zip(proved.series, found, strict=True)]
     proof = proved.judgement.proof
     if proof == "unproven":
         return judged

@@ -12,15 +12,17 @@ from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 
-__all__ = ["FAMILIES", "PATHS", "carried_by", "claim_from_text"]
+__all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 
 FAMILIES = ("ethernet", "roce", "infiniband", "efa", "slingshot", "ipoib", "ipofabric", "psm3")
 """Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
 
 _KERNEL = ("tcp", "sockets", "udp", "ipoib", "kernel")
 _VERBS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
+BYPASSES = ("bypass", "vma", "xlio", "onload", "tcpdirect", "rsocket", "dpdk")
+"""Paths of TCP or UDP in user space: framed as the kernel's, and without its floor."""
 _OPEN = ("", "ucx", "ofi", "mpi", "any")
-PATHS = (*_KERNEL, *_VERBS, "psm", "psm2", "psm3", "opx", "efa", "cxi", "ucx", "ofi", "shm")
+PATHS = (*_KERNEL, *BYPASSES, *_VERBS, "psm", "psm2", "psm3", "opx", "efa", "cxi", "ucx", "ofi", "shm")
 """What ``path`` may be. ``ucx`` and ``ofi`` choose for themselves: they decide nothing here."""
 
 _ETHERNET = ("tcp", "rocev2", "psm3", "efa", "slingshot")
@@ -205,6 +207,8 @@ def _carried(link: LinkClaim, way: str) -> LinkClaim:
     """The link as ``way`` uses it."""
     if way in _OPEN:
         return link
+    if way in BYPASSES:
+        way = "tcp"
     if way == "shm":
         return link_from_name("shm")
     rate = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9

@@ -8,11 +8,11 @@ from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
 
-__all__ = ["Framing", "framings", "goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
+__all__ = ["ROCE_ROOM", "Framing", "framings", "goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an interface's MTU.
-_ROCE_ROOM = 96
+ROCE_ROOM = 96
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
 # The MTUs in common use, by the constant that assumes the largest of them.
 _USUAL_MTUS = {
@@ -26,7 +26,7 @@ _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
 
 def roce_path_mtu(mtu: int) -> int:
     """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024, 4096 -> 2048."""
-    return max((size for size in _ROCE_MTUS if size + _ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
+    return max((size for size in _ROCE_MTUS if size + ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
 
 
 class Framing(NamedTuple):

@@ -124,6 +124,12 @@ means: The claim left open what carries the bytes over Ethernet, and it was RDMA
 detected: The program uses verbs; or the start excludes kernel TCP and RoCE explains the whole curve.
 next: Say --path rdma or --path tcp to decide it.
 
+# judged-past-kernel: Held against sockets past the kernel
+means: A library carries the program's sockets past the kernel (libvma, Onload, libxlio), so that the kernel's floor
+  does not hold.
+detected: Its banner or its name in the log, or --path.
+next: None; without such a library the start would exclude the wire.
+
 # judged-as-tcp: Held against kernel TCP
 means: An RDMA link was claimed and the program uses sockets: its bytes go through the kernel (IPoIB, IPoFabric, plain
   Ethernet).

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from wireproof.verdict.foreign.judge import judge_series
+from wireproof.verdict.foreign.log import judge_log
 
-__all__ = ["judge_series"]
+__all__ = ["judge_log", "judge_series"]

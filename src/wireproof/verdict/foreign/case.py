@@ -21,7 +21,8 @@ class Case:
     """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
     the series was held against a limit of the link. ``told``: its sizes tell the rate.
     ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing of the rate.
-    ``guessed``: that RDMA carries the bytes was concluded from the numbers."""
+    ``guessed``: that RDMA carries the bytes was concluded from the numbers. ``unit_wrong``: the message rate
+    contradicts the printed bandwidth, of which nothing can be said then."""
 
     series: Series
     curve: Curve
@@ -36,6 +37,7 @@ class Case:
     told: bool = False
     bucket: int = 0
     guessed: bool = False
+    unit_wrong: bool = False
 
     def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
         # Some words are the log's own: one line, whatever it held.

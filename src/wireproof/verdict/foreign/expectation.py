@@ -14,6 +14,7 @@ __all__ = ["judge_expectation", "judge_middle", "judge_start"]
 _STARTS = 10  # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
 _LATENCY_SHARE = 0.75  # a table that prints times only is no bandwidth test: a little less is a warning
 _MIDDLE = 4096
+_GPUS = 0.5  # of attainable: a GPU behind another switch or socket than its adapter reaches that much
 _CRAWL = 0.25  # of attainable: less is no link's own doing
 _SLOT = 0.4  # a slot is seldom narrower than this share of the link
 _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
@@ -90,6 +91,10 @@ def _severity(case: Case, bounds: Bounds, reached: float, best: float) -> tuple[
     series, protocol = case.series, bounds.link.protocol
     if any(reason.code == "too-few-iterations" for reason in case.reasons):
         return "inconclusive", "; of too few iterations"
+    if series.tool == "nccl_tests" and reached >= _GPUS:
+        return "inconclusive", "; the way between GPU and adapter may be the narrower"
+    if case.unit_wrong:
+        return "inconclusive", "; its unit is in doubt"
     if series.protocol == "udp":
         return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
     excuse = bounds.excuse(best, _share(case))

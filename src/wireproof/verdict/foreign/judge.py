@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
-from wireproof.physics.framing import over_fabric
+from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table, default_table
 from wireproof.verdict.foreign.case import Case, rate, time
 from wireproof.verdict.foreign.curve import curve_of
 from wireproof.verdict.foreign.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.verdict.foreign.explained import explanations
+from wireproof.verdict.foreign.gpus import as_stream, far_too_slow, neighbours
 from wireproof.verdict.foreign.pairs import judge_pairs
 from wireproof.verdict.foreign.physical import judge_physics
 from wireproof.verdict.foreign.shape import judge_shape
 from wireproof.verdict.foreign.soundness import judge_soundness, tell_formula
-from wireproof.verdict.foreign.told import carrier, judge_told
+from wireproof.verdict.foreign.told import bypass, carrier, judge_told, path_mtu
 
 __all__ = ["judge_series"]
 
+_VERBS_PATHS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 _OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
 _MEBI = 1.048576
 _NAMED = 6
@@ -40,6 +44,7 @@ def judge_series(
     kernel TCP unless the series itself says RDMA, or its start excludes TCP and RoCE explains all of it. ``criteria``
     and ``table`` override thresholds and constants. Never raises on any series; PhysicsError for an impossible claim.
     """
+    series = as_stream(series)
     case = Case(series, curve_of(series), criteria or Criteria(), table)
     if link is not None:
         case.bounds = _chosen(case, link, path.strip().lower(), table)
@@ -63,8 +68,14 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of sockets against
     TCP, whatever was claimed; the rest against the claim, or RoCE where only that explains an Ethernet's numbers."""
     verbs, way = _verbs(case.series), carrier(case.series)
+    if way == "rdma":
+        link = _with_path_mtu(case.series, link)
+    past = bypass(case.series, path)
+    if way != "rdma" and (past or (way == "tcp" and path in _VERBS_PATHS)):
+        return _past_the_kernel(case, link, past or f"path {path}", table)
     if way == "rdma" and link.protocol == "tcp" and not over_fabric(link):
-        return _instead(case, bounds_of(carried_by(link, "rdma"), table, verbs=verbs), "judged-as-rdma", "RDMA", path)
+        rdma = _with_path_mtu(case.series, carried_by(link, "rdma"))
+        return _instead(case, bounds_of(rdma, table, verbs=verbs), "judged-as-rdma", "RDMA", path)
     if way == "tcp" and link.protocol not in ("tcp", "shm", "loopback"):
         return _instead(case, bounds_of(carried_by(link, "tcp"), table), "judged-as-tcp", "kernel TCP or UDP", path)
     bounds = bounds_of(link, table, verbs=verbs)
@@ -81,6 +92,25 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
     return roce
+
+
+def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> Bounds:
+    """Sockets in user space: framed as TCP, and as quick as the adapter."""
+    if link.protocol not in ("tcp", "shm", "loopback"):
+        link = carried_by(link, "tcp")
+    bounds = bounds_of(link, table, bypass=True)
+    text = f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's floor"
+    case.add("judged-past-kernel", "note", f"{text} ({time(bounds.floor)} instead)")
+    return bounds
+
+
+def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
+    """The path MTU that the program prints is the one that was used, whatever the interface has."""
+    mtu = path_mtu(series)
+    if mtu is None or link.protocol not in ("rocev2", "infiniband"):
+        return link
+    # Of a RoCE interface the MTU has room for the headers: this one leaves exactly ``mtu``.
+    return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
 
 
 def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
@@ -159,10 +189,10 @@ def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -
 def _held_collective(case: Case) -> None:
     """A collective or ring never passes: within one node it can take just as long as over a quick wire."""
     case.held = False
-    text = (
-        f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of it, and ranks may be "
-        "neighbours on one node"
-    )
+    if far_too_slow(case):
+        return
+    beside = ", and ranks may be neighbours on one node" if neighbours(case.series) else ""
+    text = f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of it{beside}"
     case.add("only-a-floor", "inconclusive", text)
 
 

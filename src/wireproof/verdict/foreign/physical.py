@@ -195,6 +195,9 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
     if case.series.unit_doubt and best.goodput / _MEBI <= most * (1 + tolerance):
         case.add("above-ceiling", "inconclusive", f"{told}{ways}; with MB for MiB it would fit", evidence)
         return
+    if case.unit_wrong:
+        case.add("above-ceiling", "inconclusive", f"{told}{ways}; its unit is in doubt", evidence)
+        return
     pairs = case.series.pairs
     if pairs > 1 and ratio <= pairs * (1 + tolerance):
         text = f"{told}{ways}; {pairs} pairs may have used several links, which the output does not tell"
@@ -273,7 +276,7 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
         return
     header = (case.table or default_table())[f"{link.protocol}.header"].value
     least = _LEAST_FRAME if link.protocol in ("rocev2", "psm3", "efa", "slingshot") else 0.0
-    for row in case.curve.moved:
+    for row in case.curve.moved if not case.unit_wrong else ():
         if row.goodput is None or row.size == 0 or row.size > 4096:
             continue
         messages = row.goodput / row.size
@@ -294,7 +297,7 @@ def _one_pair(case: Case, bounds: Bounds) -> None:
     if case.off or series.traffic not in ("stream", "exchange", "rate") or series.pairs > 1 or series.protocol:
         return
     small = [row for row in case.curve.moved if 0 < row.size <= _SMALL_STREAM and row.goodput]
-    if case.chain or not small:
+    if case.chain or case.unit_wrong or not small:
         return
     slow = bounds.link.protocol in ("tcp", "efa")
     usual = (case.table or default_table())["rate.one_pair_tcp" if slow else "rate.one_pair"].value

@@ -19,6 +19,21 @@ _ODD = 0.05  # beyond rounding: tools take the mean of the ranks' times here and
 _NOISY = 0.3
 _CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
 _SHARP = 0.005
+_UNIT_OFF = 0.04
+_MEBI = 1.048576
+# (bytes by messages / bytes by bandwidth, what was printed)
+_UNITS = (
+    (125e6 / (1 << 20), "the column is in Gb/s under a heading of MB/s or MiB/s"),
+    (125.0, "the column is in Gb/s under a heading of MB/s"),
+    ((1 << 20) / 125e6, "the column is in MB/s under a heading of Gb/s"),
+    (1e6 / 125e6, "the column is in MB/s under a heading of Gb/s"),
+    (_MEBI, "MB and MiB are mixed up"),
+    (1 / _MEBI, "MB and MiB are mixed up"),
+    (8.0, "bytes under a heading of bits"),
+    (1 / 8, "bits under a heading of bytes"),
+    (1000.0, "GB under a heading of MB"),
+    (1 / 1000, "MB under a heading of GB"),
+)
 _ROWS = 3
 _MEBI = 1.048576
 _SHOWN = 5
@@ -93,6 +108,8 @@ def _arithmetic(case: Case) -> None:
             shown = ", ".join(f"{size(at)}: {p:.4g}" for at, p in odd[:_SHOWN])
             text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
             case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
+        elif what.startswith("message rate"):
+            _unit(case, usual)
         elif what.startswith("time x goodput"):
             sharp = [product for _, product, hidden in clear if hidden < _SHARP]
             if len(sharp) >= _ROWS:
@@ -116,6 +133,19 @@ def _factor(case: Case, usual: float) -> None:
             f"and the other is not ({series.formula})"
         )
         case.add("wrong-formula", "warning", text, {"factor": usual})
+
+
+def _unit(case: Case, usual: float) -> None:
+    """Messages x size against the printed bandwidth: they are one number, unless a unit is wrong."""
+    series = case.series
+    known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs, series.processes or 1)} - {0.0}
+    known |= {1 / k for k in known} | {0.5, 2.0}
+    if usual <= 0 or any(abs(usual / k - 1) <= _UNIT_OFF for k in known):
+        return
+    fits = next((said for factor, said in _UNITS if abs(usual / factor - 1) <= _UNIT_OFF), "")
+    text = f"message rate x size is {usual:.4g} times the printed bandwidth{': ' + fits if fits else ''}"
+    case.unit_wrong = True
+    case.add("unit-doubt", "inconclusive", f"{text}; its heading or its unit is wrong", {"factor": usual})
 
 
 def _iterations(case: Case) -> None:

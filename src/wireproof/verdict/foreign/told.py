@@ -6,11 +6,16 @@ import re
 from typing import Literal
 
 from wireproof.model.series import Series
+from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.foreign.case import Case
 
-__all__ = ["carrier", "judge_told"]
+__all__ = ["bypass", "carrier", "judge_told", "path_mtu"]
 
 _NOTES = 40
+_SHOWN = 40
+_BYPASS = "kernel bypass: "  # as wireproof.adapters.bypass writes it
+_MTU = re.compile(r"Mtu ?: (\d{3,4})(?:\[B\])?", re.ASCII)
+_MTUS = (256, 512, 1024, 2048, 4096)
 _LOOPBACK = re.compile(r"(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)(?![\w.-])", re.ASCII)
 _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
     "tcp": "tcp", "sockets": "tcp", "udp": "tcp", "net": "tcp", "verbs": "rdma", "mlx": "rdma", "shm": "shm",
@@ -33,6 +38,22 @@ def carrier(series: Series) -> str:
         return "tcp" if series.protocol == "udp" else series.protocol
     found = _BY_PROVIDER.get(_provider(series), "")
     return "" if found == "shm" else found
+
+
+def bypass(series: Series, path: str) -> str:
+    """The library that carries sockets past the kernel, as the log or the user names it; "" for none."""
+    for note in series.notes[:_NOTES]:
+        if note.startswith(_BYPASS):
+            return note.removeprefix(_BYPASS)[:_SHOWN]
+    return path if path in BYPASSES else ""
+
+
+def path_mtu(series: Series) -> int | None:
+    """The path MTU that perftest prints ("Mtu: 4096[B]"); None when it prints none that there is."""
+    if series.tool != "perftest":
+        return None
+    match = next((found for note in series.notes[:_NOTES] if (found := _MTU.fullmatch(note))), None)
+    return int(match.group(1)) if match is not None and int(match.group(1)) in _MTUS else None
 
 
 def judge_told(case: Case) -> None:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.fuzz.mutate import MUTATIONS
+from tests.fuzz.mutate import MUTATIONS, damaged, seeds_of
 from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from tests.synthetic import World, run_of
 
+from wireproof.adapters import adapter_names
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import WireproofError
 from wireproof.model.frames import FrameReader, assemble
@@ -343,7 +344,28 @@ def _try_topology(data: bytes) -> str:
     return ""
 
 
+@functools.cache
+def _log_seeds() -> list[list[bytes]]:
+    return [seeds for tool in adapter_names() if (seeds := seeds_of(tool))]
+
+
+def _try_log(data: bytes) -> str:
+    from wireproof.cli.judging import Case, judge_text
+    from wireproof.physics.claims import claim_from_text
+    from wireproof.report.judged import encoded
+    from wireproof.report.judged_text import long_text, short_text
+    from wireproof.report.text import Look
+
+    try:
+        series = judge_text(data, "fuzz", Case(link=claim_from_text(("10gbe", "edr", "1gbe")[len(data) % 3])))
+    except WireproofError as error:
+        return _refused(error)
+    shown = "".join(long_text(one, Look()) + short_text(one, Look()) + encoded(one).decode() for one in series)
+    return _shown(shown)
+
+
 TARGETS: dict[str, Target] = {
+    "logs": Target(lambda choice: damaged(choice, choice.choice(_log_seeds())), _try_log),
     "frames": Target(lambda choice: _damaged_frames(choice, choice.randrange(len(_WORLDS))), _try_frames),
     "folders": Target(_damaged_folder, _try_folder),
     "pairs": Target(_damaged_pairs, _try_pairs),

@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
-COUNTS = {"frames": 400, "folders": 250, "pairs": 150, "toml": 1500, "topologies": 4000}
+COUNTS = {"logs": 3000, "frames": 400, "folders": 250, "pairs": 150, "toml": 1500, "topologies": 4000}
 
 
 def _drive(name: str, count: int, seed: int) -> None:

@@ -19,6 +19,7 @@ _NESTS = re.compile(r'"\w{1,60}" ?: ?\{ *$')  # a document that holds another, a
 _DEEPEST = 40
 _LONGEST = 1 << 26  # characters of one document
 _MOST_AMOUNT = 1e18
+_LEAST_AMOUNT = 1e-15
 _WORDS = 80
 
 
@@ -97,7 +98,7 @@ def amount(value: object) -> float | None:
     """A number >= 0 that a benchmark may print; None for all else (a string, nan, negative, 1e300)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if 0 <= value < _MOST_AMOUNT else None
+    return float(value) if value == 0 or _LEAST_AMOUNT < value < _MOST_AMOUNT else None
 
 
 def text(value: object) -> str:

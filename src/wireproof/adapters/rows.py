@@ -14,19 +14,22 @@ PATIENCE = 60
 
 _LONGEST_NUMBER = 32
 _ABSURD = 1e18
+_TINY = 1e-15
 _ALIKE = 5
 _STEPS = tuple(float(f"1e-{digits}") for digits in range(31))
 
 
 def number(text: str) -> float | None:
-    """A decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``, ``0x1``, ``1e300``)."""
+    """A decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``, ``0x1``, ``1e300``,
+    ``1e-320``)."""
     if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:
         return None
     try:
         value = float(text)
     except ValueError:
         return None
-    return value if -_ABSURD < value < _ABSURD else None  # no comparison holds for nan
+    # No comparison holds for nan. What is nearer to zero than any clock or rate is not divided by.
+    return value if value == 0 or _TINY < abs(value) < _ABSURD else None
 
 
 def integer(text: str) -> int | None:

@@ -140,9 +140,9 @@ def command(value: tuple[str, ...], **options: Any) -> int:
     link = _link(options["link"], options["path"], options["mtu"], options["pcie"])
     found = _document(quantity, size, link)
     if options["as_json"]:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        click.echo(json_text(found, indent=2))
     else:
         click.echo(_text(found))
     return 0

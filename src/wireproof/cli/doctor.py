@@ -46,9 +46,9 @@ def command(as_json: bool, no_run: bool) -> int:
         say("trying the transports and every MPI that is found; some seconds each")
         answers = [*(try_transport(kind) for kind in ("null", "tcp")), *try_mpis()]
     if as_json:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
-        click.echo(msgspec.json.format(msgspec.json.encode({"machine": machine, "transports": answers}), indent=2))
+        click.echo(json_text({"machine": machine, "transports": answers}, indent=2))
     else:
         who = "root" if machine.root else "an ordinary user"
         click.echo(f"machine: Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}")

@@ -12,6 +12,7 @@ from wireproof.cli.place import Place
 from wireproof.cli.session import Wish, command_of
 from wireproof.launch.program import shell_line
 from wireproof.model.plan import Point
+from wireproof.report.json_text import json_text
 from wireproof.settings.resolve import Settings
 
 __all__ = ["duration_s", "show"]
@@ -73,7 +74,7 @@ def show(wish: Wish, place: Place, settings: Settings, options: dict[str, Any]) 
             "points": [msgspec.to_builtins(point) for point in points],
             "at_most_s": bound,
         }
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
+        click.echo(json_text(document, indent=1))
         return 0
     argv = (click.get_current_context().find_root().obj or {}).get("argv", ["check"])
     lines = _job_lines(options, argv) if options["slurm"] else []

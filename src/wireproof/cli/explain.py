@@ -25,9 +25,9 @@ def command(code: str | None, as_json: bool) -> int:
 
     entries = [_find(code)] if code else list(CATALOGUE.values())
     if as_json:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
-        click.echo(msgspec.json.format(msgspec.json.encode(entries), indent=2).decode())
+        click.echo(json_text(entries, indent=2))
         return 0
     if code is None:
         width = max(len(name) for name in CATALOGUE)

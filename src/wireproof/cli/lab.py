@@ -90,9 +90,9 @@ def status(name: str | None, as_json: bool) -> int:
     if name and not found:
         raise BadInput(f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}.")
     if as_json:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
-        click.echo(msgspec.json.encode(found, enc_hook=str).decode())
+        click.echo(json_text(found))
     else:
         click.echo("\n".join(map(_describe, found)) or "no lab is up.")
     return 0

@@ -64,9 +64,9 @@ def _list_rules(as_json: bool) -> int:
     from wireproof.lint.catalogue import RULES
 
     if as_json:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
-        click.echo(msgspec.json.format(msgspec.json.encode({"rules": list(RULES.values())}), indent=2).decode())
+        click.echo(json_text({"rules": list(RULES.values())}, indent=2))
         return 0
     width = max(len(code) for code in RULES)
     for code, rule in sorted(RULES.items()):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import click
-import msgspec
 
 from wireproof.cli.bug import BUG, sentence
 from wireproof.files.hostile import open_regular
@@ -20,6 +19,7 @@ from wireproof.lint.finding import Finding
 from wireproof.lint.fix import repaired
 from wireproof.lint.rule import Kind
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.json_text import json_text
 from wireproof.report.names import clean
 
 __all__ = ["Asked", "lint_files", "read"]
@@ -67,7 +67,7 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
         texts[name] = text
         findings += [each for each in found if asked.counts(each)]
     if asked.as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings}), indent=2).decode())
+        click.echo(json_text({"findings": findings}, indent=2))
     else:
         _show(findings, len(texts))
     left = {finding.file for finding in findings}

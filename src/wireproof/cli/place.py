@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wireproof.cli.lab_or_hosts import lab_of
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import Settings
@@ -24,7 +25,6 @@ __all__ = [
     "agent_of",
     "allocated",
     "claimed_link",
-    "lab_of",
     "lab_place",
     "place_of",
     "prefix_of",
@@ -150,20 +150,6 @@ def lab_place(lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClai
     )
 
 
-def lab_of(hosts: tuple[str, ...], name: str | None) -> Lab | None:
-    """The lab named, or the one lab that has all these hosts as nodes."""
-    from wireproof.lab.cluster import find_labs, open_lab
-
-    if name:
-        return open_lab(name)
-    # Seen from inside a node the lab around us looks crashed: its supervisor is in another pid namespace.
-    labs = [one for one in find_labs() if one.state in ("up", "degraded")]
-    having = [one.name for one in labs if one.topology and set(hosts) <= set(one.topology.nodes)]
-    if len(having) > 1:
-        raise BadInput(f"the labs {', '.join(having)} all have these nodes: say which with --lab.")
-    return open_lab(having[0]) if having else None
-
-
 def agent_of(settings: Settings) -> str:
     """The program of ``--launcher``, called like ssh; "" for ssh itself."""
     launcher = settings.launcher.value
@@ -222,7 +208,7 @@ def place_of(settings: Settings, asked: Asked) -> Place:
         raise BadInput(
             f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
         )
-    found = lab_of(hosts, asked.lab)
+    found = lab_of(hosts, asked.lab, settings.launcher.value)
     hosts = hosts or (found.nodes if found else ())
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
@@ -258,7 +244,7 @@ def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place
             " ask for two or more, or give --scheduler none for this machine alone."
         )
     link = claimed_link(settings, asked.mtu, asked.pcie)
-    found = lab_of(hosts, asked.lab)
+    found = lab_of(hosts, asked.lab, settings.launcher.value)
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
     else:

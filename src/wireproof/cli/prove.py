@@ -65,10 +65,11 @@ def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], s
 
 def proving_place(settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None) -> Place:
     """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place too."""
-    from wireproof.cli.place import Place, agent_of, lab_of, lab_place
+    from wireproof.cli.lab_or_hosts import lab_of
+    from wireproof.cli.place import Place, agent_of, lab_place
 
     hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
-    found = lab_of(hosts, lab) if hosts or lab else None
+    found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
     said = (how,) if how else ()
     if found is not None:
         place = lab_place(found, hosts or found.nodes, nic=settings.nic.value, link=link)

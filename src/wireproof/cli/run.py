@@ -177,12 +177,12 @@ def _list(tool: str, as_json: bool) -> int:
         find_recipe(tool)
     recipes = recipes_of(tool)
     if as_json:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
         rows = [
             {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why} for one in recipes
         ]
-        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        click.echo(json_text(rows, indent=2))
         return 0
     for one in recipes:
         what = one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}"
@@ -251,10 +251,10 @@ def _dry_run(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]
     prepared = prepare_run(recipe, asked, place, folder="")
     title = title_of(recipe, prepared, options)
     if options["as_json"]:
-        import msgspec
+        from wireproof.report.json_text import json_text
 
         document = recipe_document(prepared, title)
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        click.echo(json_text(document, indent=2))
     else:
         click.echo("\n".join(recipe_lines(prepared, title)))
     return 0

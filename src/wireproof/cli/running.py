@@ -24,6 +24,7 @@ from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
+from wireproof.report.json_text import json_text
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
@@ -196,7 +197,7 @@ def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
     click.echo(verdict.upper())
 
 
-def _document(prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> bytes:
+def _document(prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> str:
     document = {
         "schema": SCHEMA,
         "verdict": verdict,
@@ -207,7 +208,7 @@ def _document(prepared: Prepared, title: str, proved: Proved, judged: list[Judge
         "traffic": proved.traffic,
         "series": judged,
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2)
+    return json_text(document, indent=2)
 
 
 def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
@@ -230,7 +231,7 @@ def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, 
     judged = _judged(proved, place, path_of(asked.fabric, recipe))
     verdict = overall(proved.judgement.verdict, judged)
     if as_json:
-        click.echo(_document(prepared, title, proved, judged, verdict).decode())
+        click.echo(_document(prepared, title, proved, judged, verdict))
     else:
         _tell(proved, judged, verdict)
     return status_of(verdict)

@@ -15,7 +15,7 @@ from typing import Any
 
 from wireproof import __version__
 from wireproof.files.hostile import replace_file
-from wireproof.report.names import clean
+from wireproof.report.names import clean, harmless
 from wireproof.report.section import Section, label, worst
 from wireproof.report.views import SectionView, view
 
@@ -27,7 +27,7 @@ def render(sections: list[Section], title: str) -> str:
     if not sections:
         raise ValueError("a report needs at least one run")
     views = [view(section, i) for i, section in enumerate(sections, 1)]
-    plots = [item for one in views for item in one.items]
+    plots = [_harmless_inside(item) for one in views for item in one.items]
     scripts = _scripts() if plots else []
     page: str = _template().render(
         title=clean(title),
@@ -41,6 +41,18 @@ def render(sections: list[Section], title: str) -> str:
         scripts=[_safe(script) for script in scripts],
     )
     return page
+
+
+def _harmless_inside(value: Any) -> Any:
+    """Labels and tooltips of the plots: the same characters could fool a reader there."""
+    match value:
+        case str():
+            return harmless(value)
+        case list() | tuple():
+            return [_harmless_inside(one) for one in value]
+        case dict():
+            return {_harmless_inside(key): _harmless_inside(one) for key, one in value.items()}
+    return value
 
 
 def write(path: Path, html: str) -> Path:
@@ -60,6 +72,11 @@ def _when(sections: list[Section]) -> str:
     return ". ".join(part for part in (started[0] if started else "", "; ".join(hosts)) if part)
 
 
+def _harmless(value: Any) -> Any:
+    """Every text that a template shows, whoever forgot to clean it; our own markup is left as it is."""
+    return harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
 @cache
 def _template() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -67,6 +84,7 @@ def _template() -> Any:
     environment = Environment(
         loader=PackageLoader("wireproof.report", "page"),
         autoescape=True,
+        finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

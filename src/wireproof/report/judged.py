@@ -13,6 +13,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
+from wireproof.report.json_text import json_text
 
 __all__ = ["VERSION", "FileError", "JudgedSeries", "JudgementDocument", "encoded", "joined", "json_schema"]
 
@@ -83,12 +84,7 @@ def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> Ju
 
 def encoded(value: msgspec.Struct) -> bytes:
     """JSON of one object; what is not finite becomes null. Non-ASCII is escaped, so that no terminal can be fooled."""
-    text = msgspec.json.encode(value)
-    if text.isascii() and b"\x7f" not in text:
-        return text
-    import json
-
-    return json.dumps(msgspec.json.decode(text), ensure_ascii=True).replace("\x7f", "\\u007f").encode()
+    return json_text(value).encode()
 
 
 def json_schema() -> dict[str, Any]:

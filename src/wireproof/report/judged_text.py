@@ -33,7 +33,7 @@ def _curve(judged: JudgedSeries, look: Look) -> str:
         goodput = point.goodput_bytes_per_s
         if goodput is None and time and point.hrt_ns:
             goodput = point.message_bytes / time * 1e9
-        if goodput is not None and point.message_bytes:
+        if goodput is not None and math.isfinite(goodput) and point.message_bytes:
             best[point.message_bytes] = max(goodput / judged.directions, best.get(point.message_bytes, 0.0))
     if len(best) < 4 or len(best) > _WIDEST_CURVE:
         return ""

@@ -30,6 +30,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.report.group_rows import group_row
+from wireproof.report.json_text import escaped
 from wireproof.report.traffic import Flow, flows
 
 __all__ = [
@@ -218,7 +219,7 @@ def to_json(
     import json
 
     whole = plain(document(run, judgement, limits, criteria, located))
-    return json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
+    return escaped(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True)) + "\n"
 
 
 def json_schema() -> dict[str, Any]:

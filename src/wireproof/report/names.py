@@ -6,12 +6,14 @@ Every renderer passes each foreign string through :func:`clean` before a person 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["clean", "fold", "natural"]
+__all__ = ["clean", "fold", "harmless", "natural"]
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_PLAIN = re.compile(r"[\t\n -~]*", re.ASCII)
 _MARKS = frozenset({"Mn", "Me"})
 
 
@@ -36,6 +38,18 @@ def clean(text: object, limit: int = 400) -> str:
             out.append(char)
     line = " ".join("".join(out).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def harmless(text: str) -> str:
+    """``text`` with its length and white space, and what could fool a reader as visible escapes."""
+    if text.isascii() and _PLAIN.fullmatch(text):
+        return text
+    return "".join(
+        char.encode("unicode_escape", "backslashreplace").decode("ascii")
+        if unicodedata.category(char) in _UNSAFE and char not in "\t\n"
+        else char
+        for char in text
+    )
 
 
 def fold(names: Iterable[str], limit: int = 400) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from wireproof.model.series import Series
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.report import quantity
+from wireproof.report.json_text import json_text
 from wireproof.report.names import clean, natural
 
 __all__ = ["SCHEMA", "document", "lines"]
@@ -41,7 +42,7 @@ def document(
         "series": msgspec.to_builtins(list(series)),
         "notes": list(said),
     }
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+    return json_text(whole, indent=2).encode() + b"\n"
 
 
 def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
 
@@ -159,10 +160,15 @@ class PairTable:
             self._database.execute(f"DROP TABLE {name}")
 
 
-def _reader(path: Path) -> str:
+_PACKED = {".gz": "gzip", ".zst": "zstd"}
+
+
+def _reader(path: Path, descriptor: int) -> str:
+    """By descriptor: in a path DuckDB takes ``*`` and ``[`` for patterns, and ``s3:`` for another machine."""
+    source = f"'/proc/self/fd/{descriptor}'"
     if path.suffix.lower() in (".parquet", ".pq"):
-        return f"read_parquet({_literal(str(path))})"
-    return f"read_csv({_literal(str(path))}, header = true)"
+        return f"read_parquet({source})"
+    return f"read_csv({source}, header = true, compression = '{_PACKED.get(path.suffix.lower(), 'none')}')"
 
 
 def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
@@ -177,11 +183,10 @@ def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, s
     return origin, target, _column(names, _ROUND), value
 
 
-def _create(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[Metric, tuple[str, ...], int]:
-    described = database.execute(f"DESCRIBE SELECT * FROM {_reader(path)}").fetchall()  # noqa: S608  quoted literal
+def _create(database: duckdb.DuckDBPyConnection, path: Path, source: str) -> tuple[Metric, tuple[str, ...], int]:
+    described = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  a descriptor
     origin, target, number, value = _chosen([row[0] for row in described], path)
     metric, factor = _VALUES[_plain(value)]
-    source = f"{_reader(path)}"
     o, t, v = _quoted(origin), _quoted(target), _quoted(value)
     listed = database.execute(
         f"SELECT DISTINCT n::VARCHAR FROM (SELECT DISTINCT {o} AS n FROM {source} UNION SELECT DISTINCT {t} FROM"  # noqa: S608
@@ -220,15 +225,21 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
     """
     import duckdb
 
-    if not path.is_file():
-        raise BadInput(f"{path} is not a file: give a Parquet or CSV table of pairs, or a folder of a check.")
-    with tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table of pairs, or a"
+            " folder of a check."
+        ) from error
+    with file, tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT, "temp_directory": scratch, "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
         }  # fmt: skip
         try:
             with duckdb.connect(config=config) as database:
-                metric, nodes, rows = _create(database, path)
+                metric, nodes, rows = _create(database, path, _reader(path, file.fileno()))
                 if rows == 0:
                     raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
                 yield PairTable(database, metric, nodes, rows)

@@ -1,0 +1,45 @@
+"""JSON as it is printed: ASCII only, so that no terminal can be fooled by a name that a host or a file gave."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+__all__ = ["escaped", "json_text"]
+
+_BEYOND = re.compile(r"[^\n -~]")
+
+
+def json_text(value: object, *, indent: int = 0) -> str:
+    """One JSON value as text. What is not finite becomes null; a byte that is no UTF-8 (a file's name) is spelled."""
+    try:
+        data = msgspec.json.encode(value, enc_hook=str)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_encodable(msgspec.to_builtins(value, enc_hook=str)))
+    return escaped((msgspec.json.format(data, indent=indent) if indent else data).decode())
+
+
+def escaped(text: str) -> str:
+    r"""JSON with every character beyond printable ASCII as ``\uXXXX``; such characters stand inside of strings only."""
+    return text if text.isascii() and "\x7f" not in text else _BEYOND.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 1 << 16:
+        return f"\\u{code:04x}"
+    code -= 1 << 16
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case list() | tuple():
+            return [_encodable(one) for one in value]
+        case dict():
+            return {_encodable(key): _encodable(one) for key, one in value.items()}
+    return value

@@ -1,0 +1,140 @@
+"""Frames, logs and tables with numbers that nobody measures: refused with the line, never believed, never a crash."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.fuzz.targets import _document
+from tests.synthetic import World, run_of
+
+from wireproof.adapters import read
+from wireproof.adapters.rows import number
+from wireproof.cli import main
+from wireproof.model.errors import BadInput
+from wireproof.model.frames import BadFrame, decode_frame
+from wireproof.model.sound import unsound
+from wireproof.store.load import load_document, load_run
+from wireproof.store.pair_table import open_pairs
+
+RUN = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
+POINT = json.loads(msgspec.json.encode(RUN.points[2]))
+
+
+def _with(path: str, value: str) -> bytes:
+    """The frame with a raw JSON value in one place."""
+    frame = json.loads(json.dumps(POINT))
+    inside: Any = frame
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    for step in way:
+        inside = inside[step]
+    inside[last] = "@@"
+    return json.dumps(frame).replace('"@@"', value).encode()
+
+
+HOSTILE = [
+    ("pairs.0.batch_ns.3", "5e-324"), ("pairs.0.batch_ns.0", "-1.0"), ("pairs.0.batch_ns.0", "1e300"),
+    ("pairs.0.estimate.median_ns", "1e-320"), ("pairs.0.estimate.high_ns", "0"), ("pairs.0.estimate.low_ns", "1e18"),
+    ("pairs.0.messages_forward", "-1"), ("pairs.0.payload_forward_bytes", "18446744073709551616"),
+    ("message_bytes", "-8"), ("message_bytes", "18446744073709551616"), ("pairs.0.origin", "4294967296"),
+    ("elapsed_ns", "-0.5"), ("elapsed_ns", "1e999"), ("elapsed_ns", "NaN"), ("id", "-1"),
+    ("pairs.0.operations_per_batch", "1" + "0" * 400), ("witness.0.interval_ns", "-3"), ("witness.0.rank", "-1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value"), HOSTILE)
+def test_a_frame_with_a_number_that_cannot_be_is_refused(path: str, value: str) -> None:
+    assert decode_frame(_with(path, json.dumps(_at(path))))
+    with pytest.raises(BadFrame):
+        decode_frame(_with(path, value))
+
+
+def _at(path: str) -> Any:
+    inside: Any = POINT
+    for step in path.split("."):
+        inside = inside[int(step) if step.isdigit() else step]
+    return inside
+
+
+@pytest.mark.parametrize("value", ["-1", "18446744073709551616"])
+def test_a_counter_is_a_count(value: str) -> None:
+    counters = '{"net/hsn0/tx_bytes": [0, %s]}'
+    assert decode_frame(_with("witness.0.counters", counters % "18446744073709551615"))
+    with pytest.raises(BadFrame, match="counters"):
+        decode_frame(_with("witness.0.counters", counters % value))
+
+
+def _store(folder: Path, document: dict[str, Any], frames: list[bytes]) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "frames.jsonl").write_bytes(b"\n".join(frames) + b"\n")
+    return folder
+
+
+def test_a_folder_with_such_a_frame_is_bad_input_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stored number that cannot be is bad input, with the file and the line."""
+    good = [msgspec.json.encode(one) for one in (RUN.open, *RUN.hosts)]
+    folder = _store(tmp_path / "run", _document(0), [*good, _with("pairs.0.batch_ns.3", "5e-324")])
+    with pytest.raises(BadInput, match=r"frames.jsonl, line 4: .*pairs\[0\]\.batch_ns is 5e-324"):
+        load_run(folder)
+    assert main(["locate", str(folder)]) == 2
+    assert "line 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("claim.link.rate_bits_per_s", -1), ("claim.link.mtu", -1), ("claim.hosts.0.rank", 1 << 40), ("plan.seed", -1),
+     ("plan.points.0.message_bytes", 1 << 70)],
+)  # fmt: skip
+def test_a_document_with_a_number_that_cannot_be_is_refused(tmp_path: Path, path: str, value: float) -> None:
+    document = json.loads(json.dumps(_document(0)))
+    inside: Any = document
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    for step in way:
+        inside = inside[step]
+    inside[last] = value
+    with pytest.raises(BadInput, match=r"run.json has a number that cannot be"):
+        load_document(_store(tmp_path / "run", document, []))
+
+
+def test_good_runs_are_sound() -> None:
+    for world in (World(), World(link="edr", mtu=None, driver="mlx5"), World(path="shm", nodes=3)):
+        assert unsound(run_of(world)) == ""
+
+
+@pytest.mark.parametrize("text", ["1e-320", "5e-324", "1e-200", "-1e-300", "nan", "inf", "1e300"])
+def test_a_number_nearer_to_zero_than_any_clock_is_no_number(text: str) -> None:
+    assert number(text) is None
+    assert number("0.00") == 0.0
+
+
+def test_a_row_with_such_a_time_is_no_row_and_costs_no_other_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{1 << power}   {1.9 + power / 100}\n" for power in range(8))
+    head = "# OSU MPI Latency Test v7.4\n# Size       Latency (us)\n"
+    (tmp_path / "good.log").write_text(head + rows, encoding="utf-8")
+    (tmp_path / "bad.log").write_text(head + rows.replace("1.92", "1e-320"), encoding="utf-8")
+    assert main(["judge", str(tmp_path), "--link", "edr"]) in (1, 3)
+    told = capsys.readouterr()
+    assert "2 series in 2 files" in told.out
+    (series,) = read((tmp_path / "bad.log").read_bytes(), "bad")
+    assert all(point.hrt_ns is None or point.hrt_ns > 1 for point in series.points)
+
+
+def test_a_file_with_a_pattern_in_its_name_is_that_file(tmp_path: Path) -> None:
+    text = "origin,target,mb_per_s\na,b,{0}\nb,a,{0}\n"
+    (tmp_path / "c_1.csv").write_text(text.format(1), encoding="utf-8")
+    (tmp_path / "c_2.csv").write_text(text.format(2), encoding="utf-8")
+    for name in ("c_*.csv", "c_[12].csv", "c_?.csv", "it's;.csv"):
+        (tmp_path / name).write_text(text.format(7), encoding="utf-8")
+        with open_pairs(tmp_path / name) as table:
+            assert table.rows == 2
+            assert set(table.sample(9).value) == {7e6}
+    with pytest.raises(BadInput), open_pairs(tmp_path / "c_9*.csv"):
+        pass

@@ -22,7 +22,7 @@ from wireproof.instrument.measure import Outcome, measure
 from wireproof.launch.command import provenance
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Policy
-from wireproof.model.record import Close, Frame, Open, PointRecord, Start
+from wireproof.model.record import Close, EngineError, Frame, Open, PointRecord, Start
 from wireproof.store.load import load_document, load_run
 
 pytestmark = pytest.mark.engine
@@ -47,6 +47,14 @@ def run(kind: str, out: Path, mark: str = "", the_plan: Plan | None = None, **op
 
 def ids(outcome: Outcome) -> list[int]:
     return [point.id for point in outcome.run.points]
+
+
+def test_what_is_observed_beside_the_engine_is_kept_with_its_frames(tmp_path: Path, mark: str) -> None:
+    late = EngineError(code="wire-late", message="the lab's wire fell behind")
+    outcome = run("healthy", tmp_path / "out", mark, observed=lambda: (late,))
+    assert outcome.complete
+    assert outcome.run.errors == [late]
+    assert load_run(tmp_path / "out") == outcome.run
 
 
 def test_a_healthy_run_is_whole_and_reads_back_the_same(tmp_path: Path, mark: str) -> None:

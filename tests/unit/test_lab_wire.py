@@ -6,16 +6,21 @@ import dataclasses
 import struct
 from pathlib import Path
 
+import msgspec
 import pytest
+from tests.synthetic import World, run_of
 
+from wireproof.cli.lab_wire import wire_observer
 from wireproof.lab import commands
 from wireproof.lab.errors import LabError
 from wireproof.lab.links import claimed_link
 from wireproof.lab.wire import WireStatus, fallen_behind, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.errors import BadInput
+from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology, check_topology, most_wire_rate, parse_topology
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
+from wireproof.verdict import judge
 
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'
 HSN = Network(name="hsn", device="hsn0", subnet="10.20.1.0/24", rate="1gbit")
@@ -182,3 +187,31 @@ def test_a_wire_that_fell_behind_says_so_and_a_little_lateness_is_none() -> None
     assert "30 of 2000 frames were more than 1 ms late (at most 7 ms)" in said
     assert "fell behind" in fallen_behind(None, status(frames=1000, starved=20))
     assert fallen_behind(None, status(frames=0)) == ""
+
+
+class FakeLab:
+    """A lab whose wire has counted so much."""
+
+    def __init__(self, *seen: WireStatus | None) -> None:
+        self._seen = iter(seen)
+
+    def wire_status(self) -> WireStatus | None:
+        return next(self._seen)
+
+
+def test_a_measurement_over_a_late_wire_is_said_to_be_one() -> None:
+    observe = wire_observer(FakeLab(status(frames=0), status(frames=1000, late=500)))  # type: ignore[arg-type]
+    (error,) = observe()
+    assert error.code == "wire-late"
+    assert "500 of 1000 frames" in error.message
+    assert wire_observer(FakeLab(status(frames=10, late=10), status(frames=1000, late=10)))() == ()  # type: ignore[arg-type]
+    assert wire_observer(FakeLab(None))() == ()  # type: ignore[arg-type]
+    assert wire_observer(None)() == ()
+
+
+def test_a_late_wire_is_a_warning_and_passes_nothing_that_did_not() -> None:
+    late = EngineError(code="wire-late", message="the lab's wire fell behind")
+    run = run_of(World())
+    with_warning = judge(msgspec.structs.replace(run, errors=[late]))
+    assert [one.severity for one in with_warning.findings if one.code == "wire-late"] == ["warning"]
+    assert with_warning.verdict == judge(run).verdict

@@ -16,6 +16,7 @@ import msgspec
 from wireproof.cli.absent import absent, nobody, unfit
 from wireproof.cli.campaign import GOES_ON, Carried, carry_out
 from wireproof.cli.delivery import say
+from wireproof.cli.lab_wire import wire_observer
 from wireproof.cli.place import Place
 from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.measure import Outcome, measure
@@ -260,6 +261,7 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
                 on_frame=show,
                 deadline_s=_left_s(wish),
                 resume=wish.resume or (begun and wish.out is not None),
+                observed=wire_observer(place.lab),
             )
 
     return started(ways, place, run, say)

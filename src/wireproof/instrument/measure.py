@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ from wireproof.model.document import Ended, RunDocument
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.plan import Plan
-from wireproof.model.record import Close, Frame, Open, PointRecord, Start
+from wireproof.model.record import Close, EngineError, Frame, Open, PointRecord, Start
 from wireproof.model.run import Provenance, Run
 
 __all__ = ["Outcome", "measure"]
@@ -81,6 +82,13 @@ class _Recorder:
         finally:
             for foreign in self._reader.take_talk():
                 self._keep_talk(foreign + b"\n")
+
+    def note(self, errors: Sequence[EngineError]) -> None:
+        """Keep what was observed beside the engine; a full disk loses it, not the run."""
+        for error in errors:
+            self.frames.append(error)
+            with contextlib.suppress(DiskFull):
+                self.folder.append(msgspec.json.encode(error))
 
     def _keep_talk(self, data: bytes) -> None:
         self.folder.log(data)
@@ -209,10 +217,12 @@ def measure(
     deadline_s: float | None = None,
     resume: bool = False,
     node: Path | None = None,
+    observed: Callable[[], Sequence[EngineError]] = tuple,
 ) -> Outcome:
     """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private temporary one).
 
-    ``on_frame`` is called for each frame as it comes. Ctrl-C ends the tree and returns what was sealed
+    ``on_frame`` is called for each frame as it comes, ``observed`` once at the end: what somebody beside the engine has
+    seen, kept with the frames. Ctrl-C ends the tree and returns what was sealed
     (``ending.ended == "interrupted"``); so do a lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use
     and ``CouldNotMeasure`` when nothing could be started or recorded at all. Leaves no process behind.
     """
@@ -225,6 +235,7 @@ def measure(
         recorder = _Recorder(_remaining(plan, folder), folder, on_frame, deadline_s)
         with _CtrlC():
             ending, status = _start_and_run(recorder, document, command, guard)
+            recorder.note(observed())
             return _finish(document, folder, recorder, ending, status)
     finally:
         folder.close()

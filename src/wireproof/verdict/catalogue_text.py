@@ -301,4 +301,9 @@ next: Check what was negotiated (ethtool, ibstat), or correct --link.
 means: The path lost or held packets during the measurement.
 detected: Retransmission, drop or pause counters rose.
 next: Look at cable, flow control (PFC), buffers and MTU along the path.
+
+# wire-late: The lab's own wire fell behind
+means: The process that carries a virtual cluster's frames had no processor in time: its links were slower than stated.
+detected: More than 0.1 % of the frames were handed over, or taken from an idle line, over 1 ms after they were due.
+next: Measure when the machine is quiet, with fewer pairs at once, a lower rate or a larger MTU (docs/lab.md).
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from wireproof.model.finding import Severity
 from wireproof.model.record import EngineError, Nic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue import CATALOGUE
@@ -70,6 +71,11 @@ _ERROR_CODES = {
 }  # fmt: skip
 
 
+_ERROR_SEVERITIES: dict[str, Severity] = {
+    "payload-corrupt": "fail", "library-mismatch": "fail", "wire-late": "warning",
+}  # fmt: skip
+
+
 def error_code(error: EngineError) -> str:
     """Our code for an engine's: its own when we have it, else by its words, else ``engine-error``."""
     key = error.code.lower().replace("_", "-")
@@ -83,10 +89,10 @@ def _errors(ctx: Context) -> list[Issue]:
     for error in ctx.run.errors:
         code = error_code(error)
         who = _RUN if error.rank is None else ctx.name(error.rank)
-        severity = "fail" if code in ("payload-corrupt", "library-mismatch") else "inconclusive"
+        severity = _ERROR_SEVERITIES.get(code, "inconclusive")
         where = "" if error.id is None else f" (point {error.id})"
         text = f"{error.message or error.code}{where}"
-        issues.append(Issue(code, severity, who, text, {"engine_code": error.code}, error.id))  # type: ignore[arg-type]
+        issues.append(Issue(code, severity, who, text, {"engine_code": error.code}, error.id))
     return issues
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from wireproof.cli.place import Place
+from wireproof.cli.proving import Companion, Proved, run_proved
 from wireproof.lab import Lab, find_labs, up
 from wireproof.lab.state import find_holders, state_root
 from wireproof.launch.engines import find_program
@@ -115,6 +117,18 @@ def stream_rate(lab: Lab, sender: str, receiver: str, network: str = "hsn", size
         with contextlib.suppress(ProcessLookupError):
             serve.terminate()
         serve.communicate()
+
+
+def stream_proved(lab: Lab, where: Place, size: int) -> Proved:
+    """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's file."""
+    address = lab.node_address("n2", lab.topology.networks[0].name)
+    file = lab.folder / "port"
+    serve = ("sh", "-c", 'exec "$0" "$1" receive "$2" > "$3"', sys.executable, str(STREAM), address, str(file))
+    send = 'exec "$0" "$1" send "$2" "$(head -n1 "$3")" "$4"'
+    argv = ("sh", "-c", send, sys.executable, str(STREAM), address, str(file), str(size))
+    proved = run_proved(argv, where, companions=[Companion("n2", serve)], echo=False)
+    assert proved.exit_status == 0
+    return proved
 
 
 def reaches(lab: Lab, sender: str, receiver: str, rate: float, size: int = 64 << 20) -> bool:

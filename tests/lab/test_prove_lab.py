@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.lab.conftest import STREAM, Build, say
+from tests.lab.conftest import Build, say, stream_proved
 
 from wireproof.cli.place import Place, lab_place
 from wireproof.cli.proving import Companion, Proved, run_proved
@@ -107,7 +107,7 @@ def test_the_witness_agrees_with_the_switch(build: Build) -> None:
     """Within 0.5 % of what the lab counts on the other end of the cable, in each direction."""
     lab = build()
     before = {node: switch_bytes(lab, node) for node in lab.nodes}
-    proved = _stream(lab, place(lab), 200 << 20)
+    proved = stream_proved(lab, place(lab), 200 << 20)
     after = {node: switch_bytes(lab, node) for node in lab.nodes}
     for node in lab.nodes:
         seen = port(proved, node, "hsn0")
@@ -116,21 +116,9 @@ def test_the_witness_agrees_with_the_switch(build: Build) -> None:
             assert way.bytes == pytest.approx(lab_own, rel=0.005, abs=2000)
 
 
-def _stream(lab: Lab, where: Place, size: int) -> Proved:
-    """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's file."""
-    address = lab.node_address("n2", lab.topology.networks[0].name)
-    file = lab.folder / "port"
-    serve = ("sh", "-c", 'exec "$0" "$1" receive "$2" > "$3"', sys.executable, str(STREAM), address, str(file))
-    send = 'exec "$0" "$1" send "$2" "$(head -n1 "$3")" "$4"'
-    argv = ("sh", "-c", send, sys.executable, str(STREAM), address, str(file), str(size))
-    proved = run_proved(argv, where, companions=[Companion("n2", serve)], echo=False)
-    assert proved.exit_status == 0
-    return proved
-
-
 def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(build: Build) -> None:
     lab = build()
-    proved = _stream(lab, place(lab), 50 << 20)
+    proved = stream_proved(lab, place(lab), 50 << 20)
     assert (proved.judgement.proof, proved.judgement.verdict) == ("unproven", "inconclusive")
     assert "traffic-no-number" in codes(proved)
     assert port(proved, "n1", "hsn0").tx.bytes == pytest.approx(50 << 20, rel=0.05)

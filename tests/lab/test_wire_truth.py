@@ -1,0 +1,110 @@
+"""What our own instruments read over a wire of known rate, latency and loss: never more than it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.verb import document, wireproof
+from tests.lab.conftest import Build, lab_name, stream_proved
+
+from wireproof.cli.place import lab_place
+from wireproof.lab.wire import wire_obstacle
+
+pytestmark = [
+    pytest.mark.netns,
+    pytest.mark.mpi,
+    pytest.mark.skipif(bool(wire_obstacle()), reason=f"netns: {wire_obstacle()}"),
+]
+
+TOPOLOGY = """
+nodes = 2
+wire = "store-and-forward"
+
+[[network]]
+name = "hsn"
+device = "hsn0"
+rate = "{rate}"
+subnet = "10.20.1.0/24"
+"""
+CEILING = 1448 / 1538  # of the line: headers, frame check, preamble and gap, MTU 1500, TCP time stamps
+TOLERANCE = 1.02
+RATES = {"10mbit": 10e6, "100mbit": 100e6, "1gbit": 1e9}
+SIZES = {"10mbit": "8,1KiB,16KiB,64KiB", "100mbit": "8,1KiB,16KiB,64KiB,256KiB", "1gbit": "8,1KiB,16KiB,256KiB,1MiB"}
+
+
+@pytest.fixture
+def wired(tmp_path: Path) -> Iterator[Any]:
+    """Brings up one lab with what is asked of its wire."""
+    names: list[str] = []
+
+    def make(rate: str, *options: str) -> str:
+        names.append(lab_name())
+        file = tmp_path / f"{names[-1]}.toml"
+        file.write_text(TOPOLOGY.format(rate=rate))
+        built = wireproof("lab", "up", file, "--name", names[-1], *options)
+        assert built.returncode == 0, built.stderr
+        return names[-1]
+
+    yield make
+    for name in names:
+        assert wireproof("lab", "down", name).returncode == 0
+
+
+def measured(lab: str, pattern: str, sizes: str, *options: str) -> Any:
+    found = document(
+        wireproof("measure", pattern, "--lab", lab, "--hosts", "n1,n2", "--sizes", sizes, "--json", *options)
+    )
+    assert len(found["results"]) == len(sizes.split(",")), found["findings"]
+    return found
+
+
+def surely(result: Any) -> float:
+    """Goodput that the result claims at least, bytes/s: its number, or the low end where it is not stable."""
+    if result["unit"] == "bytes_per_s":
+        return float(result["value"] if result["label"] == "stable" else result["low"])
+    return float(result["message_bytes"] / (result["value"] if result["label"] == "stable" else result["high"]) * 1e9)
+
+
+@pytest.mark.parametrize("transport", ["mpi", "tcp"])
+@pytest.mark.parametrize("rate", RATES)
+def test_no_size_is_above_its_ceiling(wired: Any, rate: str, transport: str) -> None:
+    lab = wired(rate)
+    ceiling = RATES[rate] / 8 * CEILING
+    for pattern in ("stream", "pingpong"):
+        found = measured(lab, pattern, SIZES[rate], "--transport", transport)
+        assert found["limits"]["attainable_bytes_per_s"] == pytest.approx(ceiling)
+        assert [one["message"] for one in found["findings"] if one["code"] == "above-ceiling" and
+                one["severity"] == "fail"] == []  # fmt: skip
+        for result in found["results"]:
+            assert surely(result) <= TOLERANCE * ceiling, result
+        largest = max(found["results"], key=lambda one: one["message_bytes"])
+        assert largest["proof"] == "on-wire"
+
+
+def test_small_messages_take_their_time_on_the_wire(wired: Any) -> None:
+    """8 B of a ping-pong are one frame of 98 B on each of two lines; a token bucket lets them pass for nothing."""
+    found = measured(wired("10mbit"), "pingpong", "8", "--transport", "tcp")
+    (result,) = found["results"]
+    assert result["value"] >= 2 * (52 + 8 + 14 + 24) * 8 / 10e6 * 1e9
+
+
+def test_planted_latency_is_found(wired: Any) -> None:
+    """L14: 250 us on each way of a 1 Gb/s link passed, because nothing limited latency from above."""
+    found = measured(wired("1gbit", "--latency", "250us"), "pingpong", "8,1KiB", "--transport", "tcp")
+    assert found["verdict"] != "pass"
+    slow = [one for one in found["findings"] if one["code"] == "slow-start"]
+    assert slow, found["findings"]
+    assert all(one["value"] >= 250_000 for one in found["results"])
+
+
+@pytest.mark.engine
+def test_planted_loss_is_found(build: Build) -> None:
+    """L11: 0.2 % loss passed with 180 segments sent again and no word of them."""
+    lossy = build(2, wire="store-and-forward", loss="0.2%")
+    judgement = stream_proved(lossy, lab_place(lossy, lossy.nodes), 16 << 20).judgement
+    severities = {one.code: one.severity for one in judgement.reasons}
+    assert severities.get("traffic-retransmits") == "warning", severities
+    assert sum(lossy.switch_counters(node, "hsn").tx_lost for node in lossy.nodes) > 0

@@ -89,8 +89,14 @@ def _port(entries: Sequence[Entry]) -> Crossed:
     parts = _parts(entries)
     if whole is None or whole.bytes is None:
         return parts if parts.bytes is not None else _lost(entries)
+    complete = True
+    if whole.quality == "lower-bound":
+        rest = _port([entry for entry in entries if entry is not whole])
+        if rest.bytes is not None and rest.bytes > whole.bytes:
+            return rest
+        complete = rest.bytes is not None and rest.complete  # what else is counted says that no more crossed
     inside = parts.bytes if whole.level == "wire" and parts.complete else None
-    found = _single(whole, by=_apart(whole.bytes, parts), inside=inside)
+    found = replace(_single(whole, by=_apart(whole.bytes, parts), inside=inside), complete=complete)
     # A driver's own statistics are too costly to be read many times a second: the peak is that of the parts.
     return found if found.peak_bytes_per_s is not None else replace(found, peak_bytes_per_s=parts.peak_bytes_per_s)
 
@@ -136,8 +142,9 @@ def _part(entries: Sequence[Entry]) -> Crossed | None:
 
 def _single(entry: Entry, *, by: tuple[tuple[Carrier, float], ...], inside: float | None = None) -> Crossed:
     return Crossed(
-        entry.bytes, entry.packets, entry.background, entry.peak_bytes_per_s, entry.level, entry.quality, inside=inside,
-        by=by, counters=tuple(entry.counters), wrap_bytes=entry.wrap_bytes, remark=entry.remark,
+        entry.bytes, entry.packets, entry.background, entry.peak_bytes_per_s, entry.level, entry.quality,
+        complete=entry.quality != "lower-bound", inside=inside, by=by, counters=tuple(entry.counters),
+        wrap_bytes=entry.wrap_bytes, remark=entry.remark,
     )  # fmt: skip
 
 

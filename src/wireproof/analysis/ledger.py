@@ -135,14 +135,14 @@ class _Port:
             bytes=max(0.0, sum(rise.count or 0 for rise in rises.values()) * row.unit - background),
             background=background, peak_bytes_per_s=sum(peaks) * row.unit if peaks else None,
             counters=list(rises), refresh_ms=refresh,
-            wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 else None,
+            wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 and not row.pegs else None,
         )  # fmt: skip
 
     def _quality(self, row: Row, *, wrapped: bool, late: bool, silent: bool) -> tuple[Quality, str]:
         if wrapped:
             return "wrapped", "wrapped once"
         if silent:
-            return "exact", SILENT
+            return row.quality if row.quality == "lower-bound" else "exact", SILENT
         if late:
             return "stale", f"refreshed every {row.refresh_ms:g} ms"
         if row.payload_only or row.quality != "exact":

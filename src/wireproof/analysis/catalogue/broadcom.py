@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev
+from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev, of_the_port
 from wireproof.analysis.catalogue.row import Family
 
 __all__ = ["BROADCOM"]
@@ -11,14 +11,16 @@ BNXT = Family(
     name="Broadcom NetXtreme-C and -E, Thor (bnxt_en, bnxt_re)",
     drivers=("bnxt_en", "bnxt_re*"),
     rows=(
-        ethtool(
-            "tx_bytes",
-            "rx_bytes",
-            "linux drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_port_stats_arr: the port's statistics, "
-            "which "
-            "bnxt_hwrm_port_qstats asks for once in stats-block-usecs (1 s; bnxt.c bnxt_timer)",
-            refresh_ms=1000.0,
-            misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+        *of_the_port(
+            ethtool(
+                "tx_bytes",
+                "rx_bytes",
+                "linux drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_port_stats_arr: the port's statistics, "
+                "which "
+                "bnxt_hwrm_port_qstats asks for once in stats-block-usecs (1 s; bnxt.c bnxt_timer)",
+                refresh_ms=1000.0,
+                misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+            )
         ),
         hw_counters(
             "tx_bytes",

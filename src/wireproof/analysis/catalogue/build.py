@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from wireproof.analysis.catalogue.row import Row
 from wireproof.model.ledger import Carrier, Level
 
-__all__ = ["ethtool", "hw_counters", "netdev", "port_data"]
+__all__ = ["ethtool", "hw_counters", "netdev", "of_the_port", "port_data"]
 
 WORD = 4
 """Bytes per count of InfiniBand's PortXmitData and PortRcvData (IB specification volume 1, 16.1.3.5)."""
@@ -39,6 +40,15 @@ def ethtool(tx: str, rx: str, source: str, carrier: Carrier = "any", level: Leve
         **places,
         **more,
     )
+
+
+def of_the_port(row: Row) -> tuple[Row, Row]:
+    """``row`` where the kernel says that the function is the physical one, and where it does not say.
+
+    A virtual function may list the port's registers at 0, or not at all, and in a guest nothing says that it is one:
+    there they are a lower bound.
+    """
+    return replace(row, function="physical"), replace(row, function="unsaid", quality="lower-bound")
 
 
 def port_data(source: str, carrier: Carrier, level: Level, **more: Any) -> Row:

@@ -63,12 +63,11 @@ MANA = Family(
         hw_counters(
             "tx_bytes",
             "rx_bytes",
-            "linux drivers/infiniband/hw/mana/counters.c mana_ib_port_stats_desc (2025 and later; before that "
-            "hw_counters "
-            "hold events only); unchecked: whether all RDMA operations are in it",
+            "linux drivers/infiniband/hw/mana/counters.c mana_ib_get_hw_port_stats (2025 and later; before that "
+            "events only): "
+            "bytes and packets of the function, asked for on request",
             packets_tx="tx_packets",
             packets_rx="rx_packets",
-            quality="lower-bound",
         ),
         netdev(
             "linux drivers/net/ethernet/microsoft/mana/mana_en.c mana_get_stats64: rings, live",

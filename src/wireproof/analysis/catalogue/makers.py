@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev, port_data
+from wireproof.analysis.catalogue.build import ethtool, hw_counters, netdev, of_the_port, port_data
 from wireproof.analysis.catalogue.row import Family, Row
 
 __all__ = ["MAKERS"]
@@ -12,23 +12,25 @@ _SIZES = (
     "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max"
 )
 
+
 CXI = Family(
     name="HPE Slingshot, Cassini (cxi)",
     drivers=("cxi*",),
     rows=(
-        Row(
-            tx=(_TELEMETRY + "sts_tx_ok_octets",),
-            rx=(_TELEMETRY + "sts_rx_ok_octets",),
-            packets_tx=tuple(f"{_TELEMETRY}tx_ok_{size}" for size in _SIZES.split()),
-            packets_rx=tuple(f"{_TELEMETRY}rx_ok_{size}" for size in _SIZES.split()),
-            function="physical",
-            carrier="any",
-            level="wire",
-            width=56,
-            source="github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cass_telem.c "
-            "telem_sysfs_item_retrieve: registers of the network interface, read on request, as VALUE@SECONDS; "
-            "shs-cassini-headers include/cassini-telemetry-sysfs-defs.h: 56 bits; "
-            "unchecked: whether a loopback inside the adapter counts",
+        *of_the_port(
+            Row(
+                tx=(_TELEMETRY + "sts_tx_ok_octets",),
+                rx=(_TELEMETRY + "sts_rx_ok_octets",),
+                packets_tx=tuple(f"{_TELEMETRY}tx_ok_{size}" for size in _SIZES.split()),
+                packets_rx=tuple(f"{_TELEMETRY}rx_ok_{size}" for size in _SIZES.split()),
+                carrier="any",
+                level="wire",
+                width=56,
+                source="github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cass_telem.c "
+                "telem_sysfs_item_retrieve: registers of the network interface, read on request, as VALUE@SECONDS; "
+                "shs-cassini-headers include/cassini-telemetry-sysfs-defs.h: 56 bits; "
+                "unchecked: whether a loopback inside the adapter counts",
+            )
         ),
         netdev(
             "github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cxi_eth_ops.c: software",
@@ -61,10 +63,10 @@ IONIC = Family(
             "rx_rdma_ucast_bytes",
             "linux drivers/infiniband/hw/ionic/ionic_hw_stats.c (6.18 and later; before that AMD's own driver): "
             "names and "
-            "numbers are the firmware's, these are in use on Pollara; unchecked: what they include",
+            "numbers are the firmware's, asked for on request; ionic_if.h ionic_lif_stats has the same names",
             packets_tx="tx_rdma_ucast_pkts",
             packets_rx="rx_rdma_ucast_pkts",
-            quality="lower-bound",
+            misses="multicast",
         ),
         netdev(
             "linux drivers/net/ethernet/pensando/ionic/ionic_lif.c ionic_get_stats64: the firmware's block of "
@@ -100,13 +102,15 @@ HNS3 = Family(
     name="HiSilicon (hns3, hns_roce)",
     drivers=("hns3", "hns_roce*", "hclge*"),
     rows=(
-        ethtool(
-            "mac_tx_total_oct_num",
-            "mac_rx_total_oct_num",
-            "linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string: the MAC, asked "
-            "for on request",
-            packets_tx="mac_tx_total_pkt_num",
-            packets_rx="mac_rx_total_pkt_num",
+        *of_the_port(
+            ethtool(
+                "mac_tx_total_oct_num",
+                "mac_rx_total_oct_num",
+                "linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string: the MAC, asked "
+                "for on request",
+                packets_tx="mac_tx_total_pkt_num",
+                packets_rx="mac_rx_total_pkt_num",
+            )
         ),
         netdev(
             "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, live", misses="RDMA"

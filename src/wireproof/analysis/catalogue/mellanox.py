@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, netdev, port_data
+from wireproof.analysis.catalogue.build import ethtool, netdev, of_the_port, port_data
 from wireproof.analysis.catalogue.row import Family
 
 __all__ = ["MELLANOX"]
@@ -23,22 +23,24 @@ _MLX5_PMA = (
     "QUERY_VPORT_COUNTER, shifted right by 2; without the capability vport_counters the firmware answers (MAD_IFC)"
 )
 
+
 MLX5 = Family(
     name="NVIDIA ConnectX-4 and later, BlueField, Connect-IB (mlx5)",
     drivers=("mlx5_core*", "mlx5_ib*"),
     rows=(
-        ethtool(
-            "tx_bytes_phy",
-            "rx_bytes_phy",
-            "linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst, physical port "
-            "counters; "
-            "drivers/net/ethernet/mellanox/mlx5/core/en_stats.c pport_802_3_stats_desc (register PPCNT, read on "
-            "request)",
-            packets_tx="tx_packets_phy",
-            packets_rx="rx_packets_phy",
-            where="ethernet",
-            function="physical",
-            misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+        *of_the_port(
+            ethtool(
+                "tx_bytes_phy",
+                "rx_bytes_phy",
+                "linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst, physical port "
+                "counters; drivers/net/ethernet/mellanox/mlx5/core/en_stats.c pport_802_3_stats_desc (register "
+                "PPCNT, "
+                "read on request)",
+                packets_tx="tx_packets_phy",
+                packets_rx="rx_packets_phy",
+                where="ethernet",
+                misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+            )
         ),
         ethtool(
             _vport("tx", "bytes"),
@@ -81,18 +83,20 @@ MLX4 = Family(
             width=32,
             pegs=True,
         ),
-        ethtool(
-            _prio("tx", "bytes"),
-            _prio("rx", "bytes"),
-            "linux drivers/net/ethernet/mellanox/mlx4/en_ethtool.c main_strings, en_port.c "
-            "mlx4_en_DUMP_ETH_STATS (sums "
-            "of the port by priority, asked for every 250 ms); unchecked: whether a loopback inside the adapter "
-            "counts",
-            level="function",
-            packets_tx=_prio("tx", "packets"),
-            packets_rx=_prio("rx", "packets"),
-            refresh_ms=250.0,
-            where="ethernet",
+        *of_the_port(
+            ethtool(
+                _prio("tx", "bytes"),
+                _prio("rx", "bytes"),
+                "linux drivers/net/ethernet/mellanox/mlx4/en_ethtool.c main_strings, en_port.c "
+                "mlx4_en_DUMP_ETH_STATS (sums "
+                "of the port by priority, asked for every 250 ms); unchecked: whether a loopback inside the adapter "
+                "counts",
+                level="function",
+                packets_tx=_prio("tx", "packets"),
+                packets_rx=_prio("rx", "packets"),
+                refresh_ms=250.0,
+                where="ethernet",
+            )
         ),
         port_data(
             "linux drivers/infiniband/hw/mlx4/mad.c iboe_process_mad, edit_counter: bytes of the port's counters "

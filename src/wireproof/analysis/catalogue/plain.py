@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.catalogue.build import ethtool, netdev
+from wireproof.analysis.catalogue.build import ethtool, netdev, of_the_port
 from wireproof.analysis.catalogue.row import Family
 
 __all__ = ["PLAIN"]
@@ -19,13 +19,15 @@ SFC = Family(
     name="Solarflare (sfc)",
     drivers=("sfc", "sfc_siena", "sfc-falcon", "sfc_falcon"),
     rows=(
-        ethtool(
-            "port_tx_bytes",
-            "port_rx_bytes",
-            "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_stat_desc: the port's MAC, written by the adapter "
-            "once a second; "
-            "Onload is in it",
-            refresh_ms=1000.0,
+        *of_the_port(
+            ethtool(
+                "port_tx_bytes",
+                "port_rx_bytes",
+                "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_stat_desc: the port's MAC, written by the adapter "
+                "once a second; "
+                "Onload is in it",
+                refresh_ms=1000.0,
+            )
         ),
         netdev(
             "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_update_stats_pf, _vf: the port's, or the virtual "

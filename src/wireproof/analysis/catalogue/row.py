@@ -11,7 +11,7 @@ from wireproof.model.record import Nic
 __all__ = ["Family", "Function", "Row", "Where", "link_layer_of"]
 
 Where = Literal["ethernet", "infiniband", "any"]
-Function = Literal["physical", "virtual", "scalable", "any"]
+Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Row:
     ``unit``: bytes per count. ``carrier``: what the count includes; ``misses``: what it does not, in words.
     ``payload_only``: headers of the wire are not in it. ``width``: bits; ``pegs``: it stops at its largest value and
     does not wrap. ``refresh_ms``: how old the value may be. ``where``: link layer of the port; ``function``: of SR-IOV
-    (``physical``: only where the kernel says so; a virtual function in a guest says nothing). ``packets_tx``,
-    ``packets_rx``: counters of the same traffic's packets. ``source``: where this is known from; it has
-    ``unchecked:`` before what nobody has read in the driver. ``quality``: ``lower-bound`` where a part may be missing
-    (too little is then no evidence of absence), ``double`` where a part may be in it twice. ``fcs``: the 4 bytes of
-    each frame's check sequence are in it; None: not known.
+    (``unsaid``: the kernel does not say, as of a virtual function in a guest). ``packets_tx``, ``packets_rx``: counters
+    of the same traffic's packets. ``source``: where this is known from; it has ``unchecked:`` before what nobody has
+    read in the driver. ``quality``: ``lower-bound`` where a part may be missing (too little is then no evidence of
+    absence), ``double`` where a part may be in it twice. ``fcs``: the 4 bytes of each frame's check sequence are in
+    it; None: not known.
     """
 
     tx: tuple[str, ...]
@@ -57,7 +57,7 @@ class Row:
 
     def fits(self, nic: Nic) -> bool:
         """Whether this row is for a port of this link layer and function."""
-        return self.where in ("any", link_layer_of(nic)) and self.function in ("any", nic.function)
+        return self.where in ("any", link_layer_of(nic)) and self.function in ("any", nic.function or "unsaid")
 
     def is_pegged(self, value: int) -> bool:
         """True at the largest value exactly: a larger one shows that this adapter has the wide counter after all."""

@@ -62,7 +62,7 @@ def test_timestamps_that_a_user_states_are_known() -> None:
 
 
 def test_our_own_stream_without_timestamps_is_no_doubt() -> None:
-    found = own(World(sizes=SIZES, patterns=("stream",), efficiency=1460 / 1448 * 0.9995))
+    found = own(World(sizes=SIZES[1:], patterns=("stream",), efficiency=1460 / 1448 * 0.9995))
     assert found.verdict == "pass"
 
 

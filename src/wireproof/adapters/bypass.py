@@ -30,6 +30,8 @@ _LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
 )
 _SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
+# What a log of MPI has when such a library is in use; few words, since every log is searched for them.
+_HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
 def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
@@ -37,7 +39,8 @@ def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
 
     A banner holds for the result below it, a name in an environment for all that follow.
     """
-    if not any(word in data for word in _SPOKEN):
+    sockets = any(one.protocol in ("tcp", "udp") for one in found)
+    if not any(word in data for word in (_SPOKEN if sockets else _HINTS)):
         return found
     noted, begin, kept = list[Series](), 0, ""
     for one in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -14,7 +15,7 @@ from wireproof.physics.links import link_from_name, link_names
 
 __all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 
-FAMILIES = ("ethernet", "roce", "infiniband", "efa", "slingshot", "ipoib", "ipofabric", "psm3")
+FAMILIES = ("ethernet", "roce", "iwarp", "infiniband", "efa", "slingshot", "ipoib", "ipofabric", "psm3")
 """Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
 
 _KERNEL = ("tcp", "sockets", "udp", "ipoib", "kernel")
@@ -22,10 +23,10 @@ _VERBS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 BYPASSES = ("bypass", "vma", "xlio", "onload", "tcpdirect", "rsocket", "dpdk")
 """Paths of TCP or UDP in user space: framed as the kernel's, and without its floor."""
 _OPEN = ("", "ucx", "ofi", "mpi", "any")
-PATHS = (*_KERNEL, *BYPASSES, *_VERBS, "psm", "psm2", "psm3", "opx", "efa", "cxi", "ucx", "ofi", "shm")
+PATHS = (*_KERNEL, *BYPASSES, *_VERBS, "iwarp", "psm", "psm2", "psm3", "opx", "efa", "cxi", "ucx", "ofi", "shm")
 """What ``path`` may be. ``ucx`` and ``ofi`` choose for themselves: they decide nothing here."""
 
-_ETHERNET = ("tcp", "rocev2", "psm3", "efa", "slingshot")
+_ETHERNET = ("tcp", "rocev2", "iwarp", "psm3", "efa", "slingshot")
 _FITS: dict[Protocol, tuple[str, ...]] = {
     "infiniband": (*_VERBS, "psm3"),
     "omnipath": (*_VERBS, "psm2", "opx"),
@@ -33,8 +34,9 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
     "efa": ("efa", *_VERBS),
     "slingshot": ("cxi", *_VERBS),
     "rocev2": (*_VERBS, "psm3"),
+    "iwarp": (*_VERBS, "iwarp"),
     "psm3": ("psm3", *_VERBS),
-    "tcp": (*_KERNEL, *_VERBS, "psm3", "efa"),
+    "tcp": (*_KERNEL, *_VERBS, "iwarp", "psm3", "efa"),
     "shm": ("shm",),
     "loopback": _KERNEL,
 }
@@ -49,7 +51,7 @@ _MOST_GBPS = 51_200.0
 _MOST_RAILS = 64
 _SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
 # Above the fastest port of a family a rate is one of several rails; the rate of one is taken from these, in order.
-_MOST_OF_ONE = {"infiniband": 800, "efa": 400, "slingshot": 400, "tcp": 800, "rocev2": 800, "psm3": 800}
+_MOST_OF_ONE = {"infiniband": 800, "efa": 400, "slingshot": 400, "tcp": 800, "rocev2": 800, "iwarp": 800, "psm3": 800}
 _RAILS_OF = {"efa": (200, 100), "slingshot": (200, 400), "infiniband": (400, 200, 800, 100)}
 _ANY_RAILS = (400, 200, 100, 800)
 _RATE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:g|gb|gbe|gbps|gbit|gb/s|gbit/s)?")
@@ -131,7 +133,7 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
     if kind == "ipofabric":
         return _named("ipofabric-opa100", rate)
     protocols: dict[str, Protocol] = {
-        "ethernet": "tcp", "roce": "rocev2", "efa": "efa", "slingshot": "slingshot", "psm3": "psm3"
+        "ethernet": "tcp", "roce": "rocev2", "iwarp": "iwarp", "efa": "efa", "slingshot": "slingshot", "psm3": "psm3"
     }  # fmt: skip
     return _of_protocol(protocols[kind], rate)
 
@@ -184,6 +186,7 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     return link
 
 
+@lru_cache(maxsize=512)
 def carried_by(link: LinkClaim, path: str) -> LinkClaim:
     """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an InfiniBand.
 
@@ -225,8 +228,9 @@ def _carried(link: LinkClaim, way: str) -> LinkClaim:
         return link if link.protocol == "tcp" else _of_protocol("tcp", rate)
     if way not in _FITS[link.protocol] or (link.protocol == "tcp" and link.kind.startswith("ip")):
         raise PhysicsError(f"path {way!r} does not run over {link.kind}; write one of {_ways(link.protocol)}")
-    if way in ("psm3", "efa") and link.protocol in _ETHERNET:
-        return _of_protocol("psm3" if way == "psm3" else "efa", rate)
+    named: Protocol | None = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}.get(way)  # type: ignore[assignment]
+    if link.protocol in _ETHERNET and named is not None:
+        return link if link.protocol == named else _of_protocol(named, rate)
     return _of_protocol("rocev2", rate) if link.protocol == "tcp" else link
 
 

@@ -51,7 +51,10 @@ _ALIASES = {
     "omni-path": "opa100",
     "opa400": "cn5000",
     "true-scale": "truescale",
+    "slingshot10": "slingshot100",
+    "slingshot-10": "slingshot100",
     "slingshot11": "slingshot200",
+    "slingshot-11": "slingshot200",
     "ipoib-hdr": "ipoib-hdr200",
     "ipoib-ndr": "ipoib-ndr400",
     "ipofabric": "ipofabric-opa100",
@@ -74,7 +77,9 @@ def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
         rows[f"ipoib-{name}"] = ("tcp", rate * 1e9, "kernel TCP; IBTA volume 2, after encoding")
     for speed in ("100", "200", "400"):
         rows[f"efa{speed}"] = ("efa", float(speed) * 1e9, "rate of one EFA device")
-    for speed in ("200", "400"):
+    for speed in ("10", "25", "40", "100"):
+        rows[f"iwarp{speed}"] = ("iwarp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
+    for speed in ("100", "200", "400"):
         rows[f"slingshot{speed}"] = ("slingshot", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
     rows["ipofabric-opa100"] = ("tcp", 100e9, "kernel TCP; 4 x 25.78125 Gb/s x 1024/1056")
     rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")

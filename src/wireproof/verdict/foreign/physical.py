@@ -270,7 +270,7 @@ def _striped(case: Case, ratio: float) -> bool:
 def _message_rate(case: Case, bounds: Bounds) -> None:
     """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
     link, series = bounds.link, case.series
-    if link.protocol in ("tcp", "truescale") or is_shaped(link) or link.line_rate is None or case.chain:
+    if link.protocol in ("tcp", "iwarp", "truescale") or is_shaped(link) or link.line_rate is None or case.chain:
         return
     if series.traffic not in ("stream", "rate", "exchange") or (series.pairs > 1 and len(series.hosts) != 2):
         return

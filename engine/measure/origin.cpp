@@ -93,6 +93,7 @@ void Origin::conclude(const TargetReport& report) {
   if (report.core >= 0) o.target_core = report.core;
   if (const int core = sched_getcpu(); core >= 0) o.origin_core = core;
   if (report.elapsed_ns > 0) o.target_elapsed_ns = report.elapsed_ns;
+  if (report.waited_ns >= 0) o.target_waited_ns = report.waited_ns;
   o.window_used = bounded_window(point_, policy_);
   const auto verified = static_cast<std::uint64_t>(verifications_);
   const auto moved = o.operations * static_cast<std::uint64_t>(runner_->messages_per_operation());

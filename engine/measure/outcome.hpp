@@ -44,6 +44,7 @@ struct PairOutcome : Samples {
   int window_used = 1;
   std::optional<Estimate> estimate;
   std::optional<double> target_elapsed_ns;
+  std::optional<double> target_waited_ns;  // for a processor meanwhile
   std::optional<double> formula_value_ns;
   std::vector<sentinel::Reading> sentinels;
   Integrity integrity = Integrity::unchecked;

@@ -76,6 +76,16 @@ void write_sentinels(JsonWriter& json, const PairOutcome& o) {
   json.end_array();
 }
 
+/// Of all blocks; unknown where one of them is.
+std::optional<double> waited_ns(const std::vector<sentinel::Reading>& readings) {
+  double sum = 0;
+  for (const sentinel::Reading& reading : readings) {
+    if (!reading.waited_ns) return std::nullopt;
+    sum += *reading.waited_ns;
+  }
+  return readings.empty() ? std::nullopt : std::optional(sum);
+}
+
 }  // namespace
 
 std::string pair_json(const PairOutcome& o, const Point& point) {
@@ -95,7 +105,9 @@ std::string pair_json(const PairOutcome& o, const Point& point) {
   write_warm_up(json, o.warm_up);
   json.field("window_used", o.window_used);
   if (o.estimate) write_estimate(json, *o.estimate);
-  json.field("target_elapsed_ns", o.target_elapsed_ns);
+  json.field("target_elapsed_ns", o.target_elapsed_ns)
+      .field("origin_waited_ns", waited_ns(o.sentinels))
+      .field("target_waited_ns", o.target_waited_ns);
   if (point.formula != Formula::robust) json.field("formula_value_ns", o.formula_value_ns);
   if (!brief) write_sentinels(json, o);
   json.field("integrity", word(o.integrity))

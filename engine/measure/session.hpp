@@ -37,6 +37,7 @@ struct Command {
 /// The target's last word.
 struct TargetReport {
   double elapsed_ns = 0;  ///< its own clock over the counted segments; 0: it took no part
+  double waited_ns = -1;  ///< for a processor meanwhile; less than 0: unknown
   std::int32_t corrupt = 0;
   std::int32_t core = -1;
 };

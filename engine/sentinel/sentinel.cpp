@@ -40,11 +40,37 @@ std::optional<std::int64_t> parse_steal_ticks(std::string_view line) {
   return value;
 }
 
+int open_below(const std::string& root, const char* name) {
+  const std::string path = (root.ends_with('/') ? root : root + "/") + name;
+  return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 }  // namespace
 
-Sentinel::Sentinel(const HostClock& clock, const std::string& root) : clock_(clock) {
-  const std::string path = (root.ends_with('/') ? root : root + "/") + "proc/stat";
-  proc_stat_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+WaitClock::WaitClock(const std::string& root)
+    : schedstat_(open_below(root, "proc/self/schedstat")) {}
+
+WaitClock::~WaitClock() {
+  if (schedstat_ >= 0) ::close(schedstat_);
+}
+
+// "time on a processor, time waited for one, turns"; all zero where the kernel counts nothing.
+std::optional<double> WaitClock::waited_ns() const {
+  std::array<char, 128> text{};
+  const ssize_t got = schedstat_ < 0 ? -1 : ::pread(schedstat_, text.data(), text.size(), 0);
+  if (got <= 0) return std::nullopt;
+  const char* const end = text.data() + got;
+  std::int64_t ran = 0;
+  std::int64_t waited = 0;
+  const auto first = std::from_chars(text.data(), end, ran);
+  if (first.ec != std::errc{} || first.ptr == end) return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, waited);
+  if (second.ec != std::errc{} || (ran == 0 && waited == 0)) return std::nullopt;
+  return static_cast<double>(waited);
+}
+
+Sentinel::Sentinel(const HostClock& clock, const std::string& root) : clock_(clock), wait_(root) {
+  proc_stat_ = open_below(root, "proc/stat");
   const std::int64_t start = monotonic_ns();
   steal_ns_ = read_steal_ns().value_or(0);
   pause_ns_ = std::max(kTickNs, kShareOfTime * (monotonic_ns() - start));
@@ -59,12 +85,16 @@ void Sentinel::restart() {
   notice_steal();
   unreported_ns_ = 0;
   switches_ = involuntary_switches();
+  waited_ns_ = wait_.waited_ns();
 }
 
 Reading Sentinel::read() {
   Reading reading;
   const std::int64_t switches = involuntary_switches();
   reading.involuntary_switches = switches - std::exchange(switches_, switches);
+  const auto waited = wait_.waited_ns();
+  if (waited && waited_ns_) reading.waited_ns = *waited - *waited_ns_;
+  waited_ns_ = waited;
   const Ticks start = clock_.now();
   Ticks end = start;
   for (int i = 0; i < kClockReads; ++i) end = clock_.now();

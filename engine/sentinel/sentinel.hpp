@@ -13,8 +13,23 @@ namespace wireproof::sentinel {
 struct Reading {
   double clock_read_ns = 0;  // mean cost of one clock reading now: doubles when the core is shared
   std::int64_t involuntary_switches = 0;  // of this process since the last reading
+  std::optional<double> waited_ns;  // for a processor, while runnable; of this process's first thread
   double steal_ns = 0;  // taken by the hypervisor from all cores, as noticed since the last reading
   std::optional<double> bounce_ns;  // half round trip of a cache line between the pair's cores
+};
+
+/// How long the first thread of this process has waited for a processor so far; nothing where the
+/// kernel does not count it.
+class WaitClock {
+ public:
+  explicit WaitClock(const std::string& root = "/");
+  ~WaitClock();
+  WaitClock(const WaitClock&) = delete;
+  WaitClock& operator=(const WaitClock&) = delete;
+  std::optional<double> waited_ns() const;
+
+ private:
+  int schedstat_ = -1;
 };
 
 class Sentinel {
@@ -35,6 +50,8 @@ class Sentinel {
   void notice_steal();
 
   const HostClock& clock_;
+  WaitClock wait_;
+  std::optional<double> waited_ns_;  // at the last reading
   int proc_stat_ = -1;
   std::int64_t switches_ = 0;
   std::int64_t steal_ns_ = 0;       // last total seen

@@ -62,7 +62,8 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
     median = float(np.median(x))
     rho = autocorrelation(x)
     blocks = _independent(x)
-    residual = max(0.0, autocorrelation(blocks)) if blocks.size >= MIN_SAMPLES else 0.0
+    left = autocorrelation(blocks) if blocks.size >= MIN_SAMPLES else 0.0
+    residual = left if left > _DEPENDENT else 0.0  # what is below is chance, as in the engine
     effective = blocks.size * (1.0 - residual) / (1.0 + residual)
     low, high = _order_interval(blocks, effective)
     low, high = min(low, median), max(high, median)
@@ -78,7 +79,7 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
 
 def _independent(x: Floats) -> Floats:
     """Means of neighbours, doubled until they no longer depend on each other or too few would be left."""
-    while autocorrelation(x) > _DEPENDENT and x.size >= 2 * MIN_SAMPLES:
+    while autocorrelation(x) > _DEPENDENT and x.size >= 4 * MIN_SAMPLES:
         even = x[: x.size - x.size % 2]
         x = even.reshape(-1, 2).mean(axis=1)
     return x

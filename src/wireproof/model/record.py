@@ -219,6 +219,8 @@ class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairResult(msgspec.Struct, frozen=True, kw_only=True):
+    """``origin_waited_ns``, ``target_waited_ns``: how long that end's process waited for a processor while timed."""
+
     origin: int
     target: int
     status: Literal["ok", "deadline", "error"]
@@ -234,6 +236,8 @@ class PairResult(msgspec.Struct, frozen=True, kw_only=True):
     window_used: int
     estimate: Estimate | None = None
     target_elapsed_ns: float | None = None
+    origin_waited_ns: float | None = None
+    target_waited_ns: float | None = None
     formula_value_ns: float | None = None
     sentinels: list[Sentinel] = msgspec.field(default_factory=list)
     integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from wireproof.model.finding import Severity
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
 
@@ -19,6 +20,7 @@ __all__ = ["Stream", "blame", "direction_issues"]
 
 Way = Literal["sends", "receives"]
 _MIN_NODES = 3
+_MORE_WAITING = 0.05  # share of the time by which slow streams may have waited longer than the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class Stream:
     value: float
     low: float
     high: float
+    sure: bool = True
+    """From enough samples to decide."""
+    disturbed: str = ""
+    """What took the processor away meanwhile, in words."""
+    waited: float = 0.0
+    """Share of the time that was waited for a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +60,12 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
     for kind in sorted(kinds):
         merged = _one_per_route(kinds[kind])
         found = blame(merged, ctx.criteria.peer_ratio)
-        issues += [_node_issue(one, kind) for one in found]
+        nodes = [_node_issue(one, kind, _doubt(one, merged, ctx.criteria.peer_ratio)) for one in found]
+        issues += nodes
         explained = {(s.origin, s.target) for one in found for s in one.streams}
         issues += _pair_issues(ctx, merged, explained)
-        told |= {f"{a} -> {b}" for o, t in explained for a, b in ((o, t), (t, o))}
+        sure = {s for one, issue in zip(found, nodes, strict=True) if issue.severity == "fail" for s in one.streams}
+        told |= {f"{a} -> {b}" for s in sure for a, b in ((s.origin, s.target), (s.target, s.origin))}
     return issues, told
 
 
@@ -67,8 +77,12 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
     merged = []
     for (origin, target), same in sorted(routes.items()):
         value = 1.0 / statistics.median(1.0 / s.value for s in same)
-        low, high = min(s.low for s in same), max(s.high for s in same)
-        merged.append(Stream(origin, target, same[0].kind, value, low, high))
+        known = [s for s in same if s.sure] or same
+        low, high = min(s.low for s in known), max(s.high for s in known)
+        disturbed = next((s.disturbed for s in same if s.disturbed), "")
+        waited = statistics.median(s.waited for s in same)
+        sure = any(s.sure for s in same)
+        merged.append(Stream(origin, target, same[0].kind, value, low, high, sure, disturbed, waited))
     return merged
 
 
@@ -98,6 +112,19 @@ def _all_slow(one: Blame, peer_ratio: float) -> bool:
     return all(s.value < peer_ratio * one.reference for s in one.streams)
 
 
+def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
+    """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed. Where everybody was
+    disturbed alike (more ranks than cores), like is compared with like.
+    """
+    if not all(s.sure and s.high < peer_ratio * one.reference for s in one.streams):
+        return "too wide to conclude"
+    others = [s.waited for s in streams if s not in one.streams]
+    usual = statistics.median(others) if others else 0.0
+    disturbed = [s for s in one.streams if s.disturbed]
+    alike = statistics.median(s.waited for s in one.streams) <= usual + _MORE_WAITING
+    return disturbed[0].disturbed if disturbed and not alike else ""
+
+
 def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
     found = []
     for node in sorted({s.origin for s in streams} | {s.target for s in streams}):
@@ -115,12 +142,12 @@ def _upper_quartile(values: list[float]) -> float:
     return ordered[min(len(ordered) - 1, (3 * len(ordered)) // 4)]
 
 
-def _node_issue(one: Blame, kind: tuple[str, str, int, str]) -> Issue:
+def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issue:
     peers = sorted({s.target if one.way == "sends" else s.origin for s in one.streams})
     toward = "to" if one.way == "sends" else "from"
     text = (
         f"{one.node} {one.way} at {rate(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
-        f"every other direction reaches {rate(one.reference)}"
+        f"every other direction reaches {rate(one.reference)}{'; ' + doubt if doubt else ''}"
     )
     evidence = {
         "node": one.node,
@@ -130,7 +157,8 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str]) -> Issue:
         "streams": [f"{s.origin} -> {s.target}: {rate(s.value)}" for s in one.streams],
     }
     subject = f"{one.node} {evidence['direction']}"
-    return Issue("node-direction-slow", "fail", subject, text, dict(evidence), weight=float(kind[2]))
+    severity: Severity = "inconclusive" if doubt else "fail"
+    return Issue("node-direction-slow", severity, subject, text, dict(evidence), weight=float(kind[2]))
 
 
 def _pair_issues(ctx: Context, streams: list[Stream], explained: set[tuple[str, str]]) -> list[Issue]:
@@ -147,6 +175,16 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[tuple[str, 
                 f"{who} reaches {rate(slow.value)} and {target} -> {origin} {rate(back.value)} ({slow.kind[0]} of "
                 f"{slow.kind[2]} B): {origin} sends or {target} receives slowly"
             )
+            doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)
+            text += f"; {doubt}" if doubt else ""
+            severity: Severity = "inconclusive" if doubt else "fail"
             evidence = {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value}
-            issues.append(Issue("direction-slow", "fail", who, text, dict(evidence), weight=float(slow.kind[2])))
+            issues.append(Issue("direction-slow", severity, who, text, dict(evidence), weight=float(slow.kind[2])))
     return issues
+
+
+def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
+    """Why the slow direction of two hosts does not decide."""
+    if not (slow.sure and back.sure and slow.high < ratio * back.low):
+        return "too wide to conclude"
+    return slow.disturbed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wireproof.analysis.interval import MIN_SAMPLES
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
 from wireproof.model.record import Estimate, GroupResult, PointRecord
@@ -17,6 +16,7 @@ from wireproof.verdict.issue import Issue, amount
 from wireproof.verdict.path import sentence
 from wireproof.verdict.plausible import fills_link
 from wireproof.verdict.proof import PairProof
+from wireproof.verdict.quality import decides, enough_samples
 
 __all__ = ["judge_group"]
 
@@ -103,7 +103,7 @@ def _path(ctx: Context, point: PointRecord, group: GroupResult, who: str, proof:
 def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: str) -> list[Issue]:
     where = f"{who}, {point.message_bytes} B"
     issues = []
-    wide = estimate.half_width > ctx.criteria.max_half_width or estimate.blocks < MIN_SAMPLES
+    wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
     if wide:
         text = f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too wide to conclude"
         issues.append(Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width))
@@ -140,4 +140,5 @@ def _possible(ctx: Context, point: PointRecord, estimate: Estimate, limit: float
         f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is less than the"
         f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
     )
-    return [Issue("below-floor", "fail", who, text, {"limit_ns": limit}, point.id, estimate.median_ns)]
+    severity: Severity = "fail" if decides(estimate) else "inconclusive"
+    return [Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)]

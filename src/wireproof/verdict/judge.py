@@ -25,12 +25,15 @@ from wireproof.verdict.plausible import Held, fills_link, hold
 from wireproof.verdict.proof import PairProof, Witnessed, prove, settle
 from wireproof.verdict.quality import (
     arithmetic_issues,
+    decides,
+    disturbance,
     precision_issues,
     sentinel_issues,
     status_issues,
     trouble_issues,
+    waited_share,
 )
-from wireproof.verdict.shape import cache_issues, launch_issues, switch_issues
+from wireproof.verdict.shape import Sample, cache_issues, launch_issues, switch_issues
 
 __all__ = ["judge", "overall"]
 
@@ -84,8 +87,7 @@ class _Bench:
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
-        self.curves: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
-        self.proofs: dict[str, list[Proof]] = defaultdict(list)
+        self.curves: dict[tuple[str, str, str], dict[int, Sample]] = defaultdict(dict)
         self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
 
@@ -108,7 +110,8 @@ class _Bench:
             return
         held = Held(None, None, [], True)
         if ctx.run.claim.wire:
-            held = hold(ctx, point, pair, number, proof.proof, self.starts.get((pair.origin, pair.target)))
+            start_ns = self.starts.get((pair.origin, pair.target))
+            held = hold(ctx, point, pair, number, proof.proof, start_ns, proof.seen)
         own += held.issues
         own += precision_issues(ctx, point, pair, number, held.clear)
         own += arithmetic_issues(ctx, point, pair, number)
@@ -121,15 +124,17 @@ class _Bench:
         route = self.ctx.route(pair)
         kind_of_point = f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
         variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
-        self.proofs[route].append(proof.proof)
-        if point.formula == "robust":
+        sure, disturbed = decides(number.time), disturbance(pair)
+        if point.formula == "robust" and sure:
             self.launches[route, point.pattern, variant, point.message_bytes].append(number)
-        if point.message_bytes > 0:
-            self.curves[route, point.pattern, variant][point.message_bytes] = number.goodput_bytes_per_s
+        if point.message_bytes > 0 and sure:
+            sample = Sample.of(point.message_bytes, number.time, proof.proof, disturbed)
+            self.curves[route, point.pattern, variant][point.message_bytes] = sample
         if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
-            self.streams.append(Stream(*ends, kind, number.value, number.low, number.high))
+            waited = waited_share(pair)
+            self.streams.append(Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited))
 
     def judgement(self) -> Judgement:
         if self.ctx.run.claim.wire:
@@ -137,7 +142,7 @@ class _Bench:
             # A node that sends slowly is one finding, not one for each of its pairs; these keep their verdicts.
             self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
             self.issues += found
-            self.issues += cache_issues(self.ctx, self.curves, self.proofs)
+            self.issues += cache_issues(self.curves)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))

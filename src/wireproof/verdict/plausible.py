@@ -14,7 +14,7 @@ from wireproof.physics.bounds import FILL_BYTES, bounds_of, expected_share, fill
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue, rate
-from wireproof.verdict.quality import crowded
+from wireproof.verdict.quality import crowded, decides, disturbance
 
 __all__ = ["Held", "fills_link", "hold"]
 
@@ -23,7 +23,6 @@ _CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host expl
 _CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
 _STALL = 3.0  # times the median: nothing was sent meanwhile
 _MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
-_CROWDED_SHARE = 0.6  # of attainable: a crowded host excuses no less
 
 
 class Held:
@@ -44,8 +43,9 @@ def fills_link(link: LinkClaim | None, size: int) -> bool:
 
 
 def hold(
-    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, proof: Proof, start_ns: float | None
-) -> Held:
+    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, proof: Proof, start_ns: float | None,
+    seen: float | None = None,
+) -> Held:  # fmt: skip
     """Hold one pair's number against ceiling, floor and expectation.
 
     ``start_ns`` is the pair's measured latency of small messages, from which a large ping-pong's expectation is built.
@@ -53,7 +53,7 @@ def hold(
     if ctx.link is None:
         return Held(None, None, [], True)
     bound = limits(ctx.link, point.pattern, point.form, point.message_bytes, ctx.table)
-    return _Scale(ctx, ctx.link, point, pair, number, proof, bound).judged(start_ns)
+    return _Scale(ctx, ctx.link, point, pair, number, proof, bound, seen).judged(start_ns)
 
 
 class _Scale:
@@ -66,8 +66,10 @@ class _Scale:
         number: Measured,
         proof: Proof,
         bound: Limits,
+        seen: float | None,
     ) -> None:
         self.ctx, self.point, self.pair, self.number, self.proof, self.bound = ctx, point, pair, number, proof, bound
+        self.seen = seen  # bytes that the ports counted
         self.link, self.size = link, point.message_bytes
         self.bounds = bounds_of(link, ctx.table)
         self.rate, self.lines = self.bounds.expected(number.goodput_bytes_per_s if self.size else None)
@@ -93,6 +95,8 @@ class _Scale:
             "attainable_bytes_per_s": self.rate, "floor_ns": self.bound.floor_ns, "value": self.number.value,
             "low": self.number.low, "high": self.number.high, "derivation": list(self.lines or self.bound.derivation),
         }  # fmt: skip
+        if severity == "fail" and not decides(self.number.time):
+            severity, self.clear = "inconclusive", False
         where = f"{self.ctx.route(self.pair)}, {self.point.pattern} of {self.size} B: {message}"
         self.issues.append(Issue(code, severity, self.ctx.route(self.pair), where, evidence, self.point.id, weight))
 
@@ -108,7 +112,8 @@ class _Scale:
             return
         text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.name} needs at least"
         # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching it is only a doubt.
-        doubted = doubt != "fail" and self.proof == "on-wire"
+        whole = self.bounds.too_quick(time.high_ns, self.size, self.crossings) is not None
+        doubted = not whole or (doubt != "fail" and self.proof == "on-wire")
         self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
 
     def _start(self) -> None:
@@ -122,7 +127,7 @@ class _Scale:
         if time.low_ns <= usual:
             return
         why = (
-            "the scheduler took the processor away meanwhile" if busy
+            disturbance(self.pair) if busy
             else "its hosts are virtual" if self.ctx.virtual
             else "IP over a fabric is as slow as its settings" if over_fabric(self.link)
             else ""
@@ -145,14 +150,28 @@ class _Scale:
         goodput = self.number.goodput_bytes_per_s
         if min(slowest, self._least_average() or slowest) > ceiling:
             text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.name} can carry"
-            # Late stamps on a crowded host shorten what they time; bytes proven on the wire are then only doubted.
-            doubt = self.proof == "on-wire" and crowded(self.pair) and goodput < _CROWDED_EXCESS * ceiling
-            text += "; the scheduler took the processor away meanwhile" if doubt else ""
+            doubt = self._doubt_of_excess(ceiling)
+            text += f"; {doubt}" if doubt else ""
             self._add("above-ceiling", "inconclusive" if doubt else "fail", text, goodput)
         elif goodput > ceiling:
             self.clear = False
             text = f"{rate(goodput)} may be more than the {rate(most)} that {self.link.name} can carry"
             self._add("above-ceiling", "inconclusive", text, goodput)
+
+    def _doubt_of_excess(self, ceiling: float) -> str:
+        """Why bytes that are proven on the wire, and seem too quick for it, are only doubted; "" when they are not."""
+        if self.proof != "on-wire":
+            return ""
+        # Late stamps on a crowded host shorten what they time.
+        if crowded(self.pair) and self.number.goodput_bytes_per_s < _CROWDED_EXCESS * ceiling:
+            return disturbance(self.pair)
+        moved = max(self.pair.payload_forward_bytes, self.pair.payload_backward_bytes)
+        counted = min(moved, self.seen if self.seen is not None else moved)
+        virtual = self.ctx.run.open is not None and self.ctx.run.open.clock.source == "virtual"
+        over_point = counted / (self.point.elapsed_ns * 1e-9) if self.point.elapsed_ns > 0 and not virtual else None
+        if over_point is None or over_point > ceiling:
+            return ""
+        return f"the ports counted {rate(over_point)} over the whole point, so it is the times that are doubted"
 
     def _least_average(self) -> float:
         """Goodput over the timed batches but stalls, less what may have come before timing began: a window in flight.
@@ -190,11 +209,9 @@ class _Scale:
         if short(time.low_ns):
             text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
             excuse = self.bounds.excuse(self.number.goodput_bytes_per_s, share)
-            # A host whose scheduler took the processor away may be a little slow on a good link.
-            excused = crowded(self.pair) and self.number.goodput_bytes_per_s > _CROWDED_SHARE * self.rate
-            text += "; the scheduler took the processor away meanwhile" if excused else ""
-            text += f"; {excuse}" if excuse else ""
-            severity: Severity = "inconclusive" if excused or excuse else "fail"
+            disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
+            text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
+            severity: Severity = "inconclusive" if disturbed or excuse else "fail"
             self._add("below-expectation", severity, text, -self.number.goodput_bytes_per_s)
         elif short(time.high_ns):
             self.clear = False

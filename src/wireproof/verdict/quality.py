@@ -10,16 +10,28 @@ from wireproof.analysis.counters import trouble_counters
 from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model.finding import Severity
-from wireproof.model.record import PairResult, PointRecord, Sentinel
+from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
-__all__ = ["arithmetic_issues", "crowded", "precision_issues", "sentinel_issues", "status_issues", "trouble_issues"]
+__all__ = [
+    "arithmetic_issues",
+    "crowded",
+    "decides",
+    "disturbance",
+    "enough_samples",
+    "precision_issues",
+    "sentinel_issues",
+    "status_issues",
+    "trouble_issues",
+    "waited_share",
+]
 
 _BUSY_BLOCKS = 0.5
 _STILL_DECIDES = 0.5  # a half-width up to this decides when it is clear of every threshold
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
+_WAITED_SHARE = 0.05  # of the timed part, waiting for a processor
 _FAR_RATIO = 1.5
 _MEDIANS_APART = 0.10  # median of blocks' medians against median of all batches
 
@@ -40,18 +52,28 @@ def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Is
     return issues
 
 
+def enough_samples(time: Estimate) -> bool:
+    """Fewer independent samples have no 95 % interval: their number proves nothing."""
+    return min(time.blocks, time.effective_blocks) >= MIN_SAMPLES
+
+
+def decides(time: Estimate) -> bool:
+    """Whether a number may pass or fail: from enough samples, and not known so badly that it says nothing."""
+    return enough_samples(time) and time.half_width <= _STILL_DECIDES
+
+
 def precision_issues(ctx: Context, point: PointRecord, pair: PairResult, number: Measured, clear: bool) -> list[Issue]:
     """``clear``: the interval lies wholly on one side of every threshold, so that a wide one still decides."""
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {point.message_bytes} B"
     issues = []
     samples = number.time.blocks
-    wide = number.half_width > ctx.criteria.max_half_width or samples < MIN_SAMPLES
+    wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
     if wide or number.label == "unstable":
-        decides = clear and number.half_width <= _STILL_DECIDES and samples >= MIN_SAMPLES
-        ending = "; it decides all the same" if decides else "; too wide to conclude"
+        enough = clear and decides(number.time)
+        ending = "; it decides all the same" if enough else "; too wide to conclude"
         text = f"{where}: known to +/- {number.half_width:.0%} from {samples} samples{ending if wide else ''}"
-        severity: Severity = ("warning" if decides else "inconclusive") if wide else "note"
+        severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(Issue("unstable", severity, who, text, point=point.id, weight=number.half_width))
     if number.label == "multimodal":
         text = f"{where}: the samples fall in separate groups"
@@ -98,21 +120,38 @@ def _busy_blocks(pair: PairResult) -> list[Sentinel]:
     ]
 
 
+def waited_share(pair: PairResult) -> float:
+    """Share of the timed part for which the poorer end's process waited for a processor; 0 where nothing is known."""
+    timed = max(sum(pair.batch_ns), pair.target_elapsed_ns or 0.0)
+    waited = max(pair.origin_waited_ns or 0.0, pair.target_waited_ns or 0.0)
+    return min(1.0, waited / timed) if timed > 0 else 0.0
+
+
 def crowded(pair: PairResult) -> bool:
-    """True when the scheduler took the processor away in most blocks."""
-    return len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
+    """True when the processor was taken away from either end: in most blocks, or for a good part of the time."""
+    often = len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
+    return often or waited_share(pair) > _WAITED_SHARE
+
+
+def disturbance(pair: PairResult) -> str:
+    """What took the processor away, in words; "" when nothing did."""
+    if not crowded(pair):
+        return ""
+    share = waited_share(pair)
+    if share > _WAITED_SHARE:
+        return f"its processes waited for a processor for {share:.0%} of the time"
+    return "the scheduler took the processor away meanwhile"
 
 
 def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
     """Scheduler interference and the distance of the two cores."""
     who, marks = ctx.route(pair), pair.sentinels
-    if not marks:
-        return []
     issues = []
-    busy = len(_busy_blocks(pair))
+    busy, share = len(_busy_blocks(pair)), waited_share(pair)
     if crowded(pair):
         text = f"{who}: the scheduler took the processor away in {busy} of {len(marks)} blocks"
-        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=float(busy)))
+        text += f"; a process waited for it for {share:.0%} of the time" if share > _WAITED_SHARE else ""
+        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share))
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)

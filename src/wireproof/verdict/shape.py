@@ -4,17 +4,19 @@ switches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
-from wireproof.model.finding import Proof
+from wireproof.model.finding import Proof, Severity
 from wireproof.model.pattern import FORMS
+from wireproof.model.record import Estimate
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
 
-__all__ = ["Curve", "cache_issues", "falls_like_a_cache", "launch_issues", "switch_issues"]
+__all__ = ["Curve", "Curves", "Sample", "cache_issues", "falls_like_a_cache", "launch_issues", "switch_issues"]
 
 Curve = Mapping[int, float]
 """message size -> goodput in bytes/s"""
@@ -40,28 +42,54 @@ def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
     return None
 
 
-def cache_issues(
-    ctx: Context, curves: Mapping[tuple[str, str, str], Curve], proofs: Mapping[str, Iterable[Proof]]
-) -> list[Issue]:
-    """``curves`` by route, pattern, variant. A warning when counters prove the wire, a failure when they do not."""
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One size of a curve that is known well enough to decide; goodput in bytes/s with its interval."""
+
+    goodput: float
+    low: float
+    high: float
+    proof: Proof
+    disturbed: str = ""
+
+    @classmethod
+    def of(cls, size: int, time: Estimate, proof: Proof, disturbed: str) -> Sample:
+        """From the time of one operation."""
+        goodput, low, high = (size / (ns * 1e-9) for ns in (time.median_ns, time.high_ns, max(time.low_ns, 1e-3)))
+        return cls(goodput, low, high, proof, disturbed)
+
+
+Curves = Mapping[tuple[str, str, str], Mapping[int, Sample]]
+"""By route, pattern, variant: what is known of each size."""
+
+
+def cache_issues(curves: Curves) -> list[Issue]:
+    """A warning when counters prove the wire where the curve falls; a failure when they do not, and the whole intervals
+    of an undisturbed curve fall.
+    """
     issues = []
     for (who, pattern, variant), curve in sorted(curves.items()):
-        found = falls_like_a_cache(curve)
+        found = falls_like_a_cache({size: sample.goodput for size, sample in curve.items()})
         if found is None:
             continue
-        peak, end = found
+        top, end = curve[found[0]], curve[found[1]]
         form = f" {variant.split()[0]}" if len(FORMS.get(pattern, ())) > 1 else ""
         text = (
-            f"{who}, {pattern}{form}: goodput peaks at {peak} B with "
-            f"{rate(curve[peak])} and falls to {rate(curve[end])} at {end} B, as a cache does and a wire does not"
+            f"{who}, {pattern}{form}: goodput peaks at {found[0]} B with "
+            f"{rate(top.goodput)} and falls to {rate(end.goodput)} at {found[1]} B, as a cache does and a wire does not"
         )
-        proven = set(proofs.get(who, ())) <= {"on-wire"}
-        evidence = {"peak_bytes": peak, "peak_bytes_per_s": curve[peak], "end_bytes_per_s": curve[end]}
-        issues.append(Issue("cache-shaped", "warning" if proven else "fail", who, text, dict(evidence)))
+        # What smaller messages did not prove says nothing about the path of these.
+        proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= found[0])
+        disturbed = next((one.disturbed for one in (top, end) if one.disturbed), "")
+        apart = end.high < (1 - _FALL) * top.low
+        severity: Severity = "warning" if proven else "fail" if apart and not disturbed else "inconclusive"
+        text += f"; {disturbed}" if disturbed else ""
+        evidence = {"peak_bytes": found[0], "peak_bytes_per_s": top.goodput, "end_bytes_per_s": end.goodput}
+        issues.append(Issue("cache-shaped", severity, who, text, dict(evidence)))
     return issues
 
 
-def switch_issues(ctx: Context, curves: Mapping[tuple[str, str, str], Curve]) -> list[Issue]:
+def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
     """A note where a ping-pong's time against size breaks: the library changes its protocol there.
 
     A shaped link breaks the curve itself, where its bucket is empty: breaks up to that size are not the library's.
@@ -71,7 +99,8 @@ def switch_issues(ctx: Context, curves: Mapping[tuple[str, str, str], Curve]) ->
     for (who, pattern, _), curve in sorted(curves.items()):
         if pattern != "pingpong":
             continue
-        found = fit_sizes({size: size / goodput * 1e9 for size, goodput in curve.items() if size and goodput > 0})
+        times = {size: size / one.goodput * 1e9 for size, one in curve.items() if size and not one.disturbed}
+        found = fit_sizes(times)
         if found is None or found.eager_limit_bytes is None or found.step_ns <= 0:
             continue
         if found.eager_limit_bytes < bucket:

@@ -87,14 +87,14 @@ THUNDERX = Family(
 SOME = Family(
     name="other Ethernet adapters without RDMA",
     drivers=(
-        "8139cp", "8139too", "alx", "amd-xgbe", "asix", "atl1c", "atl1e", "ax88179_178a", "axienet", "b44",
-        "bcmgenet", "cdc_ether", "cdc_ncm", "cpsw", "cxgb", "dpaa2-eth", "e100", "ehea", "fbnic", "fec",
-        "forcedeth", "fsl_dpaa", "fsl_dpaa2_eth", "fsl_enetc", "fsl_enetc_vf", "hinic", "hinic3", "hns",
-        "hns-nic", "ibmveth", "ibmvnic", "jme", "lan743x", "lan78xx", "macb", "mlxbf_gige", "mtk_soc_eth",
-        "mvneta", "mvpp2", "myri10ge", "netdevsim", "netsec", "netxen_nic", "ngbe", "ngbevf", "niu",
-        "octeon_ep", "pcnet32", "qeth", "qlcnic", "rndis_host", "skge", "sky2", "smsc95xx", "st_gmac",
-        "stmmaceth", "sunvnet", "tulip", "txgbe", "txgbevf", "usbnet", "via-rhine", "via-velocity",
-        "xgene-enet",
+        "8139cp", "8139too", "alx", "am65-cpsw-nuss", "amd-xgbe", "aqc111", "asix", "atl1c", "atl1e", "ax88179_178a",
+        "axienet", "b44", "bcmgenet", "bna", "cdc_ether", "cdc_ncm", "cpsw", "cxgb", "dpaa2-eth", "e100", "ehea",
+        "fbnic", "fec", "forcedeth", "fsl-gianfar", "fsl_dpaa", "fsl_dpaa2_eth", "fsl_enetc", "fsl_enetc_vf", "hinic",
+        "hinic3", "hns", "hns-nic", "ibmveth", "ibmvnic", "jme", "lan743x", "lan78xx", "macb", "mlxbf_gige",
+        "mtk_soc_eth", "mvneta", "mvpp2", "myri10ge", "netdevsim", "netsec", "netxen_nic", "ngbe", "ngbevf", "niu",
+        "nvethernet", "octeon_ep", "pcnet32", "qeth", "qlcnic", "rndis_host", "skge", "sky2", "smsc95xx", "st_gmac",
+        "stmmaceth", "sunvnet", "tegra-mgbe", "thunderbolt-net", "tn40xx", "tulip", "txgbe", "txgbevf", "usbnet",
+        "via-rhine", "via-velocity", "xgene-enet",
     ),
     rows=(netdev("unchecked: linux include/uapi/linux/if_link.h rtnl_link_stats64 tx_bytes", refresh_ms=2000.0),),
     source="unchecked: what the driver counts and how late; 2 s is the slowest known",
@@ -105,9 +105,15 @@ PLAIN = (
     MLXSW,
     ATLANTIC,
     THUNDERX,
-    _software("Realtek PCIe (r8169)", ("r8169", "r8125", "r8168"), "ethernet/realtek/r8169_main.c rtl8169_get_stats64"),
-    _software("Realtek USB (r8152)", ("r8152",), "usb/r8152.c"),
+    _software(
+        "Realtek PCIe (r8169)",
+        ("r8169", "r8125", "r8126", "r8127", "r8168"),
+        "ethernet/realtek/r8169_main.c rtl8169_get_stats64",
+    ),
+    _software("Realtek USB (r8152)", ("r8152",), "usb/r8152.c rtl8152_get_stats"),
     _software("Netronome (nfp)", ("nfp", "nfp_netvf"), "ethernet/netronome/nfp/nfp_net_common.c nfp_net_stat64"),
-    _software("Cavium LiquidIO", ("liquidio", "liquidio_vf"), "ethernet/cavium/liquidio/lio_core.c"),
+    _software(
+        "Cavium LiquidIO", ("liquidio", "liquidio_vf"), "ethernet/cavium/liquidio/lio_main.c liquidio_get_stats64"
+    ),
     SOME,
 )

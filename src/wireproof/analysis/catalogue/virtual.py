@@ -59,8 +59,8 @@ SOFT_RDMA = Family(
     drivers=("rdma_rxe", "rxe", "siw"),
     rows=(),
     source="linux drivers/infiniband/sw/rxe/rxe_net.c rxe_send (an IP packet of the interface below), "
-    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); rxe's hw_counters hold packets and events, no bytes; "
-    "newer kernels fill port_xmit_data too",
+    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); rxe's hw_counters hold packets and events, "
+    "and on the newest kernels sent_bytes and port_xmit_data (rxe_mad.c), which are not needed",
     note="Its bytes are the interface's own, which then shows RDMA and TCP as one.",
 )
 
@@ -70,10 +70,19 @@ VIRTUAL = (
     DUMMY,
     IPOIB,
     SOFT_RDMA,
-    _stacked("bond", "bond", ("bonding",), "drivers/net/bonding/bond_main.c bond_get_stats: the sum of its members"),
+    _stacked(
+        "bond",
+        "bond",
+        ("bonding",),
+        "drivers/net/bonding/bond_main.c bond_get_stats: the sum of its members",
+        _BELOW + " It is as late as they are.",
+    ),
     _stacked("team", "team", ("team",), "drivers/net/team/team_core.c team_get_stats64: software"),
     _stacked(
-        "bridge", "bridge", ("bridge",), "net/bridge/br_device.c: software; only what the host itself sends or gets"
+        "bridge",
+        "bridge",
+        ("bridge",),
+        "net/bridge/br_device.c br_get_stats64: software; only what the host itself sends or gets",
     ),
     _stacked("VLAN", "vlan", ("802.1q*", "vlan", "8021q"), "net/8021q/vlan_dev.c vlan_dev_get_stats64: software"),
     _stacked(

@@ -19,7 +19,10 @@ def nic(driver: str = "ixgbe", device: str = "", layer: str = "InfiniBand") -> N
     )
     kind: Any = "infiniband" if rdma is not None and layer == "InfiniBand" else "ethernet"
     link_kind = driver if driver in ("veth", "bonding") else ""
-    return Nic(name="hsn0", driver=driver, mtu=9000, carrier=True, rdma=rdma, kind=kind, link_kind=link_kind)
+    return Nic(
+        name="hsn0", driver=driver, mtu=9000, carrier=True, rdma=rdma, kind=kind, link_kind=link_kind,
+        function="" if link_kind else "physical",
+    )  # fmt: skip
 
 
 def host(port: Nic, rank: int = 0, boot: str = "b", netns: int = 1) -> Host:

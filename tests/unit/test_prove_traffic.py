@@ -95,7 +95,7 @@ def test_roce_without_phy_counters_adds_sockets_and_rdma() -> None:
 
 
 def test_the_phy_counter_has_both_and_is_taken_alone() -> None:
-    nic = rdma_nic("mlx5_core", "mlx5_0", "Ethernet")
+    nic = msgspec.structs.replace(rdma_nic("mlx5_core", "mlx5_0", "Ethernet"), function="physical")
     phy = "ethtool/ib0/tx_bytes_phy"
     before = {phy: 0, "ib/mlx5_0/1/counters/port_xmit_data": 0, "net/ib0/tx_bytes": 0}
     after = {phy: 9000, "ib/mlx5_0/1/counters/port_xmit_data": 2000, "net/ib0/tx_bytes": 900}

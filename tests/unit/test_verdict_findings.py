@@ -73,7 +73,12 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
     ("port down", lambda r: each_nic(r, operstate="down"), "nic-down", "fail"),
     ("slower NIC", lambda r: each_nic(r, speed_mbps=100), "nic-speed-disagrees", "fail"),
     ("faster NIC", lambda r: each_nic(r, speed_mbps=10_000), "nic-speed-disagrees", "warning"),
-    ("few processors", lambda r: each_host(r, boot_id="one", cpu_count=1, netns=0), "oversubscribed", "warning"),
+    (
+        "few processors",
+        lambda r: each_host(r, boot_id="one", hostname="one", cpu_count=1, netns=0),
+        "oversubscribed",
+        "warning",
+    ),
     ("no boot id", lambda r: each_host(r, boot_id=""), "placement-unknown", "warning"),
     ("corrupt", lambda r: each_pair(r, integrity="corrupt"), "payload-corrupt", "fail"),
     ("stopped late", lambda r: each_pair(r, status="deadline"), "deadline", "inconclusive"),
@@ -146,9 +151,11 @@ def test_one_machine_that_was_asked_for_is_reported_and_not_passed() -> None:
 
 
 def test_names_alone_do_not_part_machines() -> None:
-    found = judge(each_host(run_of(SMALL), boot_id="the same"))
+    found = judge(each_host(run_of(replace(SMALL, path="shm")), boot_id="the same"))
     assert found.proof == "off-wire"
     assert codes(found, "fail") >= {"shared-memory-suspected"}
+    crossed = judge(each_host(run_of(SMALL), boot_id="the same"))  # as clones have, and both ports saw it all
+    assert (crossed.verdict, crossed.proof) == ("inconclusive", "unproven")
 
 
 def test_no_counters_no_proof() -> None:

@@ -61,7 +61,7 @@ def crossed_at(ledger: Ledger, name: str, way: Direction) -> Crossed:
         return _port(port.way(way))
     if _exclusive(port):
         whole = _sum([_port(one.way(way)) for one in below])
-        return whole if whole.bytes is not None and whole.complete else _best(_port(port.way(way)), whole)
+        return whole if whole.bytes is not None and whole.complete else _more(_port(port.way(way)), whole)
     return _shared(port, below, way)
 
 
@@ -70,8 +70,12 @@ def _exclusive(port: PortLedger) -> bool:
     return any(kind in words for kind in _EXCLUSIVE)
 
 
-def _best(one: Crossed, other: Crossed) -> Crossed:
-    return other if one.bytes is None else one
+def _more(own: Crossed, whole: Crossed) -> Crossed:
+    """A member cannot be read: the larger of what it itself and what the other members counted, as a lower bound."""
+    known = [one for one in (own, whole) if one.bytes is not None]
+    if not known:
+        return own
+    return replace(max(known, key=lambda one: one.bytes or 0.0), complete=False)
 
 
 def _shared(port: PortLedger, below: Sequence[PortLedger], way: Direction) -> Crossed:
@@ -87,8 +91,12 @@ def _port(entries: Sequence[Entry]) -> Crossed:
     """One port by itself."""
     whole = _first(entry for entry in entries if entry.carrier == "any")
     parts = _parts(entries)
-    if whole is None or whole.bytes is None:
+    if whole is None:
         return parts if parts.bytes is not None else _lost(entries)
+    if whole.bytes is None:  # it would have had RDMA too, which the parts may not have
+        known = parts.bytes is not None
+        apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
+        return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality) if known else _lost(entries)
     complete = True
     if whole.quality == "lower-bound":
         rest = _port([entry for entry in entries if entry is not whole])

@@ -13,6 +13,7 @@ import msgspec
 from wireproof.analysis.catalogue import family_of
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
+from wireproof.analysis.relations import lower_of, stated
 from wireproof.model.ledger import Carrier, Entry, Ledger, PortLedger, Quality
 from wireproof.model.record import Nic
 
@@ -25,6 +26,8 @@ _AT_ONCE_MS = 20.0
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _32_BITS = 1 << 32
+_STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
+"""Counters that every interface, or every InfiniBand port, has."""
 _FOREIGN = "its /sys belongs to another network namespace"
 
 _KERNEL = Row(
@@ -39,8 +42,8 @@ class HostPorts:
 
     def __init__(self, host: str, nics: Iterable[Nic], *, foreign: bool = False) -> None:
         self.host = host
-        listed = list(nics)
-        members = {nic.name: _lower(nic, listed) for nic in listed}
+        listed = [stated(nic, nics) for nic in nics]
+        members = {nic.name: lower_of(nic, listed) for nic in listed}
         self._ports = [_Port(nic, members[nic.name], foreign=foreign) for nic in listed]
 
     def ledger(self, changes: Changes) -> Ledger:
@@ -53,11 +56,6 @@ def slowest_refresh_ms(nics: Iterable[Nic]) -> float:
     """How old a byte counter of these ports may be, by the catalogue; 0 where all show at once."""
     families = [family_of(nic) for nic in nics if nic.kind != "loopback"]
     return max((row.refresh_ms for family in families if family is not None for row in family.rows), default=0.0)
-
-
-def _lower(nic: Nic, nics: Sequence[Nic]) -> list[str]:
-    """Interfaces below ``nic``, from either end of the relation."""
-    return list(dict.fromkeys([*nic.lower, *(one.name for one in nics if one.master == nic.name)]))
 
 
 @dataclass(frozen=True)
@@ -127,9 +125,9 @@ class _Port:
         refresh = row.refresh_ms if row.refresh_ms > _AT_ONCE_MS else 0.0
         wrapped = any(rise.remark == "wrapped" for rise in rises.values())
         late = refresh > changes.settled_ms and refresh * 1e6 * _LATE_SHARE > changes.interval_ns
-        quality, remark = self._quality(
-            row, wrapped=wrapped, late=late, silent=all(rise.remark == SILENT for rise in rises.values())
-        )
+        quality, remark = self._quality(row, wrapped=wrapped, late=late)
+        if all(rise.remark == SILENT for rise in rises.values()):
+            remark = SILENT
         return Entry(
             carrier=row.carrier, level=row.level, quality=quality, remark=remark, packets=packets,
             bytes=max(0.0, sum(rise.count or 0 for rise in rises.values()) * row.unit - background),
@@ -138,11 +136,9 @@ class _Port:
             wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 and not row.pegs else None,
         )  # fmt: skip
 
-    def _quality(self, row: Row, *, wrapped: bool, late: bool, silent: bool) -> tuple[Quality, str]:
+    def _quality(self, row: Row, *, wrapped: bool, late: bool) -> tuple[Quality, str]:
         if wrapped:
             return "wrapped", "wrapped once"
-        if silent:
-            return row.quality if row.quality == "lower-bound" else "exact", SILENT
         if late:
             return "stale", f"refreshed every {row.refresh_ms:g} ms"
         if row.payload_only or row.quality != "exact":
@@ -153,7 +149,8 @@ class _Port:
 
 
 def _heard(entries: list[Entry]) -> list[Entry]:
-    """Without counters that may not exist, where another one of the same traffic moved."""
+    """Without counters that may not exist: a driver's own, and standard ones where others of the same traffic moved."""
+    entries = [entry for entry in entries if entry.remark != SILENT or entry.counters[0].endswith(_STANDARD)]
     moved = {entry.carrier for entry in entries if entry.remark != SILENT}
 
     def shared(carrier: Carrier) -> bool:

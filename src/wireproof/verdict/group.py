@@ -79,6 +79,9 @@ def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
         issues.append(Issue("deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id))
     elif group.status == "error" or group.estimate is None:
         issues.append(Issue("points-missing", "inconclusive", who, f"{where}: ended without a number", point=point.id))
+    if group.integrity == "unchecked" and group.status == "ok":
+        text = f"{where}: nobody looked whether the payload arrived as it was sent"
+        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
     if group.integrity == "corrupt":
         text = f"{where}: the payload arrived changed"
         issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))

@@ -86,18 +86,20 @@ class _Desk:
         sightings = tuple(self._sighting(rank, pair, direction) for rank, direction in views)
         return pair_proof(self.ctx, pair, sightings)
 
+    def _one_reader(self, pair: PairResult) -> bool:
+        """One reading covers both ranks: what passes between them passes no port."""
+        return self.reader_of.get(pair.origin, -1) == self.reader_of.get(pair.target, -2)
+
     def _together(self, pair: PairResult) -> bool:
         same = self.ctx.same_machine(pair.origin, pair.target)
-        shared = self.reader_of.get(pair.origin, -1) == self.reader_of.get(pair.target, -2)
-        return same is True or (shared and same is not False)
+        return same is True or (self._one_reader(pair) and same is not False)
 
     def _on_one_machine(self, pair: PairResult) -> PairProof:
         """No counter can make a wire of it; the counters only tell shared memory from loopback.
 
         Two machines with one identity (cloned while they ran) are told by readings of their own that saw it cross.
         """
-        apart = self.reader_of.get(pair.origin, -1) != self.reader_of.get(pair.target, -2)
-        if apart and self.ctx.hostnames_differ(pair.origin, pair.target):
+        if not self._one_reader(pair) and self.ctx.hostnames_differ(pair.origin, pair.target):
             views: tuple[tuple[int, Direction], ...] = ((pair.origin, "tx"), (pair.target, "rx"))
             both = tuple(self._sighting(rank, pair, way) for rank, way in views)
             if all(one.kind == "on-wire" for one in both):
@@ -137,7 +139,7 @@ class _Desk:
         messages = waited = 0
         for pair in self.point.pairs:
             for end in (pair.origin, pair.target):
-                if self.reader_of.get(end, -1) != reader or self._name(end) != name or self._together(pair):
+                if self.reader_of.get(end, -1) != reader or self._name(end) != name or self._one_reader(pair):
                     continue
                 need += self._need(pair, end, way)
                 payload += self._payload(pair, end, way)

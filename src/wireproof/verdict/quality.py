@@ -46,6 +46,9 @@ def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Is
         issues.append(Issue("points-missing", "inconclusive", who, f"{where}: ended with an error", point=point.id))
     elif not pair.batch_ns and pair.estimate is None:
         issues.append(Issue("points-missing", "inconclusive", who, f"{where}: nothing was timed", point=point.id))
+    if pair.integrity == "unchecked" and pair.status == "ok" and not ctx.moves_nothing:
+        text = f"{where}: nobody looked whether the payload arrived as it was sent"
+        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
     if pair.integrity == "corrupt":
         text = f"{where}: the payload arrived changed"
         issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))

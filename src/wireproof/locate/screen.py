@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, explained, fine_strata
+from wireproof.locate.effects import Effects, explained, fine_strata, robust_scale
 from wireproof.locate.fit import Fit, fit, port_levels, shown, tier_levels
 from wireproof.locate.lone_pair import screen_two
 from wireproof.locate.routes import blame_paths, whole_leaves
@@ -201,10 +201,11 @@ def _tiers(
     # What crosses one switch crosses no link that is shared by design: slower than across leaves, it is not by design.
     best = fastest.get(ONE_SWITCH, min(fastest.values()))
     counts = np.bincount(tier, minlength=len(names)).tolist()
+    logs = log_slowness(samples)
     return [
         Tier(
             name=name, samples=counts[number], median=value_of(samples.metric, fastest[name]),
-            oversubscription=float(np.exp(max(0.0, fastest[name] - best))),
+            oversubscription=float(np.exp(max(0.0, fastest[name] - best))), spread=robust_scale(logs[tier == number]),
         )
         for number, name in enumerate(names)
     ]  # fmt: skip

@@ -63,12 +63,14 @@ class Contention(msgspec.Struct, frozen=True, kw_only=True):
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs that take the same kind of path, such as ``one switch`` or ``across leaves``; ``median`` in the metric's
     unit. ``oversubscription``: how many times slower than the best tier (1.0: not at all); expected, never a fault.
+    ``spread``: relative sigma of its samples, for flows that share a link do not share it evenly.
     """
 
     name: str
     samples: int
     median: float
     oversubscription: float = 1.0
+    spread: float = 0.0
 
 
 class Located(msgspec.Struct, frozen=True, kw_only=True):

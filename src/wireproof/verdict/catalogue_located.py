@@ -68,6 +68,14 @@ means: The pair was slow while others used the same links and is as fast as expe
 detected: The confirm stage's sample alone reaches the expectation that the loaded one missed.
 next: Nothing to repair; when it happens often, look at the routing (static routes that collide) and at placement.
 
+# other-traffic: Another job, or another check, uses a port that was measured
+means: Bytes crossed the port that this run did not send. What others take is missing from the measurement; cable and
+  port may be as good as any.
+detected: The port's byte counters rose by more than the payload with its headers and acknowledgements, or in the quiet
+  windows right before and after the points. Inconclusive where it explains a shortfall, else a warning.
+next: Find who uses the port (ss -tnp, squeue -w NODE, another wireproof), and measure again when it is quiet; not the
+  cable.
+
 # suspect-cleared: A suspect of the screen was acquitted
 means: The screen called it slow, and measured alone against known-good partners it is not.
 detected: The confirm stage's samples lie within the expectation.

@@ -20,6 +20,7 @@ from wireproof.verdict.directions import Stream, direction_issues
 from wireproof.verdict.group import judge_group
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.late import summed
+from wireproof.verdict.others import Others
 from wireproof.verdict.path import path_issues
 from wireproof.verdict.plausible import Held, fills_link, hold
 from wireproof.verdict.proof import PairProof, Witnessed, prove, settle
@@ -90,10 +91,12 @@ class _Bench:
         self.curves: dict[tuple[str, str, str], dict[int, Sample]] = defaultdict(dict)
         self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
+        self.others = Others(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
         own = {reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None}
         self.issues += trouble_issues(self.ctx, point, own)
+        self.others.look(point, seen)
         for pair, proof in zip(point.pairs, proofs, strict=True):
             self._pair(point, pair, proof)
         if point.group is not None:
@@ -137,16 +140,17 @@ class _Bench:
             self.streams.append(Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited))
 
     def judgement(self) -> Judgement:
+        self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
         if self.ctx.run.claim.wire:
             found, explained = direction_issues(self.ctx, self.streams)
             # A node that sends slowly is one finding, not one for each of its pairs; these keep their verdicts.
             self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
-            self.issues += found
+            self.issues += self.others.eased(found, self.pairs)[0]
             self.issues += cache_issues(self.curves)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
-        findings = merge(self.issues)
+        findings = merge([*self.issues, *self.others.named(self.pairs)])
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
         proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}

@@ -16,7 +16,7 @@ from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Evidence, Issue, merge
 from wireproof.verdict.issue import rate as rate_words
 from wireproof.verdict.located_explains import explained
-from wireproof.verdict.located_innocent import good_alone, harmless
+from wireproof.verdict.located_innocent import by_design, good_alone, harmless
 
 __all__ = ["blame_sentence", "located_issues", "with_located"]
 
@@ -60,7 +60,8 @@ def with_located(
     blames = [blame for one in located if _has_samples(one) for blame in one.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
-    kept, gone = explained(judgement.findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
+    findings = _without_shared(judgement.findings, located, fabric)
+    kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
     fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
     issues = [_with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue for issue in issues]
@@ -70,6 +71,33 @@ def with_located(
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, pairs, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
+
+
+def _without_shared(findings: Sequence[Finding], located: Sequence[Located], fabric: Fabric | None) -> list[Finding]:
+    """``findings`` without slow directions on kinds of path that are slower by design: there many flows share a link,
+    and one direction may share it with more of them than the other. What such a path gives is said with its tier.
+    """
+    ways: dict[str, list[tuple[str, str]]] = {}
+    for finding in findings:
+        if finding.code == "direction-slow":
+            ways[finding.subject] = [_ends(finding.subject)]
+        elif finding.code == "node-direction-slow":
+            streams = finding.evidence.get("streams")
+            ways[finding.subject] = [_ends(line.partition(":")[0]) for line in streams or [] if isinstance(line, str)]
+    routes = [route for own in ways.values() for route in own if all(route)]
+    shared = {route for route, tier in zip(routes, by_design(routes, located, fabric), strict=True) if tier}
+    return [
+        finding
+        for finding in findings
+        if finding.code not in ("direction-slow", "node-direction-slow")
+        or not ways[finding.subject]
+        or not shared.issuperset(ways[finding.subject])
+    ]
+
+
+def _ends(route: str) -> tuple[str, str]:
+    origin, _, target = route.partition(" -> ")
+    return origin, target
 
 
 def _has_samples(located: Located) -> bool:
@@ -103,6 +131,10 @@ def _quantity(blame: Blame, value: float) -> str:
     if not math.isfinite(value) or value < 0:
         return "an unknown value"
     return rate_words(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
+
+
+def _quantity_of(located: Located, value: float) -> str:
+    return rate_words(value) if located.metric == "goodput" else f"{value / 1e3:.4g} us"
 
 
 def _share(share: float) -> str:
@@ -223,9 +255,15 @@ def _innocent(located: Located) -> list[Issue]:
         if tier.oversubscription > 1.0 + located.practical:
             text = (
                 f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower than the best kind "
-                f"({tier.samples} samples): a property of the fabric, no fault"
+                f"({tier.samples} samples): a property of the fabric, no fault; "
+                f"{_quantity_of(located, tier.median)} is expected there when all use them"
             )
-            evidence: Evidence = {"oversubscription": tier.oversubscription, "samples": tier.samples}
+            evidence: Evidence = {
+                "oversubscription": tier.oversubscription,
+                "samples": tier.samples,
+                "expected": tier.median,
+                "spread": tier.spread,
+            }
             issues.append(Issue("tier-oversubscribed", "note", tier.name, text, evidence))
     issues += [
         Issue("suspect-cleared", "note", name, f"{name} was a suspect of the screen and is good when measured alone")

@@ -5,6 +5,7 @@ Only a pair that is on the wire and accused of nothing but being slow can be acq
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -15,11 +16,12 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.tiers import places_of, tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement, PairVerdict
-from wireproof.model.located import Located
+from wireproof.model.located import Located, Tier
 
-__all__ = ["good_alone", "harmless"]
+__all__ = ["by_design", "good_alone", "harmless"]
 
 _ONE_WAY = ("stream", "put")
+_REACH = 3.0
 
 
 def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[str]:
@@ -77,6 +79,17 @@ def harmless(
     return found
 
 
+def by_design(
+    routes: Sequence[tuple[str, str]], located: Sequence[Located], fabric: Fabric | None
+) -> list[Tier | None]:
+    """Of each route its kind of path, where that is slower by design than the best kind; else None."""
+    one = next((each for each in located if each.metric == "goodput"), None)
+    if one is None or fabric is None or not routes:
+        return [None] * len(routes)
+    slower = {tier.name: tier for tier in one.tiers if tier.oversubscription > 1.0 + one.practical}
+    return [slower.get(name) for name in _tier_names(routes, fabric)] if slower else [None] * len(routes)
+
+
 def _only_slow(pair: PairVerdict) -> bool:
     slow = pair.verdict == "fail" and set(pair.codes) == {"below-expectation"}
     return slow and pair.limit is not None and _one_way(pair) and pair.proof == "on-wire"
@@ -86,32 +99,33 @@ def _tier_medians(
     pairs: Sequence[PairVerdict], located: Sequence[Located], min_efficiency: float, fabric: Fabric | None
 ) -> list[float | None]:
     """Of each pair, the least goodput that its kind of path makes innocent; None where nothing does."""
-    one = next((each for each in located if each.metric == "goodput"), None)
-    if one is None or fabric is None or not one.tiers:
-        return [None] * len(pairs)
-    best = max(tier.median for tier in one.tiers)
-    slower = {t.name: t.median for t in one.tiers if t.oversubscription > 1.0 + one.practical}
-    names = _tier_names(pairs, fabric)
+    routes = [(pair.origin_host, pair.target_host) for pair in pairs]
+    kinds = by_design(routes, located, fabric)
+    best = max((tier.median for one in located if one.metric == "goodput" for tier in one.tiers), default=0.0)
+    spread = {id(tier): _usual_share(tier, one) for one in located for tier in one.tiers}
     return [
-        slower[name] * (1.0 - one.practical)
-        if name in slower and best >= min_efficiency * (pair.limit or 0.0)
-        else None
-        for name, pair in zip(names, pairs, strict=True)
+        kind.median * spread[id(kind)] if kind is not None and best >= min_efficiency * (pair.limit or 0.0) else None
+        for kind, pair in zip(kinds, pairs, strict=True)
     ]
 
 
-def _tier_names(pairs: Sequence[PairVerdict], fabric: Fabric) -> list[str]:
-    nodes = tuple(dict.fromkeys(host for pair in pairs for host in (pair.origin_host, pair.target_host)))
+def _usual_share(tier: Tier, located: Located) -> float:
+    """Of the tier's median, what its slower flows get: those that share a link do not share it evenly."""
+    return min(1.0 - located.practical, math.exp(-_REACH * tier.spread))
+
+
+def _tier_names(routes: Sequence[tuple[str, str]], fabric: Fabric) -> list[str]:
+    nodes = tuple(dict.fromkeys(host for route in routes for host in route))
     # Every node of the fabric takes part, so that the kinds have the names that they have in the whole screen.
     nodes = tuple(dict.fromkeys([*nodes, *(one.node for one in fabric.attachments)]))
     index = {name: number for number, name in enumerate(nodes)}
-    nothing = np.zeros(len(pairs), dtype=np.float64)
+    nothing = np.zeros(len(routes), dtype=np.float64)
     samples = Samples(
         metric="goodput",
         nodes=nodes,
-        origin=np.asarray([index[pair.origin_host] for pair in pairs], dtype=np.int32),
-        target=np.asarray([index[pair.target_host] for pair in pairs], dtype=np.int32),
-        round=np.zeros(len(pairs), dtype=np.int32),
+        origin=np.asarray([index[origin] for origin, _ in routes], dtype=np.int32),
+        target=np.asarray([index[target] for _, target in routes], dtype=np.int32),
+        round=np.zeros(len(routes), dtype=np.int32),
         value=nothing + 1.0,
         half_width=nothing,
     )

@@ -1,0 +1,107 @@
+"""Another job's traffic on the measured ports: contention, named with port, direction and rate, and never a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.changed_runs import set_
+from tests.synthetic import World, lab, link_of, run_of
+
+from wireproof.model.finding import Finding, Judgement
+from wireproof.model.record import Quiet
+from wireproof.model.run import Run
+from wireproof.physics import limits
+from wireproof.verdict import judge
+
+Flow = tuple[int, int, float]
+"""Origin, target and share of the line that another job takes."""
+
+
+def with_flow(run: Run, world: World, flow: Flow, *, point: bool = True, quiet: bool = False) -> Run:
+    """``run`` with another job's bytes in the counters of the points, and in the quiet windows around them."""
+    origin, target, share = flow
+    bytes_per_s = share * (limits(link_of(world), "stream", "stream", 1 << 20).attainable_bytes_per_s or 0.0)
+    ways = {origin: "net/hsn0/tx_bytes", target: "net/hsn0/rx_bytes"}
+    points = []
+    for one in run.points:
+        witness = []
+        for reading in one.witness:
+            name = ways.get(reading.rank, "")
+            if name and point:
+                before, after = reading.counters.get(name, (0, 0))
+                more = round(bytes_per_s * reading.interval_ns * 1e-9)
+                reading = set_(reading, counters={**reading.counters, name: (before, after + more)})
+            if name and quiet:
+                windows = Quiet(interval_ns=4e7, counters={name: round(bytes_per_s * 0.04)})
+                reading = set_(reading, quiet=windows)
+            witness.append(reading)
+        points.append(set_(one, witness=witness))
+    return set_(run, points=points)
+
+
+def slowed(*flows: Flow) -> Callable[[int, int], float]:
+    """Each of our streams has what the flows leave of its sender's and receiver's ports."""
+
+    def speed(a: int, b: int) -> float:
+        return min([1.0, *(1.0 - share for origin, target, share in flows if a == origin or b == target)])
+
+    return speed
+
+
+def judged(nodes: int, *flows: Flow, quiet: bool = False, **more: object) -> Judgement:
+    world = lab(nodes=nodes, sizes=(8, 1 << 20, 4 << 20), speed=slowed(*flows), **more)
+    run = run_of(world)
+    for flow in flows:
+        run = with_flow(run, world, flow, quiet=quiet)
+    return judge(run)
+
+
+def others(judgement: Judgement) -> dict[str, Finding]:
+    return {one.subject: one for one in judgement.findings if one.code == "other-traffic"}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("share", [0.25, 0.3, 0.5])
+@pytest.mark.parametrize("nodes", [2, 4])
+def test_another_jobs_flow_is_contention_and_not_a_slow_direction(nodes: int, share: float, quiet: bool) -> None:
+    """300 Mb/s one way on 1 Gb/s was FAIL direction-slow, "look at the cable"."""
+    for seed in range(3):
+        judgement = judged(nodes, (0, 1, share), quiet=quiet, seed=seed)
+        assert judgement.verdict == "inconclusive", [one.message for one in judgement.findings]
+        found = others(judgement)
+        assert {"n1 tx", "n2 rx"} & set(found)
+        assert set(found) <= {"n1 tx", "n2 rx"}
+        for one in found.values():
+            assert one.evidence["nic"] == "hsn0"
+            assert one.evidence["bytes_per_s"] == pytest.approx(share * 117.7e6, rel=0.35)
+            assert "Mb/s" in one.message
+            assert "not the" in one.advice
+
+
+def test_two_flows_name_both_ports() -> None:
+    judgement = judged(4, (0, 1, 0.3), (2, 3, 0.4))
+    assert judgement.verdict == "inconclusive"
+    assert {"n1 tx", "n3 tx"} <= set(others(judgement))
+
+
+def test_a_slow_port_is_a_fault_beside_a_trickle_of_other_traffic() -> None:
+    for flow in ((0, 1, 0.02), (0, 1, 0.08)):
+        world = lab(nodes=4, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 0 else 1.0)
+        judgement = judge(with_flow(run_of(world), world, flow, quiet=True))
+        assert judgement.verdict == "fail"
+        assert any(one.code == "node-direction-slow" and one.severity == "fail" for one in judgement.findings)
+
+
+def test_a_slow_port_elsewhere_is_a_fault_whatever_others_do() -> None:
+    world = lab(nodes=4, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 2 else 0.7 if a == 0 else 1.0)
+    judgement = judge(with_flow(run_of(world), world, (0, 1, 0.3)))
+    slow = {one.subject: one.severity for one in judgement.findings if one.code == "node-direction-slow"}
+    assert slow["n3 tx"] == "fail"
+    assert slow.get("n1 tx", "inconclusive") == "inconclusive"
+
+
+def test_good_worlds_have_no_other_traffic() -> None:
+    for seed in range(4):
+        for world in (lab(nodes=3, seed=seed), World(nodes=3, seed=seed), World(link="100gbe", mtu=9000, seed=seed)):
+            assert others(judge(run_of(world))) == {}

@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -20,13 +22,20 @@ NOBODY = 65534
 _SCRIPT = """
 import json, os, subprocess, sys
 sys.path[:0] = json.loads(sys.argv[1])
+REACH = '''
+import socket
+try:
+    socket.create_connection(("10.20.1.2", 9), 5)
+except ConnectionRefusedError:
+    print("refused by n2 itself")
+'''
 from wireproof.lab import down, up
 from wireproof.lab.cluster import open_lab
 from wireproof.lab.requirements import find_tool
 from wireproof.lab.state import find_holders
 from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
-lab = up(Topology(nodes=("n1", "n2"), networks=(net,)), "rootless")
+lab = up(Topology(nodes=("n1", "n2"), networks=(net,), wire=sys.argv[2]), "rootless")
 def say(node, *argv):
     return subprocess.run(lab.exec_argv(node, argv), capture_output=True, text=True, timeout=20).stdout.strip()
 found = {
@@ -35,6 +44,9 @@ found = {
     "hostname": say("n2", "hostname"),
     "nics": say("n1", "ls", "/sys/class/net").split(),
     "shaped": "htb" in say("@switch", find_tool("tc"), "qdisc", "show", "dev", "n2-hsn0"),
+    "reached": say("n1", sys.executable, "-c", REACH),
+    "counted": lab.topology.serialises and lab.switch_counters("n1", "hsn").tx_frames > 0,
+    "notes": list(lab.notes),
     "uid": say("n1", "id", "-u"),
     "kernel_uid": os.geteuid(),
     "owner": os.stat(f"/proc/{next(find_holders(lab.folder))}").st_uid,
@@ -64,7 +76,8 @@ def _as_nobody(home: Path) -> list[str]:
     ]
 
 
-def test_a_lab_without_root(node_program: Path, tmp_path: Path) -> None:
+def _lab_as_nobody(node_program: Path, wire: str, tun: Callable[[Path], list[str]]) -> dict[str, object]:
+    """What the script found; ``tun`` makes the words ahead of it, given a folder of everybody's."""
     import msgspec
 
     if obstacles := user_namespace_obstacles():
@@ -82,26 +95,64 @@ def test_a_lab_without_root(node_program: Path, tmp_path: Path) -> None:
         if python is None:
             pytest.skip("netns: no python3 of this version that an ordinary user may start")
         folders = json.dumps([str(home / "lib")])
-        done = subprocess.run(
-            [*_as_nobody(home), f"WIREPROOF_ENGINE_DIR={bin_folder}", python, "-c", _SCRIPT, folders],
-            capture_output=True, text=True, timeout=60, check=False, cwd="/",
-        )  # fmt: skip
+        argv = [*_as_nobody(home), f"WIREPROOF_ENGINE_DIR={bin_folder}", python, "-c", _SCRIPT, folders, wire]
+        done = subprocess.run([*tun(home), *argv], capture_output=True, text=True, timeout=60, check=False, cwd="/")
         assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
+        return json.loads(done.stdout)  # type: ignore[no-any-return]
     finally:
         shutil.rmtree(home)
-    assert found.pop("down") >= 3, "the supervisor and both nodes"
-    assert found == {
+
+
+def _expected(**changes: object) -> dict[str, object]:
+    return {
         "user": True,
         "state": "up",
         "hostname": "n2",
         "nics": ["hsn0", "lo"],
         "shaped": True,
+        "reached": "refused by n2 itself",
+        "counted": False,
+        "notes": [],
         "uid": "0",
         "kernel_uid": NOBODY,
         "owner": NOBODY,
         "left": [],
+        **changes,
     }
+
+
+def test_a_lab_without_root(node_program: Path) -> None:
+    found = _lab_as_nobody(node_program, "token-bucket", lambda _: [])
+    assert cast("int", found.pop("down")) >= 3, "the supervisor and both nodes"
+    assert found == _expected()
+
+
+def _with_tun(mode: str) -> Callable[[Path], list[str]]:
+    """In a mount namespace of its own, /dev/net/tun has this mode."""
+
+    def words(home: Path) -> list[str]:
+        script = 'mknod "$1" c 10 200 && chmod "$2" "$1" && mount --bind "$1" /dev/net/tun && shift 2 && exec "$@"'
+        return ["unshare", "--mount", "sh", "-c", script, "sh", str(home / "tun"), mode]
+
+    return words
+
+
+@pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="netns: no /dev/net/tun")
+def test_a_store_and_forward_lab_without_root(node_program: Path) -> None:
+    found = _lab_as_nobody(node_program, "store-and-forward", _with_tun("666"))
+    assert cast("int", found.pop("down")) >= 4, "the wire too"
+    assert found == _expected(shaped=False, counted=True)
+
+
+@pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="netns: no /dev/net/tun")
+def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_told(node_program: Path) -> None:
+    found = _lab_as_nobody(node_program, "store-and-forward", _with_tun("600"))
+    found.pop("down")
+    (note,) = cast("list[str]", found.pop("notes"))
+    assert "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows it" in note
+    expected = _expected()
+    expected.pop("notes")
+    assert found == expected
 
 
 def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:

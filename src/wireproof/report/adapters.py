@@ -21,10 +21,13 @@ adapter whose driver is not on this page is unproven, by name.
   own switch turns round is in it; *kernel's interface* in the operating system.
 * **Refresh**: how old a value may be. No entry: it is read when wireproof asks.
 * **Blind**: what no counter of its own shows. Unless a row of *everything* can be read, it stays unproven.
-* A source that begins with *unchecked* says that we have not read it; such a row never proves more than it must.
+* What stands after *unchecked* in a source nobody has read or tried; such a row never proves more than it must.
 * PSM3 has no device of its own: over verbs (with or without the `rv` module) it is RDMA of the adapter that it uses,
   over its sockets it is TCP or UDP of the kernel. OPX and PSM2 count in the Omni-Path port, UCX and libfabric in
   whatever they chose.
+* *Unsaid function*: the kernel does not say whether the port is a physical or a virtual function (a virtual machine, or
+  an adapter without SR-IOV). Registers that a virtual function lists and never moves are then a lower bound: they say
+  something when they move and nothing when they stand.
 * 32-bit counters that *peg* stop at 2^32-1: a value that stands there is no evidence.
 
 `python tools/adapters_page.py` writes this page from

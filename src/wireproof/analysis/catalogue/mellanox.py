@@ -61,12 +61,11 @@ MLX5 = Family(
     ),
     source="linux drivers/infiniband/hw/mlx5, drivers/net/ethernet/mellanox/mlx5/core",
     note="PortXmitData comes from the function's virtual port: a loopback inside the adapter moves it while "
-    "tx_bytes_phy stays. A function that may not read the port's registers lists tx_bytes_phy too, and it stays "
-    "at 0: "
-    "it is believed only where the kernel says that the function is the physical one. In switchdev mode the "
+    "tx_bytes_phy stays. A function that may not read the port's registers lists tx_bytes_phy too, and it stays at "
+    "0: it is exact only where the kernel says that the function is the physical one. In switchdev mode the "
     "uplink's own interface statistics are those of the physical port, "
-    "RDMA "
-    "included (en_main.c mlx5e_get_stats), and one reading late.",
+    "RDMA included (en_main.c mlx5e_get_stats), and one reading late. RoCE over a bond has one RDMA device for both "
+    "ports; what crossed each is in tx_bytes_phy of each member.",
 )
 
 _MLX4_PMA = "linux drivers/infiniband/hw/mlx4/mad.c mlx4_ib_process_mad: InfiniBand ports answer by firmware (MAD_IFC)"

@@ -30,6 +30,9 @@ class Rise:
     remark: str = ""
 
 
+_UNREADABLE, _SILENT, _STILL, _ABSENT = Rise(None, "unreadable"), Rise(0, SILENT), Rise(0), Rise(None, ABSENT)
+
+
 class Changes(Protocol):
     """One network namespace over one interval."""
 
@@ -73,6 +76,7 @@ class WitnessChanges:
     def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:
         self._reading, self._idle = reading, idle
         self._quiet: Quiet | None = reading.quiet if isinstance(reading, WitnessReading) else None
+        self._standing = idle.standing if idle is not None else None
         self.interval_ns = reading.interval_ns
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
 
@@ -80,12 +84,11 @@ class WitnessChanges:
         pair = self._reading.counters.get(name)
         if pair is not None:
             return Rise(*counter_delta(*pair))
-        if self._unreadable(name):
-            return Rise(None, "unreadable")
-        standing = self._idle.standing if self._idle is not None else None
-        if standing is None:
-            return Rise(0, SILENT)
-        return Rise(0) if name in standing else Rise(None, ABSENT)
+        if self._reading.unreadable and self._unreadable(name):
+            return _UNREADABLE
+        if self._standing is None:
+            return _SILENT
+        return _STILL if name in self._standing else _ABSENT
 
     def _unreadable(self, name: str) -> bool:
         lost = self._reading.unreadable
@@ -109,8 +112,7 @@ class WitnessChanges:
         pair = self._reading.counters.get(name)
         if pair is not None:
             return pair[1]
-        standing = self._idle.standing if self._idle is not None else None
-        return standing.get(name) if standing else None
+        return self._standing.get(name) if self._standing else None
 
 
 class MarkedChanges:

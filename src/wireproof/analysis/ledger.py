@@ -107,7 +107,7 @@ class _Port:
         if not rises:
             return None
         lost = next((rise.remark for rise in rises.values() if rise.count is None), "")
-        if any(slot.row.is_pegged(last) for name in rises if (last := changes.last(name)) is not None):
+        if slot.row.pegs and any(slot.row.is_pegged(changes.last(name) or 0) for name in rises):
             lost = "saturated"
         if self._foreign and not slot.names[0].startswith("net/"):
             lost = _FOREIGN

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.model.finding import Finding
+from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report import quantity
 from wireproof.report.names import fold
 from wireproof.report.section import CULPRITS, Section, ranked, results
 from wireproof.report.traffic import Flow, flows
 
-__all__ = ["Answer", "answers", "seen_of"]
+__all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,22 @@ def seen_of(seen: float, due: float) -> str:
     if seen >= due:
         return f"{quantity.volume(seen)} seen for {quantity.volume(due)} of payload"
     return f"{quantity.volume(seen)} of {quantity.volume(due)} seen"
+
+
+LEVELS = {
+    "wire": "counted at the physical port",
+    "function": "counted at a function of the adapter, whose own switch may turn bytes round",
+    "stack": "counted at the kernel's interface",
+}
+_QUALITIES = {"lower-bound": "a lower bound", "stale": "summed over the run, as the counters are refreshed late"}
+
+
+def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
+    """Where what is on the wire was counted: the weakest level, and what else weakens it; "" when nothing is."""
+    proven = [one for one in judged if one.proof == "on-wire"]
+    level = next((name for name in ("stack", "function", "wire") if any(one.level == name for one in proven)), "")
+    quality = next((text for name, text in _QUALITIES.items() if any(one.quality == name for one in proven)), "")
+    return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
 def _normal(section: Section) -> Answer:
@@ -75,7 +91,9 @@ def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     }[proof]
     if proofs["on-wire"]:
         short = {"No": "Not all of it", "Not proven": "Not proven everywhere"}.get(short, short)
-    return Answer(question, short, text + count if proofs else "Nothing was measured.", tone)
+    where = counted_at(results(section.judgement))
+    text = f"{text}{count}" + (f" What proves it was {where}." if where else "")
+    return Answer(question, short, text if proofs else "Nothing was measured.", tone)
 
 
 def _which(section: Section) -> Answer:

@@ -9,6 +9,7 @@ import msgspec
 from wireproof.model.series import Series
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.report import quantity
+from wireproof.report.answers import LEVELS
 from wireproof.report.json_text import json_text
 from wireproof.report.names import clean, natural
 
@@ -48,6 +49,8 @@ def document(
 def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     """The verdict first, then what crossed which port, then the reasons."""
     found = [f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"]
+    if judgement.proof == "on-wire" and judgement.level in LEVELS:
+        found.append(f"  the bytes were {LEVELS[judgement.level]}")
     found += _table(traffic, judgement)
     found += _held_against(traffic, judgement)
     printed = judgement.printed

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from wireproof.model.finding import Finding
 from wireproof.report import quantity
+from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.group_text import group_parts
 from wireproof.report.located_text import located_lines
@@ -115,7 +116,9 @@ def _path(section: Section) -> str:
     """The proof of the run; where it is the worst of several, how many results are on the wire all the same."""
     proof, pairs = section.judgement.proof, results(section.judgement)
     good = sum(pair.proof == "on-wire" for pair in pairs)
-    return f"{proof} ({good} of {len(pairs)} results on-wire)" if good and proof != "on-wire" else proof
+    how = f"{good} of {len(pairs)} results on-wire" if good and proof != "on-wire" else ""
+    told = ", ".join(part for part in (how, counted_at(pairs)) if part)
+    return f"{proof} ({told})" if told else proof
 
 
 def _counts(section: Section) -> str:

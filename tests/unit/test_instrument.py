@@ -268,7 +268,7 @@ def test_every_missing_point_has_its_reason() -> None:
     assert under_way(frames) == 1
     missing = missing_points(PLAN, frames, ending)
     assert missing[0] == "connection reset"
-    assert missing[1].startswith("a rank was ended by SIGKILL at point 1")
+    assert missing[1].startswith("the engine was ended by SIGKILL at point 1")
 
 
 @given(st.binary(max_size=200))

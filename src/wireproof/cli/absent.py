@@ -9,11 +9,14 @@ from itertools import groupby
 
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure
 
 __all__ = ["absent", "nobody", "unfit"]
 
 TIMEOUT_S = 10.0
+_NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
+_HAVE_IT: set[tuple[Place, str]] = set()
+"""Hosts of which we know already: before each further launch nobody need be asked again."""
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
 """States of nodes that take no other job and still run the one that has them."""
 
@@ -39,7 +42,33 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         others = [host for host in hosts if not _is_here(host)]
         answers = reachable(others, agent=place.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
+        why |= _without_nic(place, ranks, set(why))
     return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+
+
+def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:
+    """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has it: it is a mistake.
+
+    An MPI would say that its destination is unreachable, and not a word of the NIC.
+    """
+    asked = {place.start_on[r]: place.nics[r] for r in ranks if r < len(place.nics) and place.nics[r]}
+    hosts = sorted(host for host in asked if host not in gone and (place, host) not in _HAVE_IT)
+    if not hosts:
+        return {}
+    from wireproof.launch.fanout import facts_by_host
+
+    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], place.agent, TIMEOUT_S)
+    seen = {host: [word for word in answer.text.split() if "/" not in word] for host, answer in answers.items()}
+    lacking = [host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]]
+    _HAVE_IT.update((place, host) for host in hosts if host not in lacking)
+    if lacking and set(lacking) == set(asked):
+        raise BadInput(f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has {_some(seen[lacking[0]])}.")
+    return {host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking}
+
+
+def _some(names: list[str]) -> str:
+    names = [name for name in names if name != "lo"]
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _is_here(host: str) -> bool:

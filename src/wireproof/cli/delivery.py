@@ -101,9 +101,19 @@ def deliver(
     if page is not None:
         say(f"report: {page.absolute()}")
     if any(outcome.ending.ended == "interrupted" for outcome in outcomes):
-        say("interrupted; what was measured is kept" + (f" in {folder}." if folder else "."))
+        say(_kept(folder))
         return INTERRUPTED
-    return status_of(worst([section.judgement.verdict for section in sections]))
+    status = status_of(worst([section.judgement.verdict for section in sections]))
+    if status != status_of("fail") and any(outcome.ending.ended == "disk-full" for outcome in outcomes):
+        say("the disk was full before all was measured: what is told above is not the whole.")
+        return CouldNotMeasure.exit_status
+    return status
+
+
+def _kept(folder: Path | None) -> str:
+    if folder is None:
+        return "interrupted; what was measured is shown and kept nowhere: give --out to keep it."
+    return f"interrupted; what was measured is kept in {folder}."
 
 
 def _print_json(sections: Sequence[Section]) -> None:

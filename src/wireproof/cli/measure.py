@@ -45,11 +45,15 @@ def pinned(policy: Policy, place: Place) -> Policy:
 @contextlib.contextmanager
 def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
     """Where the records go: ``keep``, or a folder that goes with us."""
-    from wireproof.cli.delivery import result_folder
+    from wireproof.cli.delivery import result_folder, say
 
     if keep is None and not resume:
         with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
-            yield Path(scratch)
+            try:
+                yield Path(scratch)
+            except KeyboardInterrupt:
+                say("nothing is kept: give --out to keep what is measured.")
+                raise
         return
     with result_folder(keep, "measure", resume=resume) as folder:
         yield folder
@@ -117,6 +121,7 @@ def command(pattern: str, **options: Any) -> int:
             policy=policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place),
             model=model_of(options["model_world"]) if transport == "model" else None,
             out=folder / "run",
+            kept=keep is not None,
             resume=options["resume"],
             deadline_s=settings.deadline.value,
             table=table,

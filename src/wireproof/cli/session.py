@@ -14,7 +14,7 @@ from secrets import token_hex
 import msgspec
 
 from wireproof.cli.absent import absent, nobody, unfit
-from wireproof.cli.campaign import GOES_ON, Carried, carry_out
+from wireproof.cli.campaign import GOES_ON, MOST_ATTEMPTS, Carried, attempt_folder, carry_out
 from wireproof.cli.delivery import say
 from wireproof.cli.lab_wire import wire_observer
 from wireproof.cli.place import Place
@@ -54,7 +54,10 @@ LEAST_LAUNCH_S = 3.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What to measure and by what; the place says where. ``until``: no launch goes on after this moment (monotonic)."""
+    """What to measure and by what; the place says where. ``until``: no launch goes on after this moment (monotonic).
+
+    ``kept``: the folder ``out`` stays, so that a reader can be sent to it.
+    """
 
     title: str
     points: tuple[Point, ...]
@@ -69,6 +72,7 @@ class Wish:
     facts: tuple[FactRequest, ...] = ()
     out: Path | None = None
     resume: bool = False
+    kept: bool = True
     deadline_s: float | None = None
     until: float | None = None
     extra: tuple[tuple[str, str], ...] = ()
@@ -111,7 +115,7 @@ def run_session(wish: Wish, place: Place, *, claim: Claim | None = None) -> tupl
     """
     outcomes: list[Outcome] = []
     for launch in range(wish.launches):
-        outcomes.append(_launch_once(_relaunched(wish, launch), place, claim or place.claim()))
+        outcomes += _attempts(_relaunched(wish, launch), place, claim or place.claim())
         if outcomes[-1].ending.ended != "done":
             break
     return judged(merged_run([outcome.run for outcome in outcomes]), wish), outcomes
@@ -210,6 +214,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
             errors.append(EngineError(code="placement-changed", message=text))
         hosts = {**{host.rank: host for host in run.hosts}, **hosts}
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
+    sealed = {point.id for run in runs for point in run.points}
     # An attempt that did not start (a dead host) says nothing of how the others were measured.
     begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
@@ -220,7 +225,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
         facts=[fact for run in runs for fact in run.facts],
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
         errors=errors,
-        missing={point: reason for run in runs for point, reason in run.missing.items()},
+        missing={point: why for run in runs for point, why in run.missing.items() if point not in sealed},
         close=runs[-1].close,
     )
 
@@ -262,21 +267,52 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
                 deadline_s=_left_s(wish),
                 resume=wish.resume or (begun and wish.out is not None),
                 observed=wire_observer(place.lab),
+                on_this_machine=place.lab is not None or not place.hosts,
             )
 
     return started(ways, place, run, say)
 
 
-def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
-    if wish.transport not in ("null", "model") and (gone := absent(place, tuple(range(len(place.hosts))))):
-        raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
-    outcome = _launch(wish, place, claim)
-    if not outcome.run.points and outcome.ending.ended != "interrupted":
+def _attempts(wish: Wish, place: Place, claim: Claim) -> list[Outcome]:
+    """Launches of ``wish``: a point that does not end in time costs itself, and not those behind it.
+
+    Raises ``CouldNotMeasure`` when none of them has sealed a point.
+    """
+    outcomes = [_launch_once(wish, place, claim)]
+    while rest := _behind(wish, outcomes):
+        number = len(outcomes) + 1
+        while (out := attempt_folder(wish.out, number)) is not None and out.exists():
+            number += 1
+        title = f"{wish.title}, without the point that was late"
+        again = dataclasses.replace(wish, points=rest, out=out, resume=False, title=title)
+        try:
+            outcomes.append(_launch_once(again, place, claim))
+        except CouldNotMeasure as error:
+            say(str(error))
+            break
+    last = outcomes[-1]
+    if not any(one.run.points for one in outcomes) and last.ending.ended != "interrupted":
         why = unfit(place, tuple(range(len(place.hosts)))) if wish.transport not in ("null", "model") else {}
         if why:
             raise CouldNotMeasure("; ".join(dict.fromkeys(why.values())) + ".")
-        raise CouldNotMeasure(f"{outcome.ending.reason} (log: {outcome.folder / 'engine.log'})")
-    return outcome
+        log = f"log: {last.folder / 'engine.log'}" if wish.kept else "give --out to keep its log"
+        raise CouldNotMeasure(f"{last.ending.reason} ({log})")
+    return outcomes
+
+
+def _behind(wish: Wish, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
+    """Points that were not reached because the one before them was late; none when the launch ended otherwise."""
+    ending = outcomes[-1].ending
+    if ending.ended != "deadline" or ending.culprit is None or len(outcomes) >= MOST_ATTEMPTS:
+        return ()
+    gone = {one.ending.culprit for one in outcomes} | {point.id for one in outcomes for point in one.run.points}
+    return tuple(point for point in wish.points if point.id not in gone)
+
+
+def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
+    if wish.transport not in ("null", "model") and (gone := absent(place, tuple(range(len(place.hosts))))):
+        raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
+    return _launch(wish, place, claim)
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:

@@ -91,6 +91,7 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
             claim=claim,
             provenance=provenance(command, install),
             deadline_s=DEADLINE_S,
+            on_this_machine=True,
         )
     except WireproofError as error:
         return msgspec.structs.replace(blank, problem=str(error))

@@ -27,6 +27,7 @@ _RANK_HOST = (
     re.compile(r"RANK (\d{1,9}) PID \d+ RUNNING AT (\S+)"),
     re.compile(r"process rank (\d{1,9}) with PID \d+ on node (\S+)"),
 )
+_DEATH = re.compile(r"srun: error|BAD TERMINATION|killed|terminated|segmentation fault|aborted|exit code", re.I)
 _CAUSE = re.compile(
     r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|unreachable|"
     r"unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
@@ -80,8 +81,11 @@ def _signal_seen(exit_status: int | None, talk: str) -> int | None:
     return None
 
 
-def _lost(number: int, talk: str, frames: Sequence[Frame]) -> str:
-    """Names rank and host of a process that a signal has ended, as far as the launcher said."""
+def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the launcher") -> str:
+    """Names rank and host of a process that a signal has ended, as far as the launcher said.
+
+    A launcher always tells of a rank's death. When nothing was told, ``what`` we have started was ended itself.
+    """
     try:
         name = signal.Signals(number).name
     except ValueError:
@@ -96,7 +100,9 @@ def _lost(number: int, talk: str, frames: Sequence[Frame]) -> str:
         for rank, host in found.items():
             claimed = next((it.host for it in frames if isinstance(it, Host) and it.rank == rank), "")
             return f"rank {rank} on {claimed or host} was ended by {name}"
-    return f"a rank was ended by {name}"
+    if any(pattern.search(talk) for pattern in _SIGNALS) or _DEATH.search(talk):
+        return f"a rank was ended by {name}"
+    return f"{what} was ended by {name}"
 
 
 def _at(culprit: int | None, plan: Plan) -> str:
@@ -176,18 +182,19 @@ def _without_names(plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status
     if close is not None and exit_status == 1 and not told:
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
     where = _at(culprit, plan) if culprit is not None else ""
-    ended, reason = _by_engine(told) or _by_launcher(frames, told, talk, exit_status)
+    what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
+    ended, reason = _by_engine(told) or _by_launcher(frames, told, talk, exit_status, what)
     return Ending(ended=ended, reason=reason + where, culprit=culprit)
 
 
 def _by_launcher(
-    frames: Sequence[Frame], told: Sequence[EngineError], talk: bytes, exit_status: int | None
+    frames: Sequence[Frame], told: Sequence[EngineError], talk: bytes, exit_status: int | None, what: str
 ) -> tuple[Ended, str]:
     """What the launcher says: a signal, or why nothing started."""
     text = talk.decode("utf-8", "replace")
     number = _signal_seen(exit_status, text)
     if number is not None:
-        return "rank-lost", _lost(number, text, frames)
+        return "rank-lost", _lost(number, text, frames, what)
     if told:
         return "rank-lost", _sentence(told[0])
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"

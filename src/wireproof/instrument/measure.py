@@ -15,6 +15,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.instrument.ending import Ending, classify, missing_points, under_way
 from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
+from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess
 from wireproof.launch.engines import find_program
@@ -52,6 +53,18 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.ending.ended == "done"
 
 
+def _candidates(plan: Plan) -> str:
+    """What to look at when ranks of several hosts start and never meet."""
+    hosts = list(dict.fromkeys(rank.host for rank in plan.ranks))
+    if plan.transport.kind in ("null", "model") or len(hosts) < 2:
+        return ""
+    return (
+        ": the ranks may not reach each other. Candidates: a firewall, addresses that are translated or lead to another"
+        " network, or an MTU that small frames pass and large ones do not (try `ping -M do -s 8972` from"
+        f" {hosts[0]} to {hosts[1]}, with the MTU less 28)"
+    )
+
+
 class _Recorder:
     """Takes what the engine says: frames to the folder and to ``on_frame``, talk to the log, time to the watch."""
 
@@ -65,7 +78,7 @@ class _Recorder:
         self._begun = time.monotonic()
         self._deadline_s = deadline_s or plan.policy.run_deadline_ms / 1000 + START_SECONDS
         self._until = self._begun + START_SECONDS
-        self._waiting_for = f"no frame came within {START_SECONDS:.0f} s of the start"
+        self._waiting_for = f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
 
     def take(self, channel: str, data: bytes) -> None:
         """Raises ``BadFrame`` and ``DiskFull``; frames before the bad one are kept."""
@@ -218,11 +231,13 @@ def measure(
     resume: bool = False,
     node: Path | None = None,
     observed: Callable[[], Sequence[EngineError]] = tuple,
+    on_this_machine: bool = False,
 ) -> Outcome:
     """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private temporary one).
 
-    ``on_frame`` is called for each frame as it comes, ``observed`` once at the end: what somebody beside the engine has
-    seen, kept with the frames. Ctrl-C ends the tree and returns what was sealed
+    ``on_this_machine``: all processes run here, so that their temporary files can be kept in a folder of ours that goes
+    with the run. ``on_frame`` is called for each frame as it comes, ``observed`` once at the end: what somebody beside
+    the engine has seen, kept with the frames. Ctrl-C ends the tree and returns what was sealed
     (``ending.ended == "interrupted"``); so do a lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use
     and ``CouldNotMeasure`` when nothing could be started or recorded at all. Leaves no process behind.
     """
@@ -233,8 +248,8 @@ def measure(
             _check_same(plan, folder)
         document = RunDocument(claim=claim, provenance=provenance, plan=plan)
         recorder = _Recorder(_remaining(plan, folder), folder, on_frame, deadline_s)
-        with _CtrlC():
-            ending, status = _start_and_run(recorder, document, command, guard)
+        with _CtrlC(), hydra_files_removed(), scratch(on_this_machine) as temporary:
+            ending, status = _start_and_run(recorder, document, command, guard, temporary)
             recorder.note(observed())
             return _finish(document, folder, recorder, ending, status)
     finally:
@@ -242,7 +257,7 @@ def measure(
 
 
 def _start_and_run(
-    recorder: _Recorder, document: RunDocument, command: LaunchCommand, guard: Path
+    recorder: _Recorder, document: RunDocument, command: LaunchCommand, guard: Path, temporary: dict[str, str]
 ) -> tuple[Ending, int | None]:
     folder = recorder.folder
     if folder.known and not recorder.plan.points:
@@ -250,7 +265,7 @@ def _start_and_run(
     folder.write("plan.txt", write_plan(recorder.plan).encode())
     folder.document(document)
     folder.reserve(len(document.plan.points))
-    environment = effective(command, os.environ)
+    environment = {**effective(command, os.environ), **temporary}
     with GuardedProcess(command.argv, environment, folder.path / "plan.txt", guard) as process:
         return _run(process, recorder)
 

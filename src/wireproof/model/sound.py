@@ -18,6 +18,8 @@ __all__ = ["unsound"]
 
 LARGEST_COUNTER = (1 << 64) - 1
 LARGEST_COUNT = (1 << 63) - 1
+LARGEST_MESSAGE = 1 << 50
+"""Larger sizes are not exact as floating point, and no memory holds them."""
 MOST_RANKS = 10_000_000
 LARGEST = 1e21
 """Of any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and products of two stay finite."""
@@ -25,6 +27,7 @@ LEAST_NS = 1e-6
 """A time is 0 (not measured) or at least this: no clock tells less, and to divide by less gives no number."""
 _SIGNED = {"exit_status", "numa_node", "nic_numa_node", "speed_mbps", "core", "pinned", "origin_core", "target_core"}
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
+_AT_LEAST_ONE = {"partitions", "threads", "rails"}
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 
 
@@ -52,7 +55,8 @@ def _of(value: object, name: str, path: str) -> str:
 
 def _int(value: int, name: str, path: str) -> str:
     least = -(1 << 31) if name in _SIGNED else 0
-    most = MOST_RANKS if name in _RANKS else LARGEST_COUNT
+    most = MOST_RANKS if name in _RANKS else LARGEST_MESSAGE if name == "message_bytes" else LARGEST_COUNT
+    least = 1 if name in _AT_LEAST_ONE else least
     return "" if least <= value <= most else f"{path} is {_shown(value)}"
 
 
@@ -65,6 +69,8 @@ def _float(value: float, name: str, path: str) -> str:
 
 def _sequence(value: Sequence[Any], name: str, path: str) -> str:
     if value and all(type(one) is float for one in value):
+        if name == "batch_ns" and not max(value):
+            return f"{path}: all of them took no time"
         # Raw batches are thousands: the extremes speak for all of them.
         extremes = (min(value), max(value), min((one for one in value if one > 0), default=0.0))
         return next((why for one in extremes if (why := _float(one, name, path))), "")

@@ -7,7 +7,6 @@ from a standard's arithmetic: a number that contradicts such a constant only a l
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -99,6 +98,10 @@ def default_table() -> Table:
     return _DEFAULT
 
 
+_LARGEST = 1e30
+"""No constant of nature here is larger; a comparison also turns away nan, and whole numbers that no float holds."""
+
+
 def override(table: Table, toml_text: str) -> Table:
     """A copy of ``table`` with the constants that a TOML text sets.
 
@@ -136,7 +139,7 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
         if extra:
             raise PhysicsError(f"limits file: {key!r} has unknown field {extra[0]!r}; use value and source")
         source, value = str(value.get("source", source)), value["value"]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LARGEST:
         raise PhysicsError(f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}")
     # A value that the user vouches for is no longer literature: it is held as firmly as the arithmetic.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)

@@ -119,6 +119,7 @@ def test_a_bug_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
     log: Path, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """An error in one file costs no other file its verdict."""
     from wireproof.cli import judging, main
 
     real = judging.judge_series

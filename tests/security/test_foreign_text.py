@@ -62,7 +62,9 @@ def section() -> Section:
 
 
 def test_text_and_json_are_harmless(section: Section) -> None:
-    """Values from outside are escaped in text, in JSON and in the page."""
+    """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no change of direction
+    reaches you.
+    """
     assert not UNSAFE & set(whole(section, Look()))
     text = to_json(section.run, section.judgement, None, Criteria(), ())
     assert text.isascii()

@@ -43,7 +43,9 @@ def _strange(folder: Path) -> dict[str, Path]:
 
 
 def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None:
-    """A run folder, a log, a TOML file and the current folder are hostile: only regular files are read in them."""
+    """Only regular files are opened in a folder that somebody else may have made: no link, no pipe, no device, and
+    never more than a bound.
+    """
     for path in _strange(tmp_path).values():
         with pytest.raises(OSError, match=r"it is|No such file"):
             open_regular(path, follow=False)
@@ -62,6 +64,7 @@ def test_a_file_that_never_ends_is_read_up_to_its_bound(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    """Nothing is written through a link, and a folder of another user is not written to."""
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     folder = tmp_path / "run"
@@ -249,7 +252,7 @@ def test_a_private_file_is_for_us_alone(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_existing_result_folder_is_made_private(tmp_path: Path) -> None:
-    """Run folders are readable by you alone (mode 0700)."""
+    """Run folders and all files in them are readable by you alone."""
     out = tmp_path / "out"
     out.mkdir()
     out.chmod(0o777)

@@ -129,6 +129,7 @@ def test_a_row_with_such_a_time_is_no_row_and_costs_no_other_file(
 
 
 def test_a_file_with_a_pattern_in_its_name_is_that_file(tmp_path: Path) -> None:
+    """A file's name is taken literally: `*` and `[` in it mean themselves."""
     text = "origin,target,mb_per_s\na,b,{0}\nb,a,{0}\n"
     (tmp_path / "c_1.csv").write_text(text.format(1), encoding="utf-8")
     (tmp_path / "c_2.csv").write_text(text.format(2), encoding="utf-8")

@@ -32,6 +32,7 @@ def test_nodes_of_a_lab_are_found_by_their_names() -> None:
 
 
 def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str]) -> None:
+    """Names that are nodes of a lab and real hosts too are an error: what is measured is never a guess."""
     running.append("n2")
     with pytest.raises(BadInput, match=r"n2 is a node of lab demo and a real host too.*--lab demo or --launcher ssh"):
         lab_of(("n1", "n2"), None)

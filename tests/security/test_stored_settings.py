@@ -196,6 +196,7 @@ def test_a_pipe_in_the_current_folder_does_not_hang(tmp_path: Path) -> None:
 
 
 def test_no_relative_folder_is_searched_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program is searched in a relative folder."""
     from wireproof.launch.find import find_mpis
     from wireproof.launch.program import find_tool
 

@@ -59,7 +59,7 @@ class LazyVerbs(click.Group):
 @click.group(
     cls=LazyVerbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 130 interrupted.",
+    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70 an error of ours, 130.",
 )
 @click.version_option(__version__, prog_name="wireproof", message="%(prog)s %(version)s")
 def verbs() -> None:

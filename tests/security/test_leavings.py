@@ -1,0 +1,214 @@
+"""What launchers leave behind, and what is said of a launch that somebody ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from wireproof.cli import absent as asking
+from wireproof.cli import session
+from wireproof.cli.delivery import deliver
+from wireproof.cli.place import Place
+from wireproof.cli.session import Wish
+from wireproof.instrument import leavings
+from wireproof.instrument.ending import Ending, classify
+from wireproof.instrument.leavings import hydra_files_removed, scratch
+from wireproof.instrument.measure import Outcome, _candidates
+from wireproof.launch.fanout import Answer
+from wireproof.model.claim import Claim
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.record import Clock, Open, Start
+from wireproof.model.run import Provenance, Run
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_launchers_temporary_files_go_with_the_run(temporary: Path) -> None:
+    """Temporary files of a launch on this machine are in a folder of its own, which is removed at its end."""
+    with scratch(True) as variables:
+        folder = Path(variables["TMPDIR"])
+        assert folder.parent == temporary
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "ompi.host.0").mkdir()
+        (folder / "ompi.host.0" / "pid").symlink_to("/etc")
+    assert list(temporary.iterdir()) == []
+    with scratch(False) as variables:
+        assert variables == {}
+
+
+def test_what_a_killed_run_has_left_is_removed_by_the_next(temporary: Path) -> None:
+    old = time.time() - 3600
+    dead, alive, link = (temporary / f"wireproof-tmp-{name}" for name in ("dead", "alive", "link"))
+    for folder in (dead, alive):
+        folder.mkdir()
+        (folder / "ompi").mkdir()
+    lock = leavings._lock(alive)
+    assert lock is not None
+    link.symlink_to(alive)
+    (temporary / "wireproof-tmp-file").touch()
+    for path in (dead, alive):
+        os.utime(path, (old, old))
+    os.utime(link, (old, old), follow_symlinks=False)
+    with scratch(True):
+        assert not dead.exists()
+        assert (alive / "ompi").is_dir()
+        assert link.is_symlink()
+    os.close(lock)
+
+
+@pytest.mark.root
+def test_another_users_folder_is_not_touched(temporary: Path) -> None:
+    theirs = temporary / "wireproof-tmp-theirs"
+    theirs.mkdir()
+    os.chown(theirs, 65534, 65534)
+    os.utime(theirs, (1, 1))
+    with scratch(True):
+        assert theirs.is_dir()
+
+
+@pytest.mark.parametrize("lives", [False, True])
+def test_hydras_files_are_removed_when_they_are_nobodys(
+    temporary: Path, lives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leavings, "_hydra_lives", lambda: lives)
+    old, link = temporary / "hydra_hwloc_xmlfile_old", temporary / "hydra_hwloc_xmlfile_link"
+    old.touch()
+    os.utime(old, (1, 1))
+    link.symlink_to(old)
+    with hydra_files_removed(temporary):
+        (temporary / "hydra_hwloc_xmlfile_now").touch()
+        (temporary / "another").touch()
+    kept = {path.name.rpartition("_")[2] for path in temporary.iterdir()}
+    assert kept == {"old", "link", "another"} | ({"now"} if lives else set())
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+PLAN = Plan(
+    run_id="r",
+    seed=1,
+    transport=Transport(kind="mpi"),
+    ranks=(RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2")),
+    points=tuple(Point(id=number, pattern="stream", message_bytes=8 << number, pairs=((0, 1),)) for number in range(3)),
+)
+OPENED = Open(
+    schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2,
+    clock=Clock(source="tsc", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("status", [-9, 137])
+def test_a_killed_launcher_is_named_as_the_launcher(status: int) -> None:
+    """mpirun that somebody kills says nothing of ranks; a rank's death is always told by its launcher."""
+    ending = classify(PLAN, [OPENED, Start(id=1)], b"", status)
+    assert ending.reason.startswith("the launcher was ended by SIGKILL at point 1")
+    ending = classify(
+        PLAN, [OPENED, Start(id=1)], b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n", status
+    )
+    assert ending.reason.startswith("a rank was ended by SIGKILL")
+
+
+def test_ranks_that_never_meet_give_the_candidates() -> None:
+    said = _candidates(PLAN)
+    for word in ("MTU", "firewall", "translated", "n1", "n2"):
+        assert word in said
+    assert _candidates(msgspec.structs.replace(PLAN, transport=Transport(kind="null"))) == ""
+
+
+def _outcome(
+    ended: str, folder: Path, *, culprit: int | None = None, reason: str = "late", points: object = ()
+) -> Outcome:
+    run = Run(
+        claim=Claim(hosts=[]),
+        provenance=Provenance(wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""),
+        open=None,
+        hosts=[],
+        points=list(points),  # type: ignore[call-overload]
+    )
+    return Outcome(run=run, ending=Ending(ended=ended, reason="late", culprit=culprit), exit_status=1, folder=folder)  # type: ignore[arg-type]
+
+
+def _point(number: int) -> object:
+    return SimpleNamespace(id=number)
+
+
+def test_a_late_point_costs_itself_and_not_those_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def launch(wish: Wish, _place: Place, _claim: object) -> Outcome:
+        ids = tuple(point.id for point in wish.points)
+        seen.append(ids)
+        if 0 in ids:
+            return _outcome("deadline", tmp_path, culprit=0)
+        return _outcome("done", tmp_path, points=map(_point, ids))
+
+    monkeypatch.setattr(session, "_launch_once", launch)
+    wish = Wish(title="t", points=PLAN.points, seed=1, out=tmp_path / "run")
+    found = session._attempts(wish, Place(hosts=(), start_on=()), Claim(hosts=[]))
+    assert seen == [(0, 1, 2), (1, 2)]
+    assert [len(one.run.points) for one in found] == [0, 2]
+
+
+def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_launch_once", lambda *_: _outcome("deadline", tmp_path, culprit=0))
+    wish = Wish(title="t", points=PLAN.points[:1], seed=1, transport="model", out=tmp_path / "run", kept=False)
+    with pytest.raises(CouldNotMeasure) as caught:
+        session._attempts(wish, Place(hosts=(), start_on=()), Claim(hosts=[]))
+    assert "engine.log" not in str(caught.value)
+    assert "--out" in str(caught.value)
+
+
+def test_what_is_kept_nowhere_is_not_said_to_be_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    section = SimpleNamespace(run=SimpleNamespace(points=[]), judgement=SimpleNamespace(verdict="inconclusive"))
+    for ended, folder, status, said in (
+        ("interrupted", None, 130, "kept nowhere"),
+        ("disk-full", None, 4, "the disk was full"),
+    ):
+        import wireproof.cli.delivery as delivery
+
+        part = (section, [_outcome(ended, tmp_path)])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delivery, "whole", lambda *_: "shown")
+            assert deliver([part], title="t", folder=folder, as_json=False) == status  # type: ignore[list-item]
+        assert said in capsys.readouterr().err
+
+
+LISTED = "/sys/class/net:\neth0\nib1\nlo\n\n/sys/class/infiniband:\nmlx5_0\n"
+
+
+def _place(nic: str) -> Place:
+    return Place(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=(nic, nic))
+
+
+def test_a_nic_that_no_host_has_is_named_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wireproof.launch import fanout
+
+    monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
+    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: {host: Answer(text=LISTED) for host in hosts})
+    monkeypatch.setattr(asking, "_HAVE_IT", set())
+    with pytest.raises(BadInput, match="no host has the NIC ib0: n1 has eth0, ib1, mlx5_0"):
+        asking.absent(_place("ib0"), (0, 1))
+    for nic in ("eth0", "mlx5_0:1", "mlx5_0"):
+        assert asking.absent(_place(nic), (0, 1)) == {}
+
+
+def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wireproof.launch import fanout
+
+    answers = {"n1": Answer(text=LISTED), "n2": Answer(text="/sys/class/net:\neth0\nlo\n")}
+    monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
+    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: {host: answers[host] for host in hosts})
+    monkeypatch.setattr(asking, "_HAVE_IT", set())
+    assert asking.absent(_place("ib1"), (0, 1)) == {1: "n2 has no NIC ib1: it has eth0"}
+    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, Answer(problem="no")))
+    assert asking.absent(_place("ib7"), (0, 1)) == {}  # who cannot be asked is not blamed

@@ -24,7 +24,7 @@ CXI = Family(
                 packets_tx=tuple(f"{_TELEMETRY}tx_ok_{size}" for size in _SIZES.split()),
                 packets_rx=tuple(f"{_TELEMETRY}rx_ok_{size}" for size in _SIZES.split()),
                 carrier="any",
-                level="wire",
+                level="function",
                 width=56,
                 source="github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cass_telem.c "
                 "telem_sysfs_item_retrieve: registers of the network interface, read on request, as VALUE@SECONDS; "

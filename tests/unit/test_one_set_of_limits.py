@@ -261,3 +261,52 @@ def test_a_crowded_host_may_answer_late() -> None:
     assert slow_start(judge(crowded_run(run))) == set()
     late = run_of(World(sizes=(8,), patterns=("pingpong",), latency_ns=900_000.0))
     assert slow_start(judge(crowded_run(late))) == {"inconclusive"}
+
+
+# --- what the protocol costs and not the link --------------------------------------------------------------------
+
+
+def slow_pingpongs(run: Run, factor: float) -> Run:
+    points = []
+    for point in run.points:
+        if point.pattern != "pingpong" or point.message_bytes < 65536:
+            points.append(point)
+            continue
+        pairs = [
+            set_(
+                pair,
+                batch_ns=[time * factor for time in pair.batch_ns],
+                estimate=set_(
+                    pair.estimate,
+                    median_ns=pair.estimate.median_ns * factor,
+                    low_ns=pair.estimate.low_ns * factor,
+                    high_ns=pair.estimate.high_ns * factor,
+                ),
+            )
+            for pair in point.pairs
+            if pair.estimate is not None
+        ]
+        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor))
+    return set_(run, points=points)
+
+
+def below(found: Judgement) -> set[str]:
+    return {f.severity for f in found.findings if f.code == "below-expectation"}
+
+
+def test_streams_that_fill_the_link_acquit_it_of_slow_pingpongs() -> None:
+    both = run_of(World(link="25gbe", mtu=9000, sizes=SIZES, patterns=("pingpong", "stream")))
+    assert below(judge(both)) == set()
+    assert below(judge(slow_pingpongs(both, 1.6))) == {"inconclusive"}
+    alone = run_of(World(link="25gbe", mtu=9000, sizes=SIZES, patterns=("pingpong",)))
+    assert below(judge(slow_pingpongs(alone, 1.6))) == {"fail"}
+    one_way = World(
+        link="25gbe", mtu=9000, sizes=SIZES, patterns=("pingpong", "stream"), speed=lambda a, b: 0.6 if a > b else 1.0
+    )
+    assert "fail" in below(judge(slow_pingpongs(run_of(one_way), 1.6))), "a slow direction is acquitted of nothing"
+
+
+def test_one_pair_of_endpoints_need_not_fill_an_efa_device() -> None:
+    world = World(link="efa100", mtu=None, latency_ns=16_000.0, driver="efa", efficiency=0.5, sizes=SIZES[1:])
+    assert below(judge(run_of(replace(world, patterns=("stream",))))) == {"inconclusive"}
+    assert below(judge(run_of(replace(world, patterns=("stream",), efficiency=0.3)))) == {"fail"}

@@ -22,7 +22,7 @@ from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.late import summed
 from wireproof.verdict.others import Others
 from wireproof.verdict.path import path_issues
-from wireproof.verdict.plausible import Held, fills_link, hold
+from wireproof.verdict.plausible import Held, filled_routes, fills_link, hold
 from wireproof.verdict.proof import PairProof, Witnessed, prove, settle
 from wireproof.verdict.quality import (
     arithmetic_issues,
@@ -92,6 +92,7 @@ class _Bench:
         self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
+        self.filled = filled_routes(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
         own = {reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None}
@@ -114,7 +115,8 @@ class _Bench:
         held = Held(None, None, [], True)
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
-            held = hold(ctx, point, pair, number, proof.proof, start_ns, proof.seen)
+            filled = (pair.origin, pair.target) in self.filled
+            held = hold(ctx, point, pair, number, proof.proof, start_ns, proof.seen, filled=filled)
         own += held.issues
         own += precision_issues(ctx, point, pair, number, held.clear)
         own += arithmetic_issues(ctx, point, pair, number)

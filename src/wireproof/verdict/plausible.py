@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from wireproof.analysis.measured import Measured, operation_times
+from wireproof.analysis.measured import Measured, measure, operation_times
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.finding import Proof, Severity
 from wireproof.model.pattern import crossings, is_round_trip
@@ -16,7 +18,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue, rate
 from wireproof.verdict.quality import crowded, decides, disturbance
 
-__all__ = ["Held", "fills_link", "hold"]
+__all__ = ["Held", "filled_routes", "fills_link", "hold"]
 
 _SMALL = 1024  # messages up to this size tell the start of all others
 _CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
@@ -42,18 +44,42 @@ def fills_link(link: LinkClaim | None, size: int) -> bool:
     return size >= fill_bytes(bounds.most, bounds.least_size)
 
 
+def filled_routes(ctx: Context) -> frozenset[tuple[int, int]]:
+    """(origin, target), in both orders, whose streams all reach what is expected of the link.
+
+    The link is then not what makes a large ping-pong slow.
+    """
+    link = ctx.link
+    bounds = bounds_of(link, ctx.table) if link is not None else None
+    if bounds is None or bounds.most is None:
+        return frozenset()
+    best: dict[tuple[int, int], float] = {}
+    for point in ctx.run.points:
+        if point.pattern != "stream" or not fills_link(link, point.message_bytes):
+            continue
+        for pair in point.pairs:
+            number = measure(point, pair)
+            moved = number.goodput_bytes_per_s if number is not None else 0.0
+            share = moved / (bounds.expected(moved)[0] or math.inf)
+            best[pair.origin, pair.target] = max(best.get((pair.origin, pair.target), 0.0), share)
+    full = {route for route, share in best.items() if share >= ctx.criteria.min_efficiency}
+    full -= {(b, a) for a, b in best if (a, b) not in full}  # a ping-pong needs both directions
+    return frozenset(full | {(b, a) for a, b in full})
+
+
 def hold(
     ctx: Context, point: PointRecord, pair: PairResult, number: Measured, proof: Proof, start_ns: float | None,
-    seen: float | None = None,
+    seen: float | None = None, *, filled: bool = False,
 ) -> Held:  # fmt: skip
     """Hold one pair's number against ceiling, floor and expectation.
 
     ``start_ns`` is the pair's measured latency of small messages, from which a large ping-pong's expectation is built.
+    ``filled``: the streams of the same two reach what is expected of the link.
     """
     if ctx.link is None:
         return Held(None, None, [], True)
     bound = limits(ctx.link, point.pattern, point.form, point.message_bytes, ctx.table)
-    return _Scale(ctx, ctx.link, point, pair, number, proof, bound, seen).judged(start_ns)
+    return _Scale(ctx, ctx.link, point, pair, number, proof, bound, seen, filled).judged(start_ns)
 
 
 class _Scale:
@@ -67,9 +93,11 @@ class _Scale:
         proof: Proof,
         bound: Limits,
         seen: float | None,
+        filled: bool,
     ) -> None:
         self.ctx, self.point, self.pair, self.number, self.proof, self.bound = ctx, point, pair, number, proof, bound
         self.seen = seen  # bytes that the ports counted
+        self.filled = filled
         self.link, self.size = link, point.message_bytes
         self.bounds = bounds_of(link, ctx.table)
         self.rate, self.lines = self.bounds.expected(number.goodput_bytes_per_s if self.size else None)
@@ -186,6 +214,14 @@ class _Scale:
         early = 0 if self.waits else min(self.pair.window_used * self.point.threads, _MOST_EARLY * operations)
         return self.size * (operations - early) / operations / (float(times.mean()) * 1e-9)
 
+    def _excuse(self, start_ns: float | None, share: float) -> str:
+        reached = self.number.goodput_bytes_per_s / (self.rate or math.inf)
+        if self.waits and self.rate:
+            reached = self.bounds.reached(self.number.time.median_ns, self.size, self.rate, start_ns)
+        if self.filled and is_round_trip(self.point.pattern, self.point.form):
+            return "the streams of the same two fill the link: the protocol of large messages is slow, not the link"
+        return self.bounds.excuse(reached, share, one_pair=True)
+
     def _expectation(self, start_ns: float | None) -> None:
         """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its start."""
         if self.rate is None or self.size == 0 or self.point.pattern == "accumulate":  # that may wait for the adding
@@ -208,7 +244,7 @@ class _Scale:
         )
         if short(time.low_ns):
             text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
-            excuse = self.bounds.excuse(self.number.goodput_bytes_per_s, share)
+            excuse = self._excuse(start_ns, share)
             disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
             severity: Severity = "inconclusive" if disturbed or excuse else "fail"

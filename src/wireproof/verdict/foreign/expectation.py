@@ -6,6 +6,7 @@ import math
 
 from wireproof.model.finding import Severity
 from wireproof.physics.bounds import FILL_BYTES, HANDSHAKE, WAITED_BYTES, Bounds, expected_share, fill_bytes
+from wireproof.physics.framing import over_fabric
 from wireproof.verdict.foreign.case import Case, Evidence, rate, size, time
 from wireproof.verdict.foreign.curve import Row
 
@@ -17,7 +18,6 @@ _MIDDLE = 4096
 _GPUS = 0.5  # of attainable: a GPU behind another switch or socket than its adapter reaches that much
 _CRAWL = 0.25  # of attainable: less is no link's own doing
 _SLOT = 0.4  # a slot is seldom narrower than this share of the link
-_ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
 
 
 def _filling(case: Case) -> int:
@@ -53,7 +53,7 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
         "goodput_bytes_per_s": best, "attainable_bytes_per_s": attainable, "share": reached, "expected": share,
         "size": closest.size,
     }  # fmt: skip
-    severity, why = _severity(case, bounds, reached, best)
+    severity, why = _severity(case, bounds, reached)
     case.add("below-expectation", severity, text + why, evidence)
     if closest.wait_ns is not None and case.series.traffic == "pingpong" and 0.9 <= 2 * reached <= 1.02:
         text = f"twice {rate(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
@@ -87,7 +87,7 @@ def _share(case: Case) -> float:
     return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
-def _severity(case: Case, bounds: Bounds, reached: float, best: float) -> tuple[Severity, str]:
+def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
     series, protocol = case.series, bounds.link.protocol
     if any(reason.code == "too-few-iterations" for reason in case.reasons):
         return "inconclusive", "; of too few iterations"
@@ -97,11 +97,9 @@ def _severity(case: Case, bounds: Bounds, reached: float, best: float) -> tuple[
         return "inconclusive", "; its unit is in doubt"
     if series.protocol == "udp":
         return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
-    excuse = bounds.excuse(best, _share(case))
+    excuse = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
     if excuse:
         return "inconclusive", f"; {excuse}"
-    if protocol == "efa" and series.pairs == 1 and reached >= _ONE_FLOW:
-        return "inconclusive", "; one pair of endpoints rarely fills an EFA device: measure several pairs"
     if protocol == "tcp" and (bounds.link.rate_bits_per_s or 0.0) > 10e9:
         return "fail", "; one TCP stream is bound by one core: RDMA or several streams carry more"
     printed = any(row.point.goodput_bytes_per_s is not None for row in case.curve.rows)
@@ -125,7 +123,10 @@ def judge_start(case: Case, bounds: Bounds) -> None:
         f"{time(ways * bounds.slow)}"
     )
     evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": ways * bounds.slow, "size": start.size}
-    case.add("slow-start", "fail", text, evidence)
+    if over_fabric(bounds.link):
+        case.add("slow-start", "inconclusive", f"{text}; IP over a fabric is as slow as its settings", evidence)
+    else:
+        case.add("slow-start", "fail", text, evidence)
 
 
 def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from wireproof.analysis.changes import counter_delta
@@ -143,3 +144,11 @@ def test_trouble_is_surfaced_by_group() -> None:
         }
     )
     assert {group: sum(rose.values()) for group, rose in found.items()} == {"retransmits": 3, "pauses": 9, "drops": 2}
+
+
+def test_what_a_container_hides_may_have_carried_it() -> None:
+    """/sys shows no RDMA device, and the kernel has one: sockets that stood still are no proof that nothing crossed."""
+    hidden = msgspec.structs.replace(nic(), hidden="mlx5_ib is loaded and /sys/class/infiniband shows no device")
+    found = seen(hidden, {"net/hsn0/tx_bytes": (0, 120)})
+    assert not found.complete
+    assert "mlx5_ib" in found.remark

@@ -198,8 +198,8 @@ def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry
         carriers.append(("rdma", f"the driver {nic.rdma.driver or nic.driver or '(none)'} is not in the catalogue"))
     if family is not None and (nic.rdma is not None or family.deviceless):
         carriers += [(carrier, f"{family.name} has no counter of it") for carrier in family.blind]
-    if foreign and nic.kind in ("ethernet", "infiniband"):
-        carriers.append(("rdma", _FOREIGN))
+    if (foreign or nic.hidden) and nic.kind in ("ethernet", "infiniband"):
+        carriers.append(("rdma", nic.hidden or _FOREIGN))
     for carrier, remark in carriers:
         yield _uncounted(carrier, remark)
 

@@ -122,14 +122,14 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
     """An error in one file costs no other file its verdict."""
     from wireproof.cli import judging, main
 
-    real = judging.judge_series
+    real = judging.judge_log
 
     def broken(series: object, *rest: object, **named: object) -> object:
-        if "bad" in series.source:  # type: ignore[attr-defined]
+        if "bad" in series[0].source:  # type: ignore[index]
             raise ZeroDivisionError
         return real(series, *rest, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "judge_series", broken)
+    monkeypatch.setattr(judging, "judge_log", broken)
     monkeypatch.setattr("tempfile.tempdir", str(log.parent))
     for number in range(40):
         (log.parent / f"{number}-{'bad' if number == 7 else 'good'}.log").write_text(LOG, encoding="utf-8")
@@ -142,6 +142,44 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
         assert (len(document["series"]), len(document["errors"])) == (39, 1)
     else:
         assert "39 series in 40 files" in told.out
+
+
+def test_a_process_that_is_killed_costs_one_file(
+    log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wireproof.cli import judging, main
+
+    real = judging.judge_log
+
+    def killed(series: object, *rest: object, **named: object) -> object:
+        if "bad" in series[0].source:  # type: ignore[index]
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(series, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judging, "judge_log", killed)
+    for number in range(70):
+        (log.parent / f"{number:02}-{'bad' if number == 33 else 'good'}.log").write_text(LOG, encoding="utf-8")
+    log.unlink()
+    assert main(["judge", str(log.parent), "--jobs", "2"]) == BUG
+    told = capsys.readouterr()
+    assert "69 series in 70 files" in told.out
+    assert told.err.count("was killed") == 1
+
+
+def test_folders_deeper_than_a_recursion_are_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from wireproof.cli import main
+
+    here = os.open(tmp_path, os.O_DIRECTORY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        here, above = os.open("d", os.O_DIRECTORY, dir_fd=here), here
+        os.close(above)
+    with os.fdopen(os.open("x.log", os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=here), "w") as file:
+        file.write(LOG)
+    os.close(here)
+    assert main(["judge", str(tmp_path)]) == 3
+    assert "INCONCLUSIVE" in capsys.readouterr().out
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)  # pytest's own clean-up is a recursion
 
 
 def test_a_bug_in_one_recipe_costs_no_other_its_findings(

@@ -69,7 +69,8 @@ def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Itera
     try:
         yield out
     except KeyboardInterrupt:
-        say(f"what was measured is kept in {out}; `wireproof resume {out}` goes on.")
+        if any(out.iterdir()):
+            say(f"what was measured is kept in {out}; the same command with --resume --out {out} goes on.")
         raise
     finally:
         with contextlib.suppress(OSError):

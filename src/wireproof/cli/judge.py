@@ -25,14 +25,28 @@ __all__ = ["command"]
 _BRIEF_FROM = 20
 
 
+def _inside(folder: str) -> Iterator[str]:
+    """Files in and below a folder, hidden ones left out; as deep as paths go, which a recursion would not."""
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:  # not ours to read, or deeper than a path can be
+            continue
+        waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (
+            entry.path
+            for entry in entries
+            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False)
+        )
+
+
 def _files(names: tuple[str, ...]) -> list[str]:
     """The files named; a folder stands for the files in it. Raises BadInput for a folder without any."""
     found: list[str] = []
     for name in names:
         if name != "-" and os.path.isdir(name):
-            inside = sorted(
-                str(Path(folder) / file) for folder, _, files in os.walk(name) for file in files if file[:1] != "."
-            )
+            inside = sorted(_inside(name))
             if not inside:
                 raise BadInput(f"{name}: the folder has no file in it.")
             found += inside

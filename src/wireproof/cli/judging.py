@@ -7,7 +7,11 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from itertools import repeat
+from multiprocessing import get_context
 from typing import BinaryIO
 
 import click
@@ -131,20 +135,39 @@ def judged_files(names: Sequence[str], case: Case, jobs: int | None = None) -> I
     if len(names) < _MANY or workers == 1 or "-" in names:
         yield from _told((_some([name], case) for name in names), len(names), 1)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from itertools import repeat
-    from multiprocessing import get_context
-
     chunks = [names[i : i + _CHUNK] for i in range(0, len(names), _CHUNK)]
-    with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
-        # In waves: all results at once would hold every file's text in memory.
-        wave = 32 * workers
-        ahead = (
-            result
-            for i in range(0, len(chunks), wave)
-            for result in pool.map(_some, chunks[i : i + wave], repeat(case))
-        )
-        yield from _told(ahead, len(names), _CHUNK)
+    # In waves: all results at once would hold every file's text in memory.
+    wave = 32 * workers
+    waves = (chunks[i : i + wave] for i in range(0, len(chunks), wave))
+    yield from _told((result for some in waves for result in _by_several(some, case, workers)), len(names), _CHUNK)
+
+
+def _by_several(chunks: Sequence[Sequence[str]], case: Case, workers: int) -> Iterator[Judged]:
+    """Each chunk's result, by several processes. A process that is killed (for want of memory) costs one file."""
+    done = 0
+    while done < len(chunks):
+        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+            try:
+                for result in pool.map(_some, chunks[done:], repeat(case)):
+                    done += 1
+                    yield result
+                return
+            except BrokenProcessPool:
+                pass
+        for name in chunks[done]:
+            yield _alone(name, case)
+        done += 1
+
+
+def _alone(name: str, case: Case) -> Judged:
+    """One file by a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        try:
+            return pool.submit(_some, [name], case).result()
+        except BrokenProcessPool:
+            lost = Judged(bugs=1)
+            lost.lose(name, f"{clean(name, 200)}: the process that judged it was killed, perhaps for want of memory.")
+            return lost
 
 
 def _told(results: Iterator[Judged], total: int, each: int) -> Iterator[Judged]:

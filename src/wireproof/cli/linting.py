@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import sys
@@ -144,12 +145,14 @@ def _write(path: Path, text: str) -> None:
     """Atomically: a new file beside it, with its mode, then renamed over it (over the target of a link)."""
     path = path.resolve()
     try:
-        mode = path.stat().st_mode & 0o7777
+        before = path.stat()
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode("utf-8", "surrogateescape"))
-                os.fchmod(file.fileno(), mode)
+                with contextlib.suppress(PermissionError):  # only root can give a file to another
+                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
+                os.fchmod(file.fileno(), before.st_mode & 0o7777)
                 os.fsync(file.fileno())
             Path(temporary).replace(path)
         except BaseException:

@@ -179,6 +179,11 @@ def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
 def _could_not_run(prepared: Prepared, proved: Proved) -> int:
     """The tool's own words are the best explanation that there is."""
     if proved.exit_status == INTERRUPTED:
+        from wireproof.report.proved import lines
+
+        for line in lines(proved.exit_status, proved.traffic, proved.judgement):
+            say(line)
+        say(f"{prepared.recipe.program} was interrupted; what it had printed is above, and nothing is kept.")
         return INTERRUPTED
     how = f"ended with status {proved.exit_status}" if proved.exit_status else "printed no result that is understood"
     raise CouldNotMeasure(f"{prepared.recipe.program} {how}: its last lines, above, say why.")

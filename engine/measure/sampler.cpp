@@ -44,6 +44,10 @@ void append(std::vector<Ticks>& all, const Range& more) {
 Sampler::Sampler(Sampled& sampled, const Point& point, const Policy& policy)
     : sampled_(sampled), point_(point), policy_(policy), began_(sampled.now()) {}
 
+double Sampler::budget_ns() const {
+  return 1e6 * point_.budget_ms.value_or(policy_.point_budget_ms);
+}
+
 double Sampler::elapsed_ns() { return to_ns(static_cast<double>(sampled_.now() - began_)); }
 
 Timing Sampler::time_segment(const Segment& segment, bool counted) {
@@ -58,10 +62,10 @@ Timing Sampler::time_segment(const Segment& segment, bool counted) {
 /// counts: what the system has buffered arrives at once, and a batch of it may last no time at all.
 double Sampler::first_granule_ns() {
   const bool pipelined = sampled_.pipelined();
-  Segment probe{.batches = 2};
+  Segment probe{.batches = pipelined ? 1U : 2U};
   for (;;) {
     const Ticks start = sampled_.now();
-    const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false).batches[1]));
+    const double batch_ns = to_ns(static_cast<double>(time_segment(probe, false).batches.back()));
     const double whole_ns = to_ns(static_cast<double>(sampled_.now() - start));
     const double seen_ns = std::max(pipelined ? whole_ns : batch_ns, 1e-3);
     const bool enough = seen_ns >= kProbeQuanta * sampled_.clock().quantum_ns;
@@ -88,11 +92,10 @@ double Sampler::warm_up_window(double granule_ns) {
 /// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us,
 /// at most 30 % of the budget. Windows of slow operations are single operations.
 void Sampler::warm_up() {
-  const double budget_ns = 1e6 * point_.budget_ms.value_or(policy_.point_budget_ms);
   const double enough_ns = 1e3 * policy_.warmup_min_us;
   const auto enough = static_cast<std::uint64_t>(policy_.warmup_min_operations);
   granule_ns_ = first_granule_ns();
-  const double longest_ns = std::min(kWarmUpShare * budget_ns,
+  const double longest_ns = std::min(kWarmUpShare * budget_ns(),
                                      std::max(kLongestWarmUpFactor * enough_ns, 4 * granule_ns_));
   bool stationary = false;
   double elapsed = elapsed_ns();
@@ -110,6 +113,8 @@ void Sampler::warm_up() {
 /// warm-up.
 void Sampler::choose_cutting() {
   cutting_ = cut(granule_ns_, sampled_.clock(), policy_, sampled_.pipelined());
+  // No time for a second batch: this one, from an empty pipe to an empty one, may be half a window.
+  if (cutting_.slow && 2 * granule_ns_ > budget_ns()) cutting_.granules = 1;
   samples_.operations_per_batch =
       std::uint64_t{cutting_.granules} * static_cast<std::uint64_t>(sampled_.granule());
   if (samples_.batch_ticks.empty()) return;
@@ -203,6 +208,8 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
     room =
         std::ceil(static_cast<double>(left) / static_cast<double>(samples_.operations_per_batch));
   }
+  const bool half_window = sampled_.pipelined() && cutting_.granules % 2 != 0;
+  if (half_window) room = 1;  // each from an empty pipe
   const auto batches = static_cast<std::uint32_t>(std::clamp(room, 1.0, wanted));
   const Timing timing = time_segment(make_segment(cutting_, batches, sampled_.pipelined()), true);
   for (const Ticks batch : timing.batches) {

@@ -51,6 +51,7 @@ class Sampler {
 
  private:
   double to_ns(double ticks) const { return ticks * sampled_.clock().ns_per_tick; }
+  double budget_ns() const;
   double first_granule_ns();
   void warm_up();
   double warm_up_window(double granule_ns);

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
-from wireproof.cli.measure import pinned, policy_of
+from wireproof.cli.measure import claimed_rate, pinned, policy_of
 from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
 from wireproof.cli.place import Asked, Place, place_of, this_machine
 from wireproof.model.plan import FactRequest, Point, Policy
@@ -29,12 +29,15 @@ LAUNCHES = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions do not show it."""
 
 
-def _sweeps(settings: Settings, *, back: bool) -> list[Point]:
+def _sweeps(settings: Settings, place: Place, *, back: bool) -> list[Point]:
     """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the other way."""
+    from wireproof.plan.pace import affordable
     from wireproof.plan.sweep import SIZES, sweep
 
-    quick = settings.profile.value == "quick"
-    pingpongs, streams = (QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES)
+    quick, rate = settings.profile.value == "quick", claimed_rate(place)
+    pingpongs, streams = (
+        affordable(sizes, rate) for sizes in ((QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES))
+    )
     points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
     return points + (sweep("stream", streams, [(1, 0)]) if back else [])
 
@@ -42,7 +45,7 @@ def _sweeps(settings: Settings, *, back: bool) -> list[Point]:
 def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int) -> list[Point]:
     """One machine or two hosts: sweeps. More: rounds of pairs."""
     if not place.hosts or place.size == 2:
-        return _sweeps(settings, back=bool(place.hosts))
+        return _sweeps(settings, place, back=bool(place.hosts))
     from wireproof.cli.screening import screen_points
 
     size = MODEL_BYTES if settings.transport.value == "model" else None
@@ -71,12 +74,14 @@ MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
 
 def _policy(settings: Settings, place: Place) -> Policy:
     """A screen's points are short: who has not ended soon after its budget is hung, and the rest is to go on."""
+    from wireproof.plan.pace import paced
+
     policy = policy_of(settings)
     if settings.transport.value == "model":  # its time is made up, and its bytes are really moved: few of them tell all
         return msgspec.structs.replace(
             policy, block_us=20, warmup_min_us=20, warmup_min_operations=10, point_deadline_ms=MODEL_DEADLINE_MS
         )
-    policy = pinned(policy, place)
+    policy = paced(pinned(policy, place), claimed_rate(place))
     if place.size > MANY:
         policy = msgspec.structs.replace(policy, teardown="point")
     if place.size <= 2 or settings.budget.value is not None:
@@ -181,7 +186,7 @@ def _curves(wish: Any, place: Place, settings: Settings) -> Any:
     return dataclasses.replace(
         wish,
         title=f"{place.hosts[0]} and {place.hosts[1]} over the sizes",
-        points=numbered(_sweeps(settings, back=True), seed=wish.seed),
+        points=numbered(_sweeps(settings, place, back=True), seed=wish.seed),
         out=out,
         resume=wish.resume and any(out.parent.glob(f"{out.name}*/run.json")),
     )

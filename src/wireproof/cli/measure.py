@@ -21,7 +21,7 @@ from wireproof.settings.resolve import Settings
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
 
-__all__ = ["command", "pinned", "policy_of"]
+__all__ = ["claimed_rate", "command", "pinned", "policy_of"]
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -40,6 +40,11 @@ def pinned(policy: Policy, place: Place) -> Policy:
     """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no sockets."""
     real = place.hosts and place.lab is None and not place.virtual
     return msgspec.structs.replace(policy, pin="nic") if real else policy
+
+
+def claimed_rate(place: Place) -> float | None:
+    """Bits per second that are claimed of the link between hosts; None where no wire is."""
+    return place.link.rate_bits_per_s if place.hosts and place.link else None
 
 
 @contextlib.contextmanager
@@ -62,7 +67,7 @@ def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
 @click.command("measure")
 @click.argument("pattern", metavar="PATTERN", type=click.Choice(PATTERNS))
 @click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
-@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB in flight); default 64.")
+@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB, or 16 ms of the link); default 64.")
 @click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p|hpcc", help="whose loop and formula gives the number.")
 @click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get, accumulate: flush each or each "
               "window; persistent, partitioned, threads: there and back, or one way.")  # fmt: skip
@@ -94,6 +99,7 @@ def command(pattern: str, **options: Any) -> int:
     from wireproof.cli.physics import read_table
     from wireproof.cli.place import Asked, place_of, this_machine
     from wireproof.cli.session import Wish, run_session
+    from wireproof.plan.pace import paced, with_time
     from wireproof.plan.sweep import numbered
 
     settings = settings_of(options)
@@ -104,7 +110,14 @@ def command(pattern: str, **options: Any) -> int:
         alone = 1 if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation") else 0
         place = this_machine(place.link, ranks=alone or options["ranks"])
     place = spread(place, max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1))
-    points = points_of(pattern, settings, options, place)
+    policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place)
+    rate = claimed_rate(place)
+    points, policy = with_time(
+        points_of(pattern, settings, options, place),
+        paced(policy, rate),
+        rate,
+        budget_given=settings.budget.value is not None,
+    )
     for line in place.said:
         say(line)
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
@@ -118,7 +131,7 @@ def command(pattern: str, **options: Any) -> int:
             mpi=settings.mpi.value,
             fabric=cast(Any, settings.fabric.value),
             nic_selection=cast(Any, settings.nic_selection.value),
-            policy=policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place),
+            policy=policy,
             model=model_of(options["model_world"]) if transport == "model" else None,
             out=folder / "run",
             kept=keep is not None,

@@ -1,0 +1,123 @@
+"""How long points take at the claimed rate, known before anything is sent. Pure.
+
+On a slow link a message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent there, not more time
+taken. Where the user names the sizes, the budget follows them. A suite's own counts are given the time that they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.pattern import answers
+from wireproof.model.plan import Point, Policy
+
+__all__ = ["affordable", "formula_messages", "paced", "with_time"]
+
+_FILLING = 65_536  # the least that must fill a link
+_LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
+_IN_FLIGHT_MS = 16.0
+_LEAST_IN_FLIGHT = 65_536
+_WINDOWS = 5.0  # budget in windows: twice of it may pass to reach six, after the first two that warm up
+_SLOWER = 3.0  # than the claimed rate: so much is waited for
+_SPARE_MS = 10_000
+_OSU_LARGE = 8192
+_MIB = 1 << 20
+
+
+def _message_ms(size: int, rate_bits_per_s: float) -> float:
+    return size * 8e3 / rate_bits_per_s
+
+
+def affordable(sizes: Sequence[int], rate_bits_per_s: float | None) -> tuple[int, ...]:
+    """The sizes that can be measured well in a point's budget; at least the smallest one that fills a link."""
+    if not rate_bits_per_s:
+        return tuple(sizes)
+    enough = min((size for size in sizes if size >= _FILLING), default=max(sizes, default=0))
+    return tuple(size for size in sizes if size <= enough or _message_ms(size, rate_bits_per_s) <= _LARGEST_MS)
+
+
+def paced(policy: Policy, rate_bits_per_s: float | None) -> Policy:
+    """No more bytes under way than some ms of the link's time: a window that lasts seconds gives no second one."""
+    if not rate_bits_per_s:
+        return policy
+    most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * _IN_FLIGHT_MS))
+    return msgspec.structs.replace(policy, in_flight_bytes=min(policy.in_flight_bytes, most))
+
+
+def formula_messages(point: Point) -> int:
+    """Messages that cross one way, one after another on the link, by the suite's own count (warm-up included)."""
+    size = max(1, point.message_bytes)
+    round_trip = point.form == "latency" or point.pattern == "pingpong"
+    window = 1 if round_trip else point.window
+    if point.iterations:
+        return point.iterations + max(1, point.iterations // 10)
+    if point.formula == "osu":
+        large = size > _OSU_LARGE
+        if point.pattern == "message_rate":
+            return 110 * window
+        if round_trip:
+            return 1010 if large else 10_100
+        return (22 if large else 110) * window
+    if point.formula == "imb-mpi1":
+        count = min(1000, max(1, 40 * _MIB // size))
+        return (2 * count + max(10, count // 10)) * window
+    count = min(100_000, max(1, 800 * _MIB // size))
+    return (count + count // 10) * window
+
+
+def _window_ms(point: Point, policy: Policy, rate_bits_per_s: float) -> float:
+    """One batch: a window, or one exchange of messages; all threads or members share the link."""
+    sharing = max(point.threads, len(point.members), 1)
+    ways = 2 if answers(point.pattern, point.form) else 1
+    window = 1
+    if point.form == "stream":
+        window = max(2, min(point.window, policy.in_flight_bytes // max(1, point.message_bytes)))
+    return _message_ms(point.message_bytes, rate_bits_per_s) * window * sharing * ways
+
+
+def _formula_ms(point: Point, rate_bits_per_s: float) -> float:
+    ways = 2 if answers(point.pattern, point.form) else 1
+    return _message_ms(point.message_bytes, rate_bits_per_s) * formula_messages(point) * ways * max(1, point.threads)
+
+
+def with_time(
+    points: Iterable[Point], policy: Policy, rate_bits_per_s: float | None, *, budget_given: bool = False
+) -> tuple[list[Point], Policy]:
+    """The points with budgets that give each its six windows (unless the user gave one), and the policy with deadlines
+    that all of them meet.
+
+    Raises ``BadInput`` with the arithmetic where one point of a suite's formula takes longer than the whole run may.
+    """
+    found = list(points)
+    if not rate_bits_per_s:
+        return found, policy
+    longest = float(policy.point_deadline_ms)
+    whole = 0.0
+    for at, point in enumerate(found):
+        budget = point.budget_ms or policy.point_budget_ms
+        if point.formula == "robust":
+            wanted = _WINDOWS * _window_ms(point, policy, rate_bits_per_s)
+            if point.iterations == 0 and not budget_given and wanted > budget:
+                budget = round(wanted)
+                found[at] = msgspec.structs.replace(point, budget_ms=budget)
+            needed = 2.0 * budget
+        else:
+            needed = _formula_ms(point, rate_bits_per_s)
+        if needed > policy.run_deadline_ms:
+            raise BadInput(_too_long(point, needed, rate_bits_per_s, policy))
+        longest = max(longest, _SLOWER * needed + _SPARE_MS)
+        whole += needed
+    run = max(policy.run_deadline_ms, round(_SLOWER * whole))
+    return found, msgspec.structs.replace(policy, point_deadline_ms=round(longest), run_deadline_ms=run)
+
+
+def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Policy) -> str:
+    count = "" if point.formula == "robust" else f" ({formula_messages(point)} messages by {point.formula}'s count)"
+    return (
+        f"{point.pattern} of {point.message_bytes} B{count} takes {needed_ms / 1e3:.0f} s at"
+        f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take {policy.run_deadline_ms / 1e3:.0f} s:"
+        " give a smaller --sizes, or a longer --deadline."
+    )

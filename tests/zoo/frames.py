@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
-from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline, settle_s
+from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline, ports_of, settle_s
 
 from wireproof.analysis import estimate
+from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     Adapter,
@@ -107,15 +108,36 @@ def _changed(machine: Machine, start_s: float, end_s: float) -> dict[str, tuple[
 def _idle(world: Timeline, rank: int) -> Idle:
     machine = world.machines[rank]
     rises = _rises(machine.reading(world.begin_s), machine.reading(world.begin_s + IDLE_S))
-    return Idle(rank=rank, interval_ns=IDLE_S * _NS, counters=rises, source="netlink", foreign_sysfs=world.scene.hidden)
+    return Idle(
+        rank=rank,
+        interval_ns=IDLE_S * _NS,
+        counters=rises,
+        standing=_standing(machine, world.begin_s + IDLE_S),
+        source="netlink",
+        foreign_sysfs=world.scene.hidden,
+    )
 
 
 def _total(world: Timeline, rank: int) -> Total:
     start, end = world.begin_s, world.end_s
     return Total(
-        rank=rank, interval_ns=(end - start) * _NS, settled_ns=settle_s(world.scene) * _NS, source="netlink",
+        rank=rank, interval_ns=(end - start) * _NS, settled_ns=_settled_s(world.scene) * _NS, source="netlink",
         counters=_changed(world.machines[rank], start, end), foreign_sysfs=world.scene.hidden,
     )  # fmt: skip
+
+
+def _settled_s(scene: Scene) -> float:
+    """The engine waits where the catalogue or its own eyes say that a counter is late."""
+    ports = [port for host in (0, 1) for port in ports_of(scene, host)]
+    known = slowest_refresh_ms(nic_of(port, hidden=scene.hidden) for port in ports)
+    late = scene.late_s or any(file.age_ms for port in ports for file in port.files)
+    return max(settle_s(scene), 1.2e-3 * known) if late else 0.0
+
+
+def _standing(machine: Machine, t_s: float) -> dict[str, int]:
+    """Byte counters that can be read."""
+    bytes_ = {port.spelled(file) for port in (LOOPBACK, *machine.ports) for file in port.files if file.what == "bytes"}
+    return {name: value for name, value in machine.reading(t_s).items() if name in bytes_}
 
 
 def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:

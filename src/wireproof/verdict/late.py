@@ -1,14 +1,16 @@
 """Counters that are refreshed late say nothing about one short point: there the whole run is held against them. Pure.
 
-The engine reads once before the first point and once after the last, each time when every counter has settled. What all
-points together were due is held against that. A point is proven by the sum when it is too large to be what is missing:
-its payload exceeds all that the port saw beyond the least that was due.
+The engine reads once before the first point and once after the last, each time when every counter has settled; where it
+had to wait for that, a point that is not seen to cross may only not be seen yet, whatever the catalogue knows of the
+refresh. What all points together were due is held against that. A point is proven by the sum when it is too large to be
+what is missing: its payload exceeds all that the port saw beyond the least that was due.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.model.ledger import Direction
@@ -20,15 +22,19 @@ from wireproof.verdict.sight import Due, Sighting, look
 __all__ = ["summed"]
 
 _LATE = "counters-late"
+_UNREAD = ("blind", "unknown")
+"""No patience helps where nothing is counted."""
 
 
 def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]) -> list[PairProof]:
     """The proofs of all pairs of all points in their order, those with late counters by the sum over the run."""
-    if not any(proof.code == _LATE for seen in witnessed for proof in seen.pairs):
+    waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
+    late = {proof.code == _LATE for seen in witnessed for proof in seen.pairs}
+    if not waited and True not in late:
         return [proof for seen in witnessed for proof in seen.pairs]
-    whole = _Whole(ctx, witnessed)
+    whole = _Whole(ctx, witnessed, waited)
     return [
-        whole.proof(pair, proof, seen) if proof.code == _LATE else proof
+        whole.proof(pair, proof, seen) if whole.may_be_late(proof, seen) else proof
         for point, seen in zip(points, witnessed, strict=True)
         for pair, proof in zip(point.pairs, seen.pairs, strict=True)
     ]
@@ -37,8 +43,8 @@ def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witn
 class _Whole:
     """The sum of a run at each place."""
 
-    def __init__(self, ctx: Context, witnessed: Sequence[Witnessed]) -> None:
-        self.ctx = ctx
+    def __init__(self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]) -> None:
+        self.ctx, self.waited = ctx, waited
         self.dues: dict[Place, Due] = {}
         for seen in witnessed:
             for place, due in seen.dues.items():
@@ -49,6 +55,14 @@ class _Whole:
             if total.shared_with is None and total.rank in ctx.ports
         }
 
+    def may_be_late(self, proof: PairProof, seen: Witnessed) -> bool:
+        """Whether some end that does not show the bytes has counters that were waited for."""
+        return proof.code == _LATE or any(self._is_late(one, seen) for one in proof.sightings)
+
+    def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
+        doubtful = one.kind not in ("on-wire", "small", *_UNREAD)
+        return one.kind == "stale" or (doubtful and seen.reader_of.get(one.rank) in self.waited)
+
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
         return pair_proof(self.ctx, pair, sightings)
@@ -58,7 +72,7 @@ class _Whole:
         reader = seen.reader_of.get(one.rank)
         nic = self.ctx.claimed_nic(one.rank)
         due = self.dues.get((reader, nic.name if nic is not None else "", one.direction))
-        if one.kind != "stale" or reader is None or reader not in self.ledgers or due is None:
+        if not self._is_late(one, seen) or reader is None or reader not in self.ledgers or due is None:
             return one
         return self._by_sum(one, self._look(one, reader, due), due)
 

@@ -60,9 +60,11 @@ ADAPTERS = (
     Adapter("i40e", "i40e (X710)", (_plain("i40e", *_NIC["i40e"], speed=10000),), "hsn0", _TCP,
             "net/ethernet/intel/i40e/i40e_ethtool.c", turns=True, rate=1.25e9),
     Adapter("ixgbe", "ixgbe (X520)", (_plain(
-        "ixgbe", *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"), speed=10000),), "hsn0", _TCP,
+        "ixgbe", *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
+        *ethtool("tx_pkts_nic", "rx_pkts_nic", ALL, "wire", what="packets"), speed=10000),), "hsn0", _TCP,
         "net/ethernet/intel/ixgbe/ixgbe_ethtool.c", turns=True, rate=1.25e9),
-    Adapter("igb", "igb", (_plain("igb", *ethtool("tx_bytes", "rx_bytes", ALL, "wire"), speed=1000),), "hsn0", _TCP,
+    Adapter("igb", "igb", (_plain("igb", *ethtool("tx_bytes", "rx_bytes", ALL, "wire"),
+        *ethtool("tx_packets", "rx_packets", ALL, "wire", what="packets"), speed=1000),), "hsn0", _TCP,
             "net/ethernet/intel/igb/igb_ethtool.c: gotc and gorc", turns=True, rate=1.25e8),
     Adapter("e1000e", "e1000e", (replace(_plain("e1000e", speed=1000), files=netdev("wire", ALL)),), "hsn0", _TCP,
             "net/ethernet/intel/e1000e/netdev.c: get_stats64 gives the MAC's gotc and gorc", rate=1.25e8),
@@ -85,7 +87,7 @@ ADAPTERS = (
             *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
             *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"))),), "hsn0", _BOTH,
         "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the firmware)", fast="rdma",
-        turns=True),
+        turns=True, unsure=True),
     Adapter("qede", "qede without RDMA", (replace(_plain("qede"), files=netdev("function", KERNEL, 1000.0)),), "hsn0",
             _TCP, "net/ethernet/qlogic/qede: vport statistics, fetched once a second", turns=True, rate=3.1e9),
     Adapter("qedr", "qedr, RoCE", (replace(

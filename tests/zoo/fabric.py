@@ -229,7 +229,7 @@ OTHER = (
                          *hw("tx_pkts", "rx_pkts", RDMA, what="packets")), kind="infiniband", device="efa_0",
              rdma_driver="efa", link_layer="Unspecified", rate="100 Gb/sec (4X EDR)", pci="0000:00:06.0")),
         "efa_0:1", {"rdma": {"efa_0:1": _WHOLE}}, "infiniband/hw/efa/efa_verbs.c, net/ethernet/amazon/ena",
-        fast="rdma"),
+        fast="rdma", unsure=True),
     Adapter("rxe", "rxe (soft RoCE) over ixgbe", (Port(
         "hsn0", "ixgbe", (*netdev(counts=ALL), *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire")),
         device="rxe0", rdma_driver="rdma_rxe",

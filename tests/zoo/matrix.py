@@ -55,8 +55,9 @@ def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
     large = [pair for pair in found.pairs if pair.message_bytes >= _LARGE]
     small = [pair for pair in found.pairs if pair.message_bytes < _LARGE]
     worst = next((one for one in _WORST if any(pair.proof == one for pair in large)), "unproven")
-    if any(pair.proof not in (worst, "unproven") for pair in small):
-        worst = next(pair.proof for pair in small if pair.proof not in (worst, "unproven"))
+    contrary = next((pair.proof for pair in small if pair.proof not in (worst, "unproven")), "")
+    if contrary and worst != "unproven":
+        worst = contrary
     level = next((str(getattr(pair, "level", "")) for pair in large if pair.proof == "on-wire"), "")
     codes = tuple(sorted({finding.code for finding in found.findings if finding.severity != "note"}))
     return worst, level, codes

@@ -88,7 +88,8 @@ class Adapter:
     """``shares``: carrier -> port name -> share of the flow's bytes that its files see, (tx, rx).
 
     ``fast``: the carrier of a healthy fast run ("" where there is only the kernel's). ``turns``: two functions of it
-    can talk through its own switch. ``rate``: bytes/s that the link can carry. ``source``: where the facts are from.
+    can talk through its own switch. ``rate``: bytes/s that the link can carry. ``unsure``: the
+    driver does not say what its byte counter leaves out. ``source``: where the facts are from.
     """
 
     key: str
@@ -101,6 +102,7 @@ class Adapter:
     turns: bool = False
     rate: float = 12.5e9
     known: bool = True
+    unsure: bool = False
 
     def port(self, name: str) -> Port:
         return next(port for port in self.ports if port.name == name)

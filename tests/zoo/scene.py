@@ -38,6 +38,8 @@ ETH0 = Port(
         File("net/{nic}/rx_bytes", "rx", "bytes", KERNEL, "stack", header=66),
         File("net/{nic}/tx_packets", "tx", "packets", KERNEL, "stack"),
         File("net/{nic}/rx_packets", "rx", "packets", KERNEL, "stack"),
+        File("ethtool/{nic}/tx_packets", "tx", "packets", ALL, "wire"),
+        File("ethtool/{nic}/rx_packets", "rx", "packets", ALL, "wire"),
         File("ethtool/{nic}/tx_bytes", "tx", "bytes", ALL, "wire", header=70),
         File("ethtool/{nic}/rx_bytes", "rx", "bytes", ALL, "wire", header=70),
     ), speed_mbps=1000, mtu=1500, pci="0000:01:00.0", identity={"serial": "a0-36-9f-ff-ff-00-00-01"},

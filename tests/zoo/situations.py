@@ -118,8 +118,10 @@ def _hairpin(adapter: Adapter) -> Scene | None:
 
 def _expect_hairpin(adapter: Adapter) -> Expected:
     level = best_level(adapter, adapter.carrier)
+    if adapter.port(adapter.claimed).link_kind == "vlan":
+        return Expected(("off-wire", "unproven"), why="one adapter; the port below stood still")
     if level == "wire":
-        return Expected(("off-wire",), why="both are functions of one adapter and its port stood still")
+        return _perhaps(adapter, Expected(("off-wire",), why="functions of one adapter, whose port stood still"))
     if level is None:
         return Expected(("unproven",), why="no counter shows it")
     if any(port.identity for port in adapter.ports):
@@ -136,13 +138,18 @@ def _expect_half(adapter: Adapter) -> Expected:
         return Expected(("unproven",), why="no counter of the claimed port shows its half")
     if not adapter.known:
         return Expected(("unproven",), why="a driver nobody knows")
-    return Expected(("mixed",), why="half on the claimed port, half on the other")
+    return _perhaps(adapter, Expected(("mixed",), why="half on the claimed port, half on the other"))
 
 
 def _expect_memory(adapter: Adapter) -> Expected:
     if dark(adapter):
         return Expected(("unproven",), why="a carrier of the adapter has no counter, so silence proves nothing")
-    return Expected(("off-wire",), why="every carrier of every port is counted, and nothing moved")
+    return _perhaps(adapter, Expected(("off-wire",), why="every carrier of every port is counted, and nothing moved"))
+
+
+def _perhaps(adapter: Adapter, found: Expected) -> Expected:
+    """Where nobody says what a byte counter leaves out, what it does not show is not known to be missing."""
+    return replace(found, proofs=(*found.proofs, "unproven")) if adapter.unsure else found
 
 
 def _busy_memory(adapter: Adapter) -> Scene:
@@ -162,7 +169,12 @@ def _busy_healthy(adapter: Adapter) -> Scene:
 
 
 def _expect_busy_healthy(adapter: Adapter) -> Expected:
-    return _healthy(adapter, adapter.carrier)
+    found = _healthy(adapter, adapter.carrier)
+    late = any(file.age_ms for port in adapter.ports for file in port.files)
+    if late and found.proofs == ("on-wire",):
+        why = "by the sum of the run the others' share may be as large as a point"
+        return replace(found, proofs=("on-wire", "unproven"), why=why)
+    return found
 
 
 def _wrapped(adapter: Adapter) -> Scene | None:

@@ -13,6 +13,8 @@ from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, Level, Por
 
 __all__ = ["Crossed", "crossed_at", "everywhere", "inner", "is_real", "others_than", "related"]
 
+_HARDLY = 65_536.0  # bytes
+_SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
 _EXCLUSIVE = ("bond", "bonding", "team", "netvsc", "failover")
 """Kinds that own what is below them: the members' bytes are theirs and nobody else's."""
 _LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
@@ -162,7 +164,7 @@ def _sum(parts: Sequence[Crossed]) -> Crossed:
     lost = [part for part in parts if part.bytes is None]
     if not known:
         return lost[0] if lost else NOTHING
-    packets = [part.packets for part in known]
+    packets = [_packets(part) for part in known]
     peaks = [part.peak_bytes_per_s for part in known if part.peak_bytes_per_s is not None]
     by: dict[Carrier, float] = {}
     for part in known:
@@ -184,6 +186,13 @@ def _sum(parts: Sequence[Crossed]) -> Crossed:
         wrap_bytes=min(wraps) if wraps else None,
         remark=next((part.remark for part in (*lost, *known) if part.remark), ""),
     )
+
+
+def _packets(part: Crossed) -> float | None:
+    """Packets of a part; where nothing counts them and it moved hardly anything, the most that its bytes can be."""
+    if part.packets is None and part.bytes is not None and part.bytes < _HARDLY:
+        return part.bytes / _SMALLEST_FRAME
+    return part.packets
 
 
 def _leaves(ledger: Ledger, name: str) -> list[str]:

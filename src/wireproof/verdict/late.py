@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges
-from wireproof.model.ledger import Direction
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.proof import PairProof, Place, Witnessed, pair_proof
@@ -22,8 +21,6 @@ from wireproof.verdict.sight import Due, Sighting, look
 __all__ = ["summed"]
 
 _LATE = "counters-late"
-_UNREAD = ("blind", "unknown")
-"""No patience helps where nothing is counted."""
 
 
 def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]) -> list[PairProof]:
@@ -46,9 +43,16 @@ class _Whole:
     def __init__(self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]) -> None:
         self.ctx, self.waited = ctx, waited
         self.dues: dict[Place, Due] = {}
+        self.doubtful: set[Place] = set()
         for seen in witnessed:
             for place, due in seen.dues.items():
                 self.dues[place] = _plus(self.dues[place], due) if place in self.dues else due
+            self.doubtful |= {
+                self._place(one, seen)
+                for proof in seen.pairs
+                for one in proof.sightings
+                if one.kind != "on-wire" and _is_counted(one)
+            }
         self.ledgers = {
             total.rank: ctx.ports[total.rank].ledger(WitnessChanges(total, ctx.idle.get(total.rank)))
             for total in ctx.run.totals
@@ -60,8 +64,15 @@ class _Whole:
         return proof.code == _LATE or any(self._is_late(one, seen) for one in proof.sightings)
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
-        doubtful = one.kind not in ("on-wire", "small", *_UNREAD)
-        return one.kind == "stale" or (doubtful and seen.reader_of.get(one.rank) in self.waited)
+        """Where one point of a port was not seen as due, what another one shows may be the first one's bytes."""
+        if one.kind == "stale":
+            return True
+        place = self._place(one, seen)
+        return _is_counted(one) and place in self.doubtful and place[0] in self.waited
+
+    def _place(self, one: Sighting, seen: Witnessed) -> Place:
+        nic = self.ctx.claimed_nic(one.rank)
+        return seen.reader_of.get(one.rank), nic.name if nic is not None else "", one.direction
 
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
@@ -69,16 +80,11 @@ class _Whole:
 
     def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
         """The same end and direction by the whole run."""
-        reader = seen.reader_of.get(one.rank)
-        nic = self.ctx.claimed_nic(one.rank)
-        due = self.dues.get((reader, nic.name if nic is not None else "", one.direction))
+        reader, name, way = self._place(one, seen)
+        due = self.dues.get((reader, name, way))
         if not self._is_late(one, seen) or reader is None or reader not in self.ledgers or due is None:
             return one
-        return self._by_sum(one, self._look(one, reader, due), due)
-
-    def _look(self, one: Sighting, reader: int, due: Due) -> Sighting:
-        way: Direction = one.direction
-        return look(self.ledgers[reader], one.rank, one.nic, way, due, self.ctx.criteria)
+        return self._by_sum(one, look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria), due)
 
     def _by_sum(self, one: Sighting, whole: Sighting, due: Due) -> Sighting:
         found = dataclasses.replace(whole, need=one.need, quality="stale", remark="summed over the run")
@@ -88,6 +94,11 @@ class _Whole:
         return found if one.need > spare else dataclasses.replace(found, kind="stale", remark=one.remark)
 
 
+def _is_counted(one: Sighting) -> bool:
+    """No patience helps where nothing is read, or nothing of weight was due."""
+    return one.kind not in ("small", "unknown") and one.seen is not None
+
+
 def _plus(one: Due, other: Due) -> Due:
     """Both points together."""
     packets = (one.packets or 0.0) + (other.packets or 0.0) if one.packets or other.packets else None
@@ -95,4 +106,5 @@ def _plus(one: Due, other: Due) -> Due:
     for name, most in (other.elsewhere or {}).items():
         elsewhere[name] = elsewhere.get(name, 0.0) + most
     need = one.need + other.need
-    return Due(need, need, one.most + other.most, one.control + other.control, packets, elsewhere)
+    bare = one.payload + other.payload if one.payload is not None and other.payload is not None else None
+    return Due(need, need, one.most + other.most, one.control + other.control, packets, elsewhere, bare)

@@ -149,7 +149,7 @@ class _Desk:
         control = _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
         most = payload * self.ctx.criteria.on_wire_max + both * _ACK_SHARE + messages * _HEADER_ALLOWANCE + control
         apart = answers(self.point.pattern, self.point.form)  # such messages cannot be merged
-        return Due(need, need, most, control, float(waited) if apart else None)
+        return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
 
     def _payload(self, pair: PairResult, rank: int, way: Direction) -> int:
         forward = (rank == pair.origin) == (way == "tx")

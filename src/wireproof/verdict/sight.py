@@ -28,7 +28,7 @@ class Due:
 
     ``own``: of this pair or group. ``need``: the least of all that share the port. ``most``: the most that these
     explain. ``control``: of it, the instrument's own. ``packets``: the least number, None where messages may be merged.
-    ``elsewhere``: port to the most that other claims explain there.
+    ``elsewhere``: port to the most that other claims explain there. ``payload``: of ``need``, without any header.
     """
 
     own: float
@@ -37,6 +37,7 @@ class Due:
     control: float = 0.0
     packets: float | None = None
     elsewhere: Mapping[str, float] | None = None
+    payload: float | None = None
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,18 @@ class _Look:
             return "stale"
         if self.here.background > _LOUD_BACKGROUND * self.due.need:
             return "background"
-        least = self.criteria.on_wire_min * self.due.need
+        least = self.criteria.on_wire_min * self._least()
         if self.here.bytes >= least:
             return "on-wire" if self._fits() else "background"
         if self.here.bytes + self.here.background >= least:
             return "background"  # what is missing is no more than what was taken off for others
         return self._shortage(self.here.bytes)
+
+    def _least(self) -> float:
+        """A counter that may leave a part out, headers first of all, has to show the payload alone."""
+        if self.here.quality == "lower-bound" and self.due.payload is not None:
+            return self.due.payload
+        return self.due.need
 
     def _unread(self) -> str:
         lost = self.here.quality == "pegged" or self.here.remark in ("reset", "negative")
@@ -168,7 +175,7 @@ class _Look:
         if here.quality == "wrapped" or self._may_have_wrapped(seen):
             return "wrapped"
         if not here.complete:
-            return "blind"
+            return self._unread()
         if here.inside is not None and here.inside >= self.criteria.on_wire_min * need:
             return "inside"
         kind = _missing(seen / need, elsewhere, self.loop / need, quiet)

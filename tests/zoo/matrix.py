@@ -86,6 +86,7 @@ each cell is written by hand from what the files can show; a test fails when a c
 `wire`, `function` and `stack` are the levels at which the proof was made: at the physical port, at a virtual port of
 the adapter (traffic that the adapter's own switch turned round would count too), in the kernel's interface. A dash:
 the situation cannot be there. *Unproven* is the right verdict where no counter shows the bytes.
+*Mixed* beside other traffic: something crossed and most did not; whose it was no counter tells, and neither passes.
 """
 
 

@@ -1,0 +1,19 @@
+"""Every adapter of the zoo in every situation: no cell is wrong, and the page says what is judged."""
+
+from __future__ import annotations
+
+import pytest
+from tests.zoo.animals import ZOO
+from tests.zoo.matrix import PAGE, cell, cells, page
+from tests.zoo.situations import SITUATIONS
+
+
+@pytest.mark.parametrize("one", ZOO, ids=lambda one: one.key)
+def test_no_situation_of_an_adapter_is_judged_wrong(one):
+    found = [cell(one, situation) for situation in SITUATIONS]
+    wrong = {each.situation.key: (each.wrong, each.codes) for each in found if each is not None and each.wrong}
+    assert not wrong
+
+
+def test_the_page_of_the_matrix_is_up_to_date():
+    assert PAGE.read_text() == page(cells()), "run: python -m tests.zoo.matrix --write"

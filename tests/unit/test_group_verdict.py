@@ -93,6 +93,11 @@ def test_a_barrier_faster_than_any_message_fails() -> None:
     assert "below-floor" in codes(judge(seen(world(), point)), "fail")
 
 
+def test_a_barrier_near_a_floor_from_literature_is_a_doubt() -> None:
+    point = group("barrier", 4, 500, 0, 0, time_ns=6400.0, exact=False)
+    assert "below-floor" in codes(judge(seen(world(), point)), "inconclusive")
+
+
 def test_ranks_of_one_machine_are_no_wire() -> None:
     run = seen(world(), RING)
     one = [

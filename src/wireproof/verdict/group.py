@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
 from wireproof.model.record import Estimate, GroupResult, PointRecord
-from wireproof.physics.limits import floor_constant, limits
+from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.group_flows import crossings, operations
@@ -38,9 +38,11 @@ def judge_group(
         return None, issues
     issues += _precision(ctx, point, estimate, who)
     node_of = nodes_of(ctx, point, group)
-    limit, filling = _shortest_ns(ctx, point, group, node_of)
+    limit, hard, filling = _shortest_ns(ctx, point, group, node_of)
     if limit is not None and proof.proof != "off-wire":
-        issues += _possible(ctx, point, estimate, limit, who)
+        # What moves no bytes cannot be proven by bytes.
+        doubted = proof.proof == "on-wire" or point.message_bytes == 0
+        issues += _possible(ctx, point, estimate, (limit, hard if doubted else limit), who)
     exact = filling and group.exact and limit is not None
     verdict = _verdict(ctx, issues, proof, limit)
     codes = {issue.code for issue in issues} | ({"no-wire-claimed"} if not ctx.run.claim.wire else set())
@@ -118,30 +120,35 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: str) -
 
 def _shortest_ns(
     ctx: Context, point: PointRecord, group: GroupResult, node_of: Mapping[int, int]
-) -> tuple[float | None, bool]:
-    """(shortest possible time of one operation, whether bytes and not latency make it): the busiest node's bytes at
-    the attainable goodput, and the latency floor where an operation waits for another node. None without a link.
+) -> tuple[float | None, float, bool]:
+    """(shortest time of one operation, the time below which it is a contradiction whatever the literature says,
+    whether bytes and not latency make it): the busiest node's bytes at the most that the link carries, and the latency
+    floor where an operation waits for another node. None without a link.
     """
     link = ctx.link
-    if link is None:
-        return None, False
-    rate = limits(link, "stream", "stream", point.message_bytes, ctx.table).attainable_bytes_per_s
-    floor = floor_constant(link, ctx.table).value if point.pattern in _WAITS else 0.0
-    if rate is None:
-        return None, False
+    bounds = bounds_of(link, ctx.table) if link is not None else None
+    if link is None or bounds is None or bounds.most is None:
+        return None, 0.0, False
+    waits = point.pattern in _WAITS
+    floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
     done = max(1.0, operations(point))
     busiest = max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
-    credit = shaper_credit_bytes(link, idle_between_messages=point.pattern in _WAITS, table=ctx.table)
-    wire = max(0.0, busiest - credit * len(group.members)) / rate * 1e9
-    return max(floor, wire), wire > floor and fills_link(link, point.message_bytes)
+    credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
+    wire = max(0.0, busiest - credit * len(group.members)) / bounds.most * 1e9
+    return max(floor, wire), max(hard, wire), wire > floor and fills_link(link, point.message_bytes)
 
 
-def _possible(ctx: Context, point: PointRecord, estimate: Estimate, limit: float, who: str) -> list[Issue]:
-    if estimate.high_ns >= limit * (1 - ctx.criteria.floor_tolerance):
+def _possible(
+    ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: str
+) -> list[Issue]:
+    """``least``: the shortest time, and that below which it is a contradiction; between them it is a doubt."""
+    limit, hard = least
+    tolerance = 1 - ctx.criteria.floor_tolerance
+    if estimate.high_ns >= limit * tolerance:
         return []
     text = (
         f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is less than the"
         f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
     )
-    severity: Severity = "fail" if decides(estimate) else "inconclusive"
+    severity: Severity = "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"
     return [Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)]

@@ -145,7 +145,7 @@ TEST(WireLine, NoLossAndAllLoss) {
 TEST(WireSwitch, AFrameIsStoredAndForwarded) {
   Bench bench({port(), port()});
   bench.send(0, kBegin, kFull, 1);
-  EXPECT_EQ(bench.under_test().next_event(), kBegin + kOneFrame);
+  EXPECT_EQ(bench.under_test().next_event(), kBegin + 2 * kOneFrame);
   EXPECT_TRUE(bench.arrivals(kBegin + 2 * kOneFrame - 1).empty());
   const auto arrived = bench.arrivals(kBegin + 2 * kOneFrame);
   ASSERT_EQ(arrived.size(), 1U);
@@ -169,6 +169,28 @@ TEST(WireSwitch, DueTimesDoNotDependOnWhenWeLook) {
   for (const auto& one : late.arrivals(kEver)) seen.push_back(one.at);
   EXPECT_EQ(seen, expected);
   EXPECT_EQ(seen.size(), 10U);
+}
+
+// Whoever sleeps until the next event hands nothing over late, whatever the rates of the ports are.
+TEST(WireSwitch, WhoWakesAtTheNextEventIsNeverLate) {
+  PortSettings slow = port(kGigabit / 10);
+  slow.rx.delay = 70'000;
+  Bench bench({slow, port(), port(kGigabit / 3)});
+  for (int i = 0; i < 30; ++i) {
+    bench.send(static_cast<std::size_t>(i % 3), kBegin + i * 5000, i % 4 == 0 ? 60 : kFull,
+               (i + 1) % 3);
+  }
+  std::size_t seen = 0;
+  Nanoseconds looked = kBegin - 1;
+  while (const auto next = bench.under_test().next_event()) {
+    ASSERT_GT(*next, looked);
+    for (const auto& one : bench.arrivals(*next)) {
+      EXPECT_GT(one.at, looked);
+      ++seen;
+    }
+    looked = *next;
+  }
+  EXPECT_EQ(seen, 30U);
 }
 
 TEST(WireSwitch, BothDirectionsHaveTheFullRate) {

@@ -21,10 +21,12 @@ std::int64_t line_bytes(std::int64_t bytes) {
   return std::max(bytes, kShortestFrame) + kFrameOverhead;
 }
 
+Nanoseconds line_time(std::int64_t bytes, std::int64_t bits_per_s) {
+  return (line_bytes(bytes) * kBitNanoseconds + bits_per_s - 1) / bits_per_s;
+}
+
 Nanoseconds Line::transmit(Nanoseconds now, std::int64_t bytes) {
-  const std::int64_t rate = settings_.bits_per_s;
-  const Nanoseconds took = (line_bytes(bytes) * kBitNanoseconds + rate - 1) / rate;
-  free_at_ = std::max(now, free_at_) + took;
+  free_at_ = std::max(now, free_at_) + line_time(bytes, settings_.bits_per_s);
   last_arrival_ = std::max(last_arrival_, free_at_ + settings_.delay);
   return last_arrival_;
 }

@@ -16,6 +16,9 @@ inline constexpr std::int64_t kShortestFrame = 60;
 // What a frame of `bytes` (headers counted, frame check not) takes of the line.
 std::int64_t line_bytes(std::int64_t bytes);
 
+// How long such a frame occupies a line of that rate, rounded up: no line is faster than its rate.
+Nanoseconds line_time(std::int64_t bytes, std::int64_t bits_per_s);
+
 struct LineSettings {
   std::int64_t bits_per_s = 0;
   Nanoseconds delay = 0;
@@ -32,7 +35,7 @@ class Line {
   void set(const LineSettings& settings) { settings_ = settings; }
 
   // A frame is ready at `now`: when has its last bit arrived at the other end? It waits for the one
-  // before it, and never overtakes it. Times are rounded up: no line is faster than its rate.
+  // before it, and never overtakes it.
   Nanoseconds transmit(Nanoseconds now, std::int64_t bytes);
 
   // What is not yet on the line at `now`, in bytes of the line.

@@ -18,19 +18,21 @@ Switch::Switch(const std::vector<PortSettings>& ports, std::uint64_t seed, Pool&
     : ports_(ports.size()), pool_(pool) {
   int domains = 0;
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    ports_[i].settings = ports[i];
     ports_[i].tx = Line(ports[i].tx, seed + 2 * i);
     ports_[i].rx = Line(ports[i].rx, seed + 2 * i + 1);
     domains = std::max(domains, ports[i].domain + 1);
   }
   known_.resize(static_cast<std::size_t>(domains));
+  set(ports);
 }
 
 void Switch::set(const std::vector<PortSettings>& ports) {
+  fastest_way_out_ = 1;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     ports_[i].settings = ports[i];
     ports_[i].tx.set(ports[i].tx);
     ports_[i].rx.set(ports[i].rx);
+    fastest_way_out_ = std::max(fastest_way_out_, ports[i].rx.bits_per_s);
   }
 }
 
@@ -143,12 +145,19 @@ std::size_t Switch::under_way() const {
   return frames;
 }
 
+Nanoseconds Switch::least_way_out(const Frame& frame) const {
+  return line_time(static_cast<std::int64_t>(frame.length), fastest_way_out_);
+}
+
+// What arrives at the switch is not looked at before it could be due at a node: one wake-up less.
 std::optional<Nanoseconds> Switch::next_event() const {
   std::optional<Nanoseconds> first;
+  const auto consider = [&first](Nanoseconds at) { first = first ? std::min(*first, at) : at; };
   for (const Port& port : ports_) {
-    for (const std::deque<Due>* queue : {&port.arriving, &port.delivering}) {
-      if (!queue->empty() && (!first || queue->front().at < *first)) first = queue->front().at;
-    }
+    if (!port.delivering.empty()) consider(port.delivering.front().at);
+    if (port.arriving.empty()) continue;
+    const Due& next = port.arriving.front();
+    consider(next.at + least_way_out(next.frame));
   }
   return first;
 }

@@ -65,7 +65,7 @@ class Switch {
   // How many frames are on their way to the switch or to a node.
   std::size_t under_way() const;
 
-  // When there is something to do without a new frame; nothing: never.
+  // When a node may have to be given something, if no new frame comes; nothing: never.
   std::optional<Nanoseconds> next_event() const;
 
  private:
@@ -79,6 +79,9 @@ class Switch {
   };
   using Address = std::uint64_t;
 
+  // The least time that a frame at the switch still needs to reach a node.
+  Nanoseconds least_way_out(const Frame& frame) const;
+
   static Address address_at(const Frame& frame, std::size_t offset);
   std::size_t first_arrival() const;
   void forward(std::size_t from, Due due);
@@ -86,6 +89,7 @@ class Switch {
   std::optional<Frame> copy_of(const Frame& frame);
 
   std::vector<Port> ports_;
+  std::int64_t fastest_way_out_ = 1;  // bits/s
   Pool& pool_;
   std::vector<std::unordered_map<Address, std::size_t>> known_;  // by domain
 };

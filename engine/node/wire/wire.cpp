@@ -24,7 +24,7 @@ constexpr int kPriority = 10;
 // With so many frames under way one wake-up for each would cost more than the frames: as a NIC that
 // moderates its interrupts, we look again after a while. No frame is early, and none is lost.
 constexpr std::size_t kBulk = 16;
-constexpr Nanoseconds kModeration = 30'000;
+constexpr Nanoseconds kModeration = 60'000;
 
 Nanoseconds now_ns() {
   timespec now{};

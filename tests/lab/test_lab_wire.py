@@ -201,6 +201,30 @@ def test_a_nic_goes_down_and_comes_back(build: Build) -> None:
     assert stream_rate(lab, "n1", "n2", size=1 << 20) > 0
 
 
+def test_a_device_that_somebody_deletes_costs_the_others_nothing(build: Build) -> None:
+    """Its descriptor then reports an error at every look: a wire that goes before everybody must not ask for ever."""
+    lab = build(3, wired(), wire="store-and-forward")
+    say(lab, "n3", "ip", "link", "del", "hsn0")
+    before = processor_ticks(lab)
+    time.sleep(1)
+    assert processor_ticks(lab) - before < 50, "more than half of a core for nothing"
+    assert stream_rate(lab, "n1", "n2", size=1 << 20) > 0
+
+
+def processor_ticks(lab: Lab) -> int:
+    """Hundredths of a second of processor that the wire has used."""
+    fields = Path(f"/proc/{lab.wire_process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_an_idle_wire_sleeps_and_is_silent(build: Build) -> None:
+    lab = build(4, wired(), wire="store-and-forward")
+    counters, ticks = lab.counters("n1", "hsn0"), processor_ticks(lab)
+    time.sleep(0.5)
+    assert lab.counters("n1", "hsn0") == counters
+    assert processor_ticks(lab) - ticks < 10
+
+
 def test_a_wire_that_dies_is_seen_and_leaves_nothing(build: Build) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     pid = lab.wire_process

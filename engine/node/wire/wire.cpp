@@ -119,7 +119,7 @@ void Wire::take_from(std::size_t port) {
     const ssize_t length = read(taps_[port].get(), buffer, pool_.room());
     if (length <= 0) {
       pool_.give_back(buffer);
-      ready = {false, false};
+      ready = {false, false, ready.gone};
       return;
     }
     switch_.take(port, now_ns(), {buffer, static_cast<std::size_t>(length)});
@@ -157,7 +157,7 @@ void Wire::wait() {
   std::optional<Nanoseconds> next = switch_.next_event();
   if (next && *next - now < kModeration && switch_.under_way() > kBulk) return moderate();
   for (std::size_t port = 0; port < taps_.size(); ++port) {
-    const bool may = switch_.may_take(port, now);
+    const bool may = !ready_[port].gone && switch_.may_take(port, now);
     if (may && ready_[port].unfinished) next = now;
     wanted_[port + 1] = {may ? taps_[port].get() : -1, POLLIN, 0};
   }
@@ -165,7 +165,10 @@ void Wire::wait() {
   const timespec timeout{patience / kSecond, patience % kSecond};
   ppoll(wanted_.data(), wanted_.size(), next ? &timeout : nullptr, nullptr);
   for (std::size_t port = 0; port < taps_.size(); ++port) {
-    if ((wanted_[port + 1].revents & POLLIN) != 0) ready_[port].readable = true;
+    const short answer = wanted_[port + 1].revents;
+    if ((answer & POLLIN) != 0) ready_[port].readable = true;
+    // Asked again it would answer at once, for ever, and we go before everybody else.
+    if ((answer & (POLLERR | POLLHUP | POLLNVAL)) != 0) ready_[port].gone = true;
   }
 }
 

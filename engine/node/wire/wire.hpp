@@ -39,6 +39,7 @@ class Wire {
   struct Readiness {
     bool readable = true;     // poll has said so, or nobody has looked yet
     bool unfinished = false;  // the last look left frames behind
+    bool gone = false;        // somebody has deleted the device: it answers nothing but errors
   };
   std::vector<Readiness> ready_;
   std::vector<pollfd> wanted_;

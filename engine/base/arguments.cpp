@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT] | "
-    "facts [--spec FILE|-] | watch [--interval-ms N] [--seconds N] | --version";
+    "facts [--spec FILE|-] [--root DIR] | watch [--interval-ms N] [--seconds N] [--root DIR] | "
+    "--version";
 
 std::optional<int> to_count(std::string_view text) {
   int number = 0;

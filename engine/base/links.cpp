@@ -51,7 +51,7 @@ std::string kind_in(const rtattr* info) {
   return "";
 }
 
-void apply(Link& link, const rtattr* attribute) {
+void apply(KernelLink& link, const rtattr* attribute) {
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
   switch (attribute->rta_type) {
@@ -97,9 +97,9 @@ void apply(Link& link, const rtattr* attribute) {
   }
 }
 
-Link parse_link(const nlmsghdr* header) {
+KernelLink parse_link(const nlmsghdr* header) {
   const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(header));
-  Link link;
+  KernelLink link;
   link.index = info->ifi_index;
   link.hardware_type = info->ifi_type;
   auto length = static_cast<int>(IFLA_PAYLOAD(header));
@@ -140,7 +140,7 @@ bool LinkTable::request() {
   return ::send(socket_, &message, sizeof message, 0) == static_cast<ssize_t>(sizeof message);
 }
 
-int LinkTable::receive(std::vector<Link>& links) {
+int LinkTable::receive(std::vector<KernelLink>& links) {
   const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
   if (got < 0) return errno == EINTR ? 0 : -1;
   auto left = static_cast<unsigned>(got);
@@ -156,9 +156,9 @@ int LinkTable::receive(std::vector<Link>& links) {
   return interrupted ? -2 : 0;
 }
 
-std::optional<std::vector<Link>> LinkTable::read() {
+std::optional<std::vector<KernelLink>> LinkTable::read() {
   for (int attempt = 0; attempt < 3 && socket_ >= 0; ++attempt) {
-    std::vector<Link> links;
+    std::vector<KernelLink> links;
     if (!request()) return std::nullopt;
     int state = 0;
     while (state == 0) state = receive(links);
@@ -168,10 +168,10 @@ std::optional<std::vector<Link>> LinkTable::read() {
   return std::nullopt;
 }
 
-bool sysfs_shows(const Tree& tree, const std::vector<Link>& links) {
+bool sysfs_shows(const Tree& tree, const std::vector<KernelLink>& links) {
   const std::string base = "sys/class/net/";
   std::set<std::string> expected;
-  for (const Link& link : links) {
+  for (const KernelLink& link : links) {
     expected.insert(link.name);
     if (tree.number(base + link.name + "/ifindex") != static_cast<std::uint64_t>(link.index))
       return false;

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 24> kLinkStatistics = {
     "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",   "tx_heartbeat_errors",
     "tx_window_errors",  "rx_compressed",     "tx_compressed",    "rx_nohandler"};
 
-struct Link {
+struct KernelLink {
   int index = 0;
   std::string name;
   std::string mac;  // "02:00:ab:.." as /sys/class/net/*/address prints it; "" when there is none
@@ -50,12 +50,12 @@ class LinkTable {
   LinkTable& operator=(const LinkTable&) = delete;
 
   // Nothing when netlink is denied or does not answer within a second.
-  std::optional<std::vector<Link>> read();
+  std::optional<std::vector<KernelLink>> read();
 
  private:
   bool request();
   // 1 finished, 0 more to come, -1 failed, -2 the table changed under the dump.
-  int receive(std::vector<Link>& links);
+  int receive(std::vector<KernelLink>& links);
 
   int socket_ = -1;
   std::uint32_t sequence_ = 0;
@@ -65,6 +65,6 @@ class LinkTable {
 // True when sys/class/net of `tree` lists the interfaces of `links`: same names, same index, same hardware
 // address. Names and indices alone are not enough: nodes of a virtual cluster all have lo, eth0,
 // hsn0 with equal indices.
-bool sysfs_shows(const Tree& tree, const std::vector<Link>& links);
+bool sysfs_shows(const Tree& tree, const std::vector<KernelLink>& links);
 
 }  // namespace wireproof

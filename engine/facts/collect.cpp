@@ -1,8 +1,10 @@
 #include "facts/collect.hpp"
 
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -10,6 +12,7 @@
 #include <thread>
 
 #include "base/bounded_file.hpp"
+#include "base/tree.hpp"
 #include "facts/command.hpp"
 
 namespace wireproof::facts {
@@ -47,8 +50,16 @@ Status status_of(ReadStatus status) {
   return Status::failed;
 }
 
-Fact read_file(const std::string& path, std::size_t limit) {
-  FileText file = read_bounded(path, limit);
+std::string below(const std::string& path) {
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
+FileText read_text(const Tree& tree, const std::string& path, std::size_t limit) {
+  return tree.live() ? read_bounded(path, limit) : tree.read(below(path), limit);
+}
+
+Fact read_file(const Tree& tree, const std::string& path, std::size_t limit) {
+  FileText file = read_text(tree, path, limit);
   Fact fact;
   fact.path = path;
   fact.status = status_of(file.status);
@@ -58,17 +69,53 @@ Fact read_file(const std::string& path, std::size_t limit) {
   return fact;
 }
 
-bool is_directory(const std::string& path) {
+bool is_directory(const Tree& tree, const std::string& path) {
   struct stat info {};
+  if (!tree.live()) return tree.is_folder(below(path));
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-std::vector<std::string> matches(const std::string& pattern, Fact& listing) {
+/// One step down: what `part` of a pattern means in the folder `base`.
+void step_down(const Tree& tree, const std::string& base, const std::string& part,
+               std::vector<std::string>& found) {
+  if (part.find_first_of("*?[") == std::string::npos) {
+    if (tree.exists(below(base + "/" + part))) found.push_back(base + "/" + part);
+    return;
+  }
+  for (const std::string& name : tree.list(below(base))) {
+    if (found.size() > kMaxMatches) return;
+    if (::fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) found.push_back(base + "/" + name);
+  }
+}
+
+std::vector<std::string> matches_below(const Tree& tree, const std::string& pattern) {
+  std::vector<std::string> paths = {""};
+  std::string rest = below(pattern);
+  while (!rest.empty() && !paths.empty()) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string part = rest.substr(0, slash);
+    rest = below(rest.substr(slash));
+    std::vector<std::string> found;
+    for (const std::string& base : paths) step_down(tree, base, part, found);
+    paths = std::move(found);
+  }
+  return paths;
+}
+
+std::vector<std::string> matches_here(const std::string& pattern, int& outcome) {
   glob_t found{};
-  const int outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
+  outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<std::string> paths(found.gl_pathv,
                                  found.gl_pathv + (outcome == 0 ? found.gl_pathc : 0));
   ::globfree(&found);
+  return paths;
+}
+
+std::vector<std::string> matches(const Tree& tree, const std::string& pattern, Fact& listing) {
+  int outcome = 0;
+  std::vector<std::string> paths =
+      tree.live() ? matches_here(pattern, outcome) : matches_below(tree, pattern);
+  if (paths.empty() && outcome == 0) outcome = GLOB_NOMATCH;
   listing.status = outcome == 0              ? Status::ok
                    : outcome == GLOB_NOMATCH ? Status::missing
                                              : Status::failed;
@@ -79,26 +126,37 @@ std::vector<std::string> matches(const std::string& pattern, Fact& listing) {
   return paths;
 }
 
-void read_glob(const FactRequest& request, Mailbox& mailbox) {
+void read_glob(const Tree& tree, const FactRequest& request, Mailbox& mailbox) {
   Fact listing;
   listing.kind = FactRequest::Kind::glob;
   listing.path = request.path;
-  const auto paths = matches(request.path, listing);
+  const auto paths = matches(tree, request.path, listing);
   for (const std::string& path : paths) listing.text += path + "\n";
   if (!mailbox.post(std::move(listing))) return;
   for (const std::string& path : paths) {
-    if (!is_directory(path) && !mailbox.post(read_file(path, request.limit_bytes))) return;
+    if (!is_directory(tree, path) && !mailbox.post(read_file(tree, path, request.limit_bytes)))
+      return;
   }
 }
 
-std::vector<Fact> read_with_deadline(const FactRequest& request) {
+Fact not_run(const FactRequest& request) {
+  Fact fact;
+  fact.kind = FactRequest::Kind::command;
+  fact.status = Status::missing;
+  fact.argv = request.argv;
+  fact.reason = "no command is run for a root folder: it would tell of this machine";
+  return fact;
+}
+
+std::vector<Fact> read_with_deadline(const FactRequest& request, const std::string& root) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(request.timeout_ms);
   const auto mailbox = std::make_shared<Mailbox>();
-  std::thread([request, mailbox] {
+  std::thread([request, root, mailbox] {
+    const Tree tree(root);
     if (request.kind == FactRequest::Kind::glob) {
-      read_glob(request, *mailbox);
+      read_glob(tree, request, *mailbox);
     } else {
-      mailbox->post(read_file(request.path, request.limit_bytes));
+      mailbox->post(read_file(tree, request.path, request.limit_bytes));
     }
     const std::lock_guard guard(mailbox->lock);
     mailbox->finished = true;
@@ -121,9 +179,10 @@ std::vector<Fact> read_with_deadline(const FactRequest& request) {
 
 }  // namespace
 
-std::vector<Fact> collect(const FactRequest& request) {
-  if (request.kind == FactRequest::Kind::command) return {run_command(request)};
-  return read_with_deadline(request);
+std::vector<Fact> collect(const FactRequest& request, const std::string& root) {
+  if (request.kind != FactRequest::Kind::command) return read_with_deadline(request, root);
+  const bool here = root.empty() || root == "/";
+  return {here ? run_command(request) : not_run(request)};
 }
 
 }  // namespace wireproof::facts

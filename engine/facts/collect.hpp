@@ -33,14 +33,16 @@ struct Fact {
 /// kMaxMatches of them. Every request ends within its timeout_ms (the files of a glob share one),
 /// even on a hung file system: the thread that hangs there is left behind.
 inline constexpr std::size_t kMaxMatches = 1024;
-std::vector<Fact> collect(const FactRequest& request);
+/// Below another `root` than "/", only files of that folder are read (base/tree.hpp) and no command
+/// is run: it would tell of this machine.
+std::vector<Fact> collect(const FactRequest& request, const std::string& root = "/");
 
 /// One `fact` frame without its end of line; `text` goes through the JSON writer, so bytes that are
 /// no UTF-8 are replaced.
 std::string frame(int rank, const Fact& fact);
 
 /// The subcommand: argv[0] is "facts", then `--spec FILE` or `--spec -` (standard input, the
-/// default). The spec is a plan of which only the `fact` lines are used. Frames go to standard
+/// default) and `--root DIR`. The spec is a plan of which only the `fact` lines are used. Frames go to standard
 /// output, rank 0. Returns the exit status: 0 every request was answered (a missing file is an
 /// answer), 2 bad arguments or spec, 4 the output could not be written.
 int facts_main(int argc, char** argv);

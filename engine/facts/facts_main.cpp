@@ -24,16 +24,25 @@ std::string read_standard_input() {
   return text;
 }
 
-std::string read_spec(int argc, char** argv) {
-  std::string source = "-";
+struct FactsOptions {
+  std::string spec = "-";
+  std::string root = "/";
+};
+
+FactsOptions parse_options(int argc, char** argv) {
+  FactsOptions options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument != "--spec" || i + 1 == argc) {
+    if ((argument != "--spec" && argument != "--root") || i + 1 == argc) {
       throw bad_plan("facts: '" + std::string(argument) +
-                     "' is not understood; write facts [--spec FILE|-]");
+                     "' is not understood; write facts [--spec FILE|-] [--root DIR]");
     }
-    source = argv[++i];
+    (argument == "--spec" ? options.spec : options.root) = argv[++i];
   }
+  return options;
+}
+
+std::string read_spec(const std::string& source) {
   if (source == "-") return read_standard_input();
   FileText file = read_bounded(source, kLongestSpec);
   if (file.status != ReadStatus::ok)
@@ -85,9 +94,10 @@ std::string frame(int rank, const Fact& fact) {
 }
 
 int facts_main(int argc, char** argv) try {
-  const Plan plan = parse_plan(as_plan(read_spec(argc, argv)));
+  const FactsOptions options = parse_options(argc, argv);
+  const Plan plan = parse_plan(as_plan(read_spec(options.spec)));
   for (const FactRequest& request : plan.facts) {
-    for (const Fact& fact : collect(request)) {
+    for (const Fact& fact : collect(request, options.root)) {
       if (!write_line(frame(0, fact)))
         throw cannot_measure("output", "standard output cannot be written");
     }

@@ -106,7 +106,7 @@ Nic from_sysfs(const Tree& tree, const std::string& name) {
   return nic;
 }
 
-Nic from_kernel(const Tree& tree, const Link& link, bool sysfs_is_ours) {
+Nic from_kernel(const Tree& tree, const KernelLink& link, bool sysfs_is_ours) {
   Nic nic;
   if (sysfs_is_ours) nic = from_sysfs(tree, link.name);
   nic.name = link.name;
@@ -141,9 +141,9 @@ std::vector<Nic> list_from_tree(const Tree& tree) {
   return nics;
 }
 
-std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<Link>& links, bool ours) {
+std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<KernelLink>& links, bool ours) {
   std::vector<Nic> nics;
-  for (const Link& link : links) nics.push_back(from_kernel(tree, link, ours));
+  for (const KernelLink& link : links) nics.push_back(from_kernel(tree, link, ours));
   stack_from_kernel(links, nics);
   return nics;
 }

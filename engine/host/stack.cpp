@@ -58,7 +58,7 @@ void stack_from_tree(const Tree& tree, Nic& nic) {
   if (nic.link_kind.empty()) nic.link_kind = kind_by_files(tree, base, nic);
 }
 
-void stack_from_kernel(const std::vector<Link>& links, std::vector<Nic>& nics) {
+void stack_from_kernel(const std::vector<KernelLink>& links, std::vector<Nic>& nics) {
   std::unordered_map<int, std::size_t> places;
   for (std::size_t i = 0; i < links.size(); ++i) places.emplace(links[i].index, i);
   for (std::size_t i = 0; i < links.size(); ++i) {

@@ -14,6 +14,6 @@ namespace wireproof::host {
 void stack_from_tree(const Tree& tree, Nic& nic);
 
 /// The same as the kernel says; `nics` are those of `links`, in the same order.
-void stack_from_kernel(const std::vector<Link>& links, std::vector<Nic>& nics);
+void stack_from_kernel(const std::vector<KernelLink>& links, std::vector<Nic>& nics);
 
 }  // namespace wireproof::host

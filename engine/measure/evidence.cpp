@@ -1,39 +1,18 @@
 #include "measure/evidence.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
-#include "base/bounded_file.hpp"
 #include "base/json_writer.hpp"
 #include "base/pieces.hpp"
 #include "facts/collect.hpp"
-#include "host/gather.hpp"
 #include "host/pin.hpp"
 #include "witness/frames.hpp"
-#include "witness/reader.hpp"
 
 namespace wireproof {
 
 namespace {
-
-constexpr std::uint64_t kBriefShare = 64;
-
-/// Counters of what went wrong on a link: a few of them explain what many bytes cannot.
-bool tells_trouble(std::string_view name) {
-  static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr",
-                                                "fifo", "wait", "timeout", "cnp", "ecn"};
-  const std::string_view leaf = name.substr(name.rfind('/') + 1);
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return leaf.find(word) != std::string_view::npos;
-  });
-}
-
-std::uint64_t distance(const witness::Change& change) {
-  return change.after > change.before ? change.after - change.before : change.before - change.after;
-}
 
 /// Numbers alike keys from 0 in order of appearance, and remembers who came first with each.
 class Groups {
@@ -47,35 +26,38 @@ class Groups {
   std::unordered_map<std::string, int> firsts_;
 };
 
+std::string word_or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string key_of(std::string_view boot, std::uint64_t number) {
+  return boot == "-" || number == 0 ? "" : std::string(boot) + ' ' + std::to_string(number);
+}
+
 }  // namespace
 
-struct Evidence::State {
-  explicit State(const std::string& root) : tree(root), host(host::gather(tree)), reader(root) {}
-
-  bool claims(std::string_view counter) const {
-    return std::any_of(claimed.begin(), claimed.end(),
-                       [&](const std::string& prefix) { return counter.starts_with(prefix); });
+Evidence::Evidence(const Plan& plan, const std::vector<int>& own) {
+  std::unordered_map<int, const std::string*> hosts;
+  for (const RankPlace& place : plan.ranks) hosts[place.index] = &place.host;
+  std::unordered_map<std::string, std::size_t> known;
+  for (const int rank : own) {
+    const auto host = hosts.find(rank);
+    const std::string root =
+        expand_root(plan.witness.root, host == hosts.end() ? "" : *host->second, rank);
+    const auto [place, fresh] = known.try_emplace(root, sites_.size());
+    if (fresh) sites_.push_back(std::make_unique<Site>(root));
+    if (place->second > 0) places_[rank] = place->second;
   }
-  witness::Delta brief_delta(std::uint64_t payload_bytes) const;
+}
 
-  Tree tree;
-  host::Host host;
-  witness::Reader reader;
-  witness::Snapshot before;
-  witness::Snapshot after;
-  witness::Delta delta;
-  std::vector<int> readers;          // by rank: the lowest rank of its network namespace
-  std::vector<int> ordinals;         // by rank: how many ranks before it run on its host
-  std::vector<int> memories;         // by rank: the lowest rank that shares its memory, -1 unknown
-  std::vector<std::string> claimed;  // beginnings of the claimed NICs' counter names
-};
+Site& Evidence::site_of(int rank) const {
+  const auto place = places_.find(rank);
+  return *sites_.at(place == places_.end() ? 0 : place->second);
+}
 
-Evidence::Evidence(const std::string& root) : state_(std::make_unique<State>(root)) {}
-Evidence::~Evidence() = default;
-
-std::string Evidence::identity_line() const {
-  const host::Host& h = state_->host;
-  return std::to_string(h.netns) + ' ' + std::to_string(h.shm_device) + ' ' + h.boot_id;
+/// Namespace, memory, the kernel of the tree and the kernel that runs us: memory is the latter's.
+std::string Evidence::identity_line(int rank) const {
+  const host::Host& h = site_of(rank).host();
+  return std::to_string(h.netns) + ' ' + std::to_string(h.shm_device) + ' ' +
+         word_or_dash(h.boot_id) + ' ' + word_or_dash(h.kernel_boot_id);
 }
 
 void Evidence::learn_identities(const std::vector<std::string>& lines) {
@@ -86,64 +68,54 @@ void Evidence::learn_identities(const std::vector<std::string>& lines) {
     std::string_view left = text;
     const std::uint64_t netns = parse_unsigned(take_word(left)).value_or(0);
     const std::uint64_t shm_device = parse_unsigned(take_word(left)).value_or(0);
-    const std::string boot(take_word(left));
-    const int rank = static_cast<int>(state_->readers.size());
-    const auto key = [&](std::uint64_t number) {
-      return boot.empty() || number == 0 ? "" : boot + ' ' + std::to_string(number);
-    };
+    const std::string_view boot = take_word(left);
+    const std::string_view kernel = take_word(left);
+    const int rank = static_cast<int>(readers_.size());
     // Who does not know its namespace reads itself: reading twice costs time, not reading would
     // cost the proof.
-    state_->readers.push_back(namespaces.first(key(netns), rank));
-    state_->ordinals.push_back(boot.empty() ? 0 : hosts[boot]++);
-    const std::string memory = key(shm_device);
-    state_->memories.push_back(memory.empty() ? -1 : memories.first(memory, rank));
+    readers_.push_back(namespaces.first(key_of(boot, netns), rank));
+    ordinals_.push_back(boot == "-" ? 0 : hosts[std::string(boot)]++);
+    const std::string memory = key_of(kernel, shm_device);
+    memories_.push_back(memory.empty() ? -1 : memories.first(memory, rank));
   }
 }
 
 void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vector<int>& own) {
-  std::unordered_set<int> readers;
-  for (const int rank : own) readers.insert(reader_of(rank));
-  std::set<std::string> nics;
+  std::unordered_map<int, Site*> readers;  // by reader
+  for (const int rank : own) readers.try_emplace(reader_of(rank), &site_of(rank));
+  std::set<std::pair<Site*, std::string>> claims;
   for (const RankPlace& place : places) {
     const auto rank = static_cast<std::size_t>(place.index);
-    if (place.nic.empty() || rank >= state_->readers.size()) continue;
-    if (readers.contains(state_->readers[rank])) nics.insert(place.nic);
+    if (place.nic.empty() || rank >= readers_.size()) continue;
+    const auto reader = readers.find(readers_[rank]);
+    if (reader != readers.end()) claims.emplace(reader->second, place.nic);
   }
-  for (const std::string& name : nics) {
-    state_->claimed.push_back("net/" + name + "/");
-    state_->claimed.push_back("ib/" + name + "/");
-    for (const host::Nic& nic : state_->host.nics) {
-      if (nic.name != name || !nic.rdma) continue;
-      state_->claimed.push_back("ib/" + nic.rdma->device + "/" + std::to_string(nic.rdma->port) +
-                                "/");
-    }
-  }
+  for (const auto& [site, nic] : claims) site->claim(nic);
 }
 
 void Evidence::pin_near(const std::string& nic, int rank) {
-  host::Host& host = state_->host;
-  const host::Pin pin = host::choose_pin(state_->tree, nic, host::allowed_cpus(),
-                                         state_->ordinals.at(static_cast<std::size_t>(rank)));
+  Site& site = site_of(rank);
+  host::Host& host = site.host();
+  const host::Pin pin = host::choose_pin(site.tree(), nic, host::allowed_cpus(),
+                                         ordinals_.at(static_cast<std::size_t>(rank)));
   host.nic_numa_node = pin.numa_node;
   if (!pin.core || !host::bind_to(*pin.core)) return;
   host.pinned = pin.core;
   host.core = pin.core;
 }
 
-int Evidence::reader_of(int rank) const {
-  return state_->readers.at(static_cast<std::size_t>(rank));
-}
+int Evidence::reader_of(int rank) const { return readers_.at(static_cast<std::size_t>(rank)); }
 
 bool Evidence::shares_memory(int rank, int other) const {
-  const int one = state_->memories.at(static_cast<std::size_t>(rank));
-  return one >= 0 && one == state_->memories.at(static_cast<std::size_t>(other));
+  const int one = memories_.at(static_cast<std::size_t>(rank));
+  return one >= 0 && one == memories_.at(static_cast<std::size_t>(other));
 }
 
 std::string Evidence::host_frame(int rank, const std::string& claimed,
                                  const LibraryFacts& library) const {
   JsonWriter json;
   json.begin_object().field("frame", "host").field("rank", rank).field("host", claimed);
-  host::write_fields(json, state_->host);
+  host::write_fields(json, site_of(rank).host());
   json.field("library", library.version)
       .field("library_path", library.path)
       .field("mpi_standard", library.standard)
@@ -155,69 +127,53 @@ std::string Evidence::fact_frames(int rank, const std::vector<FactRequest>& requ
   std::string frames;
   if (reader_of(rank) != rank) return frames;
   for (const FactRequest& request : requests) {
-    for (const facts::Fact& fact : facts::collect(request)) {
+    for (const facts::Fact& fact : facts::collect(request, site_of(rank).tree().root())) {
       frames += facts::frame(rank, fact) + '\n';
     }
   }
   return frames;
 }
 
-void Evidence::read_before() { state_->before = state_->reader.read(); }
-void Evidence::read_after() {
-  state_->after = state_->reader.read();
-  state_->delta = state_->reader.delta(state_->before, state_->after);
+bool Evidence::may_lag() const {
+  return std::any_of(sites_.begin(), sites_.end(), [](const auto& site) { return site->may_lag(); });
 }
 
-std::string Evidence::witness_json(int rank) const {
+std::string Evidence::witness_json(int rank, std::optional<std::uint64_t> payload_bytes,
+                                   bool quiet) const {
   JsonWriter json;
+  const Site& site = site_of(rank);
+  const witness::Delta delta = site.point(payload_bytes);
   const int reader = reader_of(rank);
-  if (reader == rank) {
-    witness::write_point(json, rank, state_->delta);
+  if (reader != rank) {
+    witness::write_shared(json, rank, reader, delta.interval_ns);
+  } else if (quiet) {
+    const witness::Quiet windows = site.quiet();
+    witness::write_point(json, rank, delta, &windows);
   } else {
-    witness::write_shared(json, rank, reader, state_->delta.interval_ns);
+    witness::write_point(json, rank, delta);
   }
-  return json.take();
-}
-
-witness::Delta Evidence::State::brief_delta(std::uint64_t payload_bytes) const {
-  witness::Delta brief = delta;
-  brief.changed.clear();
-  brief.unreadable.clear();
-  for (std::size_t i = 0; i < reader.counter_count(); ++i) {
-    const std::string_view name = reader.counter_name(i);
-    const auto first = before.at(i);
-    const auto second = after.at(i);
-    const bool always = witness::tells_bytes(name) && claims(name);
-    if (!first || !second) {
-      if (witness::tells_bytes(name)) brief.unreadable.push_back(name);
-      continue;
-    }
-    const witness::Change change{name, *first, *second};
-    const std::uint64_t moved = distance(change);
-    if (!always && moved == 0) continue;
-    if (always || moved >= payload_bytes / kBriefShare || tells_trouble(name)) {
-      brief.changed.push_back(change);
-    }
-  }
-  return brief;
-}
-
-std::string Evidence::brief_witness_json(int rank, std::uint64_t payload_bytes) const {
-  if (reader_of(rank) != rank) return witness_json(rank);
-  JsonWriter json;
-  witness::write_point(json, rank, state_->brief_delta(payload_bytes));
   return json.take();
 }
 
 std::string Evidence::idle_frame(int rank) const {
   JsonWriter json;
+  const witness::Delta delta = site_of(rank).changes();
   const int reader = reader_of(rank);
   json.begin_object().field("frame", "idle");
   if (reader == rank) {
-    witness::write_idle_fields(json, rank, state_->delta);
+    witness::write_idle_fields(json, rank, delta);
   } else {
-    witness::write_idle_shared_fields(json, rank, reader, state_->delta.interval_ns);
+    witness::write_idle_shared_fields(json, rank, reader, delta.interval_ns);
   }
+  return json.end_object().take();
+}
+
+std::string Evidence::total_frame(int rank, std::optional<std::uint64_t> payload_bytes,
+                                  double settled_ns) const {
+  if (reader_of(rank) != rank) return "";
+  JsonWriter json;
+  json.begin_object().field("frame", "total");
+  witness::write_total_fields(json, rank, site_of(rank).run(payload_bytes), settled_ns);
   return json.end_object().take();
 }
 

@@ -1,12 +1,15 @@
-// This process's part of the evidence: who it is, and what the counters of its network namespace
-// say.
+// This process's part of the evidence: who the ranks are that it plays, and what the counters of
+// their machines say.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "measure/site.hpp"
 #include "plan/plan.hpp"
 #include "transport/library_facts.hpp"
 
@@ -14,17 +17,14 @@ namespace wireproof {
 
 class Evidence {
  public:
-  /// `root` prefixes /sys, for tests.
-  explicit Evidence(const std::string& root);
-  ~Evidence();
-  Evidence(const Evidence&) = delete;
-  Evidence& operator=(const Evidence&) = delete;
+  /// `own`: the ranks played here. Each root of theirs is a machine of its own.
+  Evidence(const Plan& plan, const std::vector<int>& own);
 
-  /// One line, to be gathered and shared: `identities` must then be given by rank.
-  std::string identity_line() const;
+  /// One line, to be gathered and shared: all lines must then be given by rank.
+  std::string identity_line(int rank) const;
   /// Of an identity only its group is kept (two numbers per rank).
   void learn_identities(const std::vector<std::string>& lines);
-  /// Which NICs are claimed by ranks that share counters with `own`, the ranks played here.
+  /// Which NICs are claimed by ranks that share counters with `own`.
   void learn_claims(const std::vector<RankPlace>& places, const std::vector<int>& own);
 
   /// Moves this process, `rank`, to a processor near `nic` (host/pin.hpp); the host frame tells.
@@ -39,20 +39,25 @@ class Evidence {
   /// Facts that the plan asks for, one frame per line, for a rank that reads.
   std::string fact_frames(int rank, const std::vector<FactRequest>& requests) const;
 
-  /// Counter readings: `before`, then `after`; their difference as an element of `witness` or as an
-  /// idle frame.
-  void read_before();
-  void read_after();
-  std::string witness_json(int rank) const;
-  /// Only what may explain `payload_bytes` that this process moved: changes of at least 1/64 of it
-  /// (the coarsest byte counters count 8 bytes), counters of trouble that moved at all, and always
-  /// the byte counters of the claimed NICs.
-  std::string brief_witness_json(int rank, std::uint64_t payload_bytes) const;
+  /// All machines at the same time.
+  const std::vector<std::unique_ptr<Site>>& sites() const { return sites_; }
+  /// Whether any counter here may be refreshed late (Site::may_lag).
+  bool may_lag() const;
+
+  /// An element of a point's `witness`; of a brief point with what this process moved.
+  std::string witness_json(int rank, std::optional<std::uint64_t> payload_bytes, bool quiet) const;
   std::string idle_frame(int rank) const;
+  std::string total_frame(int rank, std::optional<std::uint64_t> payload_bytes,
+                          double settled_ns) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  Site& site_of(int rank) const;
+
+  std::vector<std::unique_ptr<Site>> sites_;
+  std::unordered_map<int, std::size_t> places_;  // by rank, where it is not the first site
+  std::vector<int> readers_;                     // by rank: the lowest rank of its network namespace
+  std::vector<int> ordinals_;  // by rank: how many ranks before it run on its host
+  std::vector<int> memories_;  // by rank: the lowest rank that shares its memory, -1 unknown
 };
 
 }  // namespace wireproof

@@ -1,9 +1,9 @@
 #include "measure/sweep.hpp"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/pieces.hpp"
@@ -18,12 +18,7 @@
 namespace wireproof {
 namespace {
 
-constexpr int kFactSlice = 256;  // ranks
-
-void sleep_ms(int milliseconds) {
-  const timespec t{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
-  nanosleep(&t, nullptr);
-}
+constexpr int kSlice = 256;  // ranks
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -53,7 +48,8 @@ Sweep::Sweep(Transport& transport, const Plan& plan, HostClock& clock, FrameSink
       clock_(clock),
       sink_(sink),
       abi_(abi),
-      evidence_(plan.witness.root),
+      evidence_(plan, own_ranks()),
+      readings_(evidence_, transport, plan),
       sentinel_(clock) {}
 
 ExitStatus Sweep::run() {
@@ -64,6 +60,7 @@ ExitStatus Sweep::run() {
   tell_floors();
   watch_idle();
   for (const Point& point : plan_.points) run_point(point);
+  tell_totals();
   close();
   return failed_ == 0 ? ExitStatus::ok : ExitStatus::point_failed;
 }
@@ -128,8 +125,7 @@ void Sweep::introduce() {
   emit(open_frame(plan_, {abi_, group_.size(), clock}));
   std::string identities;
   const std::vector<int> own = own_ranks();
-  const std::string identity = evidence_.identity_line() + '\n';
-  for (std::size_t i = 0; i < own.size(); ++i) identities += identity;
+  for (const int rank : own) identities += evidence_.identity_line(rank) + '\n';
   evidence_.learn_identities(share(identities));
   evidence_.learn_claims(plan_.ranks, own);
   pin();
@@ -161,11 +157,15 @@ void Sweep::tell_facts() {
   if (plan_.facts.empty()) return;
   std::string frames;
   for (const int rank : own_ranks()) frames += evidence_.fact_frames(rank, plan_.facts);
-  // Slice by slice: the texts of ten thousand hosts together would fill rank 0's memory.
+  emit_sliced(frames);
+}
+
+/// Slice by slice: the texts of ten thousand hosts together would fill rank 0's memory.
+void Sweep::emit_sliced(const std::string& own) {
   const bool local = own_ranks().size() > 1;
-  for (int first = 0; first < group_.size(); first += kFactSlice) {
-    const bool mine = group_.rank() >= first && group_.rank() < first + kFactSlice;
-    emit_lines(mine ? frames : std::string());
+  for (int first = 0; first < group_.size(); first += kSlice) {
+    const bool mine = group_.rank() >= first && group_.rank() < first + kSlice;
+    emit_lines(mine ? own : std::string());
     if (local) return;
   }
 }
@@ -183,12 +183,19 @@ void Sweep::tell_floors() {
 /// What the counters do while we send nothing.
 void Sweep::watch_idle() {
   group_.barrier();
-  evidence_.read_before();
-  sleep_ms(plan_.witness.idle_ms);
-  evidence_.read_after();
+  readings_.idle();
   std::string frames;
   for (const int rank : own_ranks()) frames += evidence_.idle_frame(rank) + '\n';
   emit_lines(frames);
+}
+
+std::string Sweep::witnesses_of(const Point& point, std::uint64_t payload_bytes) {
+  std::optional<std::uint64_t> brief;
+  if (point.detail == Detail::brief) brief = payload_bytes;
+  std::string witnesses;
+  for (const int rank : own_ranks())
+    append(witnesses, evidence_.witness_json(rank, brief, readings_.has_windows()));
+  return witnesses;
 }
 
 void Sweep::run_point(const Point& point) {
@@ -197,18 +204,16 @@ void Sweep::run_point(const Point& point) {
   watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);
   PointParts parts{.started_unix_ns = unix_ns()};
   const std::int64_t start_ns = monotonic_ns();
-  evidence_.read_before();
+  readings_.before_point();
   group_.barrier();
   Records records = measure_pairs(point);
   if (is_group(point.pattern)) measure_group(point, records);
   group_.barrier();
-  evidence_.read_after();
-  std::string witnesses;
-  for (const int rank : own_ranks()) {
-    append(witnesses, point.detail == Detail::brief
-                          ? evidence_.brief_witness_json(rank, records.payload_bytes)
-                          : evidence_.witness_json(rank));
-  }
+  readings_.after_point(records.payload_bytes);
+  parts.elapsed_ns = monotonic_ns() - start_ns;
+  readings_.learn_to_settle(records.payload_bytes);
+  if (readings_.has_windows()) group_.barrier();  // nobody tells while others still watch
+  const std::string witnesses = witnesses_of(point, records.payload_bytes);
   std::string trouble;
   const std::string own =
       records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n' + records.group + '\n';
@@ -219,7 +224,6 @@ void Sweep::run_point(const Point& point) {
     if (trouble.empty()) trouble = lines.at(2);
     if (parts.group.empty()) parts.group = lines.at(3);
   }
-  parts.elapsed_ns = monotonic_ns() - start_ns;
   watchdog::end_point();
   if (!trouble.empty()) emit(error_frame("cannot-begin", trouble, 0, point.id));
   failed_ += trouble.empty() ? 0 : 1;
@@ -321,6 +325,24 @@ sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
     place->second = sentinel::Bounce::open(plan_.run_id, origin, target, side);
   }
   return place->second.get();
+}
+
+/// The whole run, by each rank that reads: late counters have arrived by then.
+void Sweep::tell_totals() {
+  group_.barrier();
+  const double settled_ns = readings_.end_run();
+  group_.barrier();
+  const bool full = std::any_of(plan_.points.begin(), plan_.points.end(), [](const Point& point) {
+    return point.detail == Detail::full;
+  });
+  std::optional<std::uint64_t> brief;
+  if (!full) brief = readings_.payload_bytes();
+  std::string frames;
+  for (const int rank : own_ranks()) {
+    const std::string frame = evidence_.total_frame(rank, brief, settled_ns);
+    if (!frame.empty()) frames += frame + '\n';
+  }
+  emit_sliced(frames);
 }
 
 void Sweep::close() {

@@ -9,6 +9,7 @@
 
 #include "base/failure.hpp"
 #include "measure/evidence.hpp"
+#include "measure/readings.hpp"
 #include "measure/session.hpp"
 #include "measure/watched_group.hpp"
 #include "plan/plan.hpp"
@@ -30,6 +31,7 @@ class Sweep {
   void tell_facts();
   void tell_floors();
   void watch_idle();
+  void tell_totals();
   void run_point(const Point& point);
   struct Records {
     std::string pairs;                // elements of the point frame, by commas
@@ -48,7 +50,9 @@ class Sweep {
   bool leads() { return group_.rank() == 0; }
   void emit(std::string frame);
   void emit_lines(const std::string& own);
+  void emit_sliced(const std::string& own);
   std::vector<int> own_ranks();
+  std::string witnesses_of(const Point& point, std::uint64_t payload_bytes);
   std::vector<std::string> share(const std::string& own);
 
   Transport& transport_;
@@ -58,6 +62,7 @@ class Sweep {
   FrameSink& sink_;
   std::string_view abi_;
   Evidence evidence_;
+  Readings readings_;
   sentinel::Sentinel sentinel_;
   std::map<std::pair<int, int>, std::unique_ptr<sentinel::Bounce>> bounces_;
   std::int64_t began_ns_ = 0;

@@ -43,7 +43,7 @@ std::string hello(const witness::Reader& reader, const WatchOptions& options) {
   json.field("engine", WIREPROOF_VERSION).field("interval_ms", options.interval_ms);
   json.field("t_ns", monotonic_ns()).field("unix_ns", unix_ns());
   json.field("foreign_sysfs", reader.foreign_sysfs());
-  host::write_fields(json, host::gather());
+  host::write_fields(json, host::gather(Tree(options.root)));
   return json.end_object().take();
 }
 
@@ -126,9 +126,13 @@ WatchOptions parse_watch_options(int argc, char** argv) {
       options.interval_ms = to_number(name, argv[i + 1], kLongestIntervalMs);
     } else if (name == "--seconds") {
       options.seconds = to_number(name, argv[i + 1], kMostSeconds);
+    } else if (name == "--root") {
+      options.root = argv[i + 1];
+      if (!Tree(options.root).is_folder("."))
+        throw bad_plan("watch: --root " + options.root + " is not a folder");
     } else {
-      throw bad_plan("watch: '" + std::string(name) +
-                     "' is not understood; write watch [--interval-ms N] [--seconds N]");
+      throw bad_plan("watch: '" + std::string(name) + "' is not understood; write watch "
+                     "[--interval-ms N] [--seconds N] [--root DIR]");
     }
   }
   return options;
@@ -138,7 +142,7 @@ int watch_main(int argc, char** argv) {
   const WatchOptions options = parse_watch_options(argc, argv);
   ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the watch, not a signal
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  witness::Reader reader("/", /*protocols=*/true);
+  witness::Reader reader(options.root, /*protocols=*/true);
   if (write_all(STDOUT_FILENO, hello(reader, options) + '\n')) Watch(reader, options).run();
   return static_cast<int>(ExitStatus::ok);
 }

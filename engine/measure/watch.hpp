@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace wireproof {
 
 struct WatchOptions {
   std::int64_t interval_ms = 100;
   std::int64_t seconds = 7LL * 24 * 3600;
+  std::string root = "/";
 };
 
 /// From the words behind `watch`. Throws Failure (bad plan: exit 2) naming the option.

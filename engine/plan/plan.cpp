@@ -112,7 +112,7 @@ void read_policy(Statement& line, Draft& plan) {
 
 void read_witness(Statement& line, Draft& plan) {
   assign(plan.witness.idle_ms, line.take_number<int>("idle_ms", 0, 60'000));
-  assign(plan.witness.settle_ms, line.take_number<int>("settle_ms", 0, 60'000));
+  plan.witness.settle_ms = line.take_number<int>("settle_ms", 0, 60'000);
   assign(plan.witness.root, line.take("root"));
 }
 

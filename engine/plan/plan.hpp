@@ -85,10 +85,11 @@ struct Policy {
 };
 
 /// `root`: the folder whose files are read in place of this machine's; "{host}" and "{rank}" in it
-/// stand for the rank's. `settle_ms`: how late the slowest counter may be refreshed.
+/// stand for the rank's. `settle_ms`: how late the slowest counter may be refreshed, where that is
+/// known.
 struct WitnessPolicy {
   int idle_ms = 200;
-  int settle_ms = 0;
+  std::optional<int> settle_ms;
   std::string root = "/";
 };
 

@@ -140,13 +140,13 @@ TEST(SysfsShows, ComparesNamesIndicesAndHardwareAddresses) {
   add("eth0", "2", "02:00:00:00:00:01");
   tree.write("sys/class/net/bonding_masters", "\n");
   const auto link = [](int index, const std::string& name, const std::string& mac) {
-    Link result;
+    KernelLink result;
     result.index = index;
     result.name = name;
     result.mac = mac;
     return result;
   };
-  const Link lo = link(1, "lo", "00:00:00:00:00:00");
+  const KernelLink lo = link(1, "lo", "00:00:00:00:00:00");
   EXPECT_TRUE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:01")}));
   EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:02")}))
       << "twin node, other address";

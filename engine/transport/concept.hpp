@@ -190,6 +190,8 @@ class Transport {
   virtual void run_group(const std::vector<int>& /*members*/, const HostClock&, const GroupRole&) {
     throw cannot_measure("no-group", "this transport has no group patterns");
   }
+  /// Called before counters are read: a made-up world brings its own up to date.
+  virtual void show_counters() {}
   /// Orderly end, collective.
   virtual void close() {}
 };

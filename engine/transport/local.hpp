@@ -55,9 +55,12 @@ class LocalTransport : public Transport {
     ends.world.turns.run([&] { roles.originate(ends.origin); }, [&] { roles.answer(ends.target); });
     ends.origin.swap_memory(origin_memory_);
     ends.target.swap_memory(target_memory_);
+    ended(origin, target, ends.world);
   }
 
  protected:
+  /// A pair's point is over, and its world about to go.
+  virtual void ended(int /*origin*/, int /*target*/, const World&) {}
   /// `visit`: how many points this pair has had before.
   virtual typename World::Truth make_world(int origin, int target, std::uint64_t visit) = 0;
 

@@ -14,18 +14,35 @@ std::int64_t difference(const Change& change) {
   return static_cast<std::int64_t>(change.after - change.before);
 }
 
-}  // namespace
-
-void write_point(JsonWriter& json, int rank, const Delta& delta) {
-  json.begin_object();
-  write_origin(json, rank, delta);
+void write_counters(JsonWriter& json, const Delta& delta) {
   json.key("counters").begin_object();
   for (const Change& change : delta.changed) {
     json.key(change.name).begin_array().value(change.before).value(change.after).end_array();
   }
   json.end_object().key("unreadable").begin_array();
   for (const std::string_view name : delta.unreadable) json.value(name);
-  json.end_array().end_object();
+  json.end_array();
+}
+
+}  // namespace
+
+void write_point(JsonWriter& json, int rank, const Delta& delta, const Quiet* quiet) {
+  json.begin_object();
+  write_origin(json, rank, delta);
+  write_counters(json, delta);
+  if (quiet != nullptr) {
+    json.key("quiet").begin_object().field("interval_ns", quiet->interval_ns);
+    json.key("counters").begin_object();
+    for (const auto& [name, rise] : quiet->changed) json.field(name, rise);
+    json.end_object().end_object();
+  }
+  json.end_object();
+}
+
+void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns) {
+  write_origin(json, rank, delta);
+  json.field("settled_ns", settled_ns);
+  write_counters(json, delta);
 }
 
 void write_shared(JsonWriter& json, int rank, int reader, double interval_ns) {

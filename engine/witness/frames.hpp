@@ -9,9 +9,13 @@ namespace wireproof::witness {
 /// One element of a point's `witness`:
 /// {"rank","interval_ns","source","counters":{name:[before,after]},"unreadable":[..]} and
 /// "foreign_sysfs":true where /sys shows another namespace.
-void write_point(JsonWriter& json, int rank, const Delta& delta);
+/// "quiet":{"interval_ns","counters":{name:difference}} where there were quiet windows.
+void write_point(JsonWriter& json, int rank, const Delta& delta, const Quiet* quiet = nullptr);
 /// The same for a rank whose namespace `reader` reads.
 void write_shared(JsonWriter& json, int rank, int reader, double interval_ns);
+
+/// The fields of a `total` frame after "frame": as of a point, and "settled_ns".
+void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns);
 
 /// The fields of an `idle` frame after "frame": counters are differences, negative where one went
 /// back.

@@ -40,7 +40,7 @@ std::vector<std::string> LinkCounters::read(NameTable& names, Snapshot& snapshot
     return read_proc(names, snapshot);
   }
   std::vector<std::string> interfaces;
-  for (const Link& link : *links) {
+  for (const KernelLink& link : *links) {
     const auto& index = indices(names, link.name);
     for (std::size_t i = 0; i < link.statistic_count; ++i)
       snapshot.set(index[i], link.statistics[i]);

@@ -52,11 +52,16 @@ Snapshot Reader::read(Depth depth) {
   return snapshot;
 }
 
-Delta Reader::delta(const Snapshot& before, const Snapshot& after) const {
+Delta Reader::header(const Snapshot& before, const Snapshot& after) const {
   Delta result;
   result.interval_ns = static_cast<double>(after.middle_ns() - before.middle_ns());
   result.source = source_;
   result.foreign_sysfs = foreign_sysfs_;
+  return result;
+}
+
+Delta Reader::delta(const Snapshot& before, const Snapshot& after) const {
+  Delta result = header(before, after);
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const auto first = before.at(i);
     const auto second = after.at(i);

@@ -34,6 +34,12 @@ struct Delta {
   bool foreign_sysfs = false;  // /sys shows another network namespace: its counters were not used
 };
 
+/// Byte counters' changes while nothing was sent; negative where one went back.
+struct Quiet {
+  double interval_ns = 0;
+  std::vector<std::pair<std::string_view, std::int64_t>> changed;
+};
+
 class Reader {
  public:
   // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev where
@@ -46,6 +52,8 @@ class Reader {
   // Bounded in time: counters that do not answer by then are not readable this time.
   Snapshot read(Depth depth = Depth::everything);
   Delta delta(const Snapshot& before, const Snapshot& after) const;
+  // The same without counters: how long, and where from.
+  Delta header(const Snapshot& before, const Snapshot& after) const;
 
   std::size_t counter_count() const { return names_.size(); }
   std::string_view counter_name(std::size_t index) const { return names_.name(index); }

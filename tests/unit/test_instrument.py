@@ -62,7 +62,7 @@ def test_the_plan_as_text() -> None:
             " run_deadline_ms=600000 in_flight_bytes=4194304 block_us=1500 min_blocks=10 max_batches=2000"
             " warmup_min_us=2000 warmup_min_operations=1000 yield=1"
         ),
-        "witness idle_ms=0 settle_ms=0 root=/a%20b",
+        "witness idle_ms=0 root=/a%20b",
         (
             "model latency_ns=1000.0 gap_ns_per_byte=0.1 overhead_ns=0.0 eager_limit_bytes=0 rendezvous_ns=0.0"
             " noise=0.0 stall=0.0"

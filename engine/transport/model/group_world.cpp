@@ -61,6 +61,8 @@ double ModelGroupWorld::transmit(std::size_t from, std::size_t to,
                                  std::span<const std::byte> payload) {
   const ModelWorld& w = truth_.world;
   Member& sender = members_[from];
+  sender.tally.sends(payload.size());
+  members_[to].tally.receives(payload.size());
   sender.now_ns += w.overhead_ns;
   const double start = std::max(sender.now_ns, sender.sends_free_ns);
   sender.sends_free_ns =

@@ -39,6 +39,7 @@ class ModelGroupWorld {
   int members() const { return static_cast<int>(members_.size()); }
   double latency_ns(std::size_t from, std::size_t to) const;
   double& now(std::size_t member) { return members_[member].now_ns; }
+  const ModelTally& tally(std::size_t member) const { return members_[member].tally; }
 
   /// Starts a message at the sender's time; returns when its port is free again.
   double transmit(std::size_t from, std::size_t to, std::span<const std::byte> payload);
@@ -69,6 +70,7 @@ class ModelGroupWorld {
     double receives_free_ns = 0;
     std::unordered_map<std::uint64_t, Inbox> inboxes;  // by sender and channel
     std::uint64_t awaited = kNothing;
+    ModelTally tally{};
   };
   /// A message whose head is under way to its receiver's port.
   struct Parcel {

@@ -21,6 +21,7 @@ ModelLink::ModelLink(ModelPairWorld& world, bool origin)
 
 double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
   const ModelWorld& w = world_->truth.world;
+  world_->count(self_, bytes);
   now() += w.overhead_ns;
   ModelWire& wire = outgoing();
   if (w.shared) {
@@ -127,6 +128,7 @@ std::byte* ModelLink::expose(WindowKind, std::size_t bytes) {
 void ModelLink::put(const std::byte* source, std::size_t bytes, std::size_t offset) {
   const ModelWorld& w = world_->truth.world;
   std::memcpy(world_->exposed[1 - self_].data() + offset, source, bytes);
+  world_->count(self_, bytes);
   now() += w.overhead_ns;
   outgoing().free_ns =
       std::max(now(), outgoing().free_ns) + occupancy_ns(w, bytes, outgoing_gap_ns_);
@@ -136,6 +138,7 @@ void ModelLink::put(const std::byte* source, std::size_t bytes, std::size_t offs
 void ModelLink::get(std::byte* sink, std::size_t bytes, std::size_t offset) {
   const ModelWorld& w = world_->truth.world;
   std::memcpy(sink, world_->exposed[1 - self_].data() + offset, bytes);
+  world_->count(1 - self_, bytes);
   now() += w.overhead_ns;
   incoming().free_ns =
       std::max(now() + latency_ns_, incoming().free_ns) + occupancy_ns(w, bytes, incoming_gap_ns_);

@@ -30,6 +30,7 @@
 #include "pattern/page_buffer.hpp"
 #include "plan/plan.hpp"
 #include "transport/local.hpp"
+#include "transport/model/counters.hpp"
 #include "transport/model/model_clock.hpp"
 
 namespace wireproof {
@@ -62,6 +63,13 @@ struct ModelPairWorld {
   std::array<ModelWire, 2> wires;               // by sender: origin, target
   std::array<double, 2> now_ns{};               // each end's time
   std::array<std::span<std::byte>, 2> exposed;  // each end's window
+  std::array<ModelTally, 2> tallies;            // what each end has sent and received
+
+  /// A message of payload from one end to the other.
+  void count(std::size_t from, std::size_t bytes) {
+    tallies[from].sends(bytes);
+    tallies[1 - from].receives(bytes);
+  }
 };
 
 class ModelLink {

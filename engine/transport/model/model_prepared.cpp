@@ -20,6 +20,7 @@ void ModelLink::accumulate(const std::byte* addends, std::size_t bytes, std::siz
     const Word sum = word_at(place + at) + word_at(addends + at);
     std::memcpy(place + at, &sum, sizeof sum);
   }
+  world_->count(self_, bytes);
   now() += world_->truth.world.overhead_ns;
   outgoing().free_ns = std::max(now(), outgoing().free_ns) +
                        occupancy_ns(world_->truth.world, bytes, outgoing_gap_ns_);
@@ -27,6 +28,8 @@ void ModelLink::accumulate(const std::byte* addends, std::size_t bytes, std::siz
 }
 
 void ModelLink::trade_word() {
+  world_->count(self_, sizeof(Word));
+  world_->count(1 - self_, sizeof(Word));
   const ModelWorld& w = world_->truth.world;
   now() += w.overhead_ns;
   ModelWire& there = outgoing();

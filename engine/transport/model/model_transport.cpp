@@ -17,6 +17,10 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
     if (!plan.model) throw bad_plan("plan: transport kind=model needs a model statement");
     truth_ = {*plan.model, plan.seed};
     for (const ModelFault& fault : plan.model_faults) faults_[fault.rank] = fault;
+    if (!plan.model_counters.empty()) counters_ = std::make_unique<ModelCounters>(plan);
+  }
+  void show_counters() override {
+    if (counters_ != nullptr) counters_->show();
   }
   std::optional<ClockFacts> virtual_clock() const override {
     return ClockFacts{ClockSource::virtual_time, 0.001, 0.001, 0.0};
@@ -40,6 +44,7 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
       ends.push_back(std::make_unique<LinkGroupEnd<ModelGroupLink>>(clock, world, m));
     }
     world.run([&](std::size_t member) { role(*ends[member]); });
+    for (std::size_t m = 0; m < members.size(); ++m) crossed(members[m], world.tally(m));
   }
 
  protected:
@@ -53,7 +58,16 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
     return truth;
   }
 
+  void ended(int origin, int target, const ModelPairWorld& world) override {
+    crossed(origin, world.tallies[0]);
+    crossed(target, world.tallies[1]);
+  }
+
  private:
+  void crossed(int rank, const ModelTally& tally) {
+    if (counters_ != nullptr) counters_->add(rank, tally);
+  }
+
   ModelFault fault_of(int rank) const {
     const auto known = faults_.find(rank);
     return known == faults_.end() ? ModelFault{} : known->second;
@@ -62,6 +76,7 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
   ModelTruth truth_;
   std::unordered_map<int, ModelFault> faults_;  // by rank
   std::uint64_t group_visits_ = 0;
+  std::unique_ptr<ModelCounters> counters_;
 };
 
 }  // namespace

@@ -65,11 +65,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and ``{rank}`` in it stand
     for the rank's. ``settle_ms``: how late the slowest counter may be refreshed: waited for once before the first
-    point and once after the last.
+    point and once after the last; ``None``: unknown, so the engine watches once after a point that should have shown.
     """
 
     idle_ms: int = 200
-    settle_ms: int = 0
+    settle_ms: int | None = None
     root: str = "/"
 
 

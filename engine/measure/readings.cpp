@@ -1,0 +1,104 @@
+#include "measure/readings.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace wireproof {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kShortestWindowNs = 2 * kNsPerMs;
+constexpr std::int64_t kLongestWindowNs = 20 * kNsPerMs;
+constexpr std::int64_t kWindowShare = 33;  // 3 % of a point like the one before
+
+constexpr std::uint64_t kTellingBytes = 1'000'000;
+constexpr int kLookMs = 20;
+constexpr int kLongestLookMs = 1500;  // the slowest drivers refresh once a second
+
+void sleep_ns(std::int64_t ns) {
+  const timespec t{ns / 1'000'000'000, ns % 1'000'000'000};
+  ::nanosleep(&t, nullptr);
+}
+
+void sleep_ms(int milliseconds) { sleep_ns(milliseconds * kNsPerMs); }
+
+}  // namespace
+
+Readings::Readings(const Evidence& evidence, Transport& transport, const Plan& plan)
+    : evidence_(evidence),
+      transport_(transport),
+      idle_ms_(plan.witness.idle_ms),
+      observes_(!transport.virtual_clock() || !plan.model_counters.empty()),
+      settle_ms_(observes_ ? plan.witness.settle_ms : 0),
+      window_ns_(kShortestWindowNs) {}
+
+void Readings::for_each(void (Site::*read)()) {
+  transport_.show_counters();
+  for (const auto& site : evidence_.sites()) (*site.*read)();
+}
+
+void Readings::idle() {
+  sleep_ms(settle_ms_.value_or(0));
+  for_each(&Site::read_before);
+  sleep_ms(idle_ms_);
+  for_each(&Site::read_after);
+  for (const auto& site : evidence_.sites()) site->begin_run();
+}
+
+void Readings::before_point() {
+  point_began_ns_ = monotonic_ns();
+  if (observes_) {
+    for_each(&Site::read_open);
+    sleep_ns(window_ns_);
+  }
+  for_each(&Site::read_before);
+}
+
+void Readings::after_point(std::uint64_t payload_bytes) {
+  run_payload_bytes_ += payload_bytes;
+  for_each(&Site::read_after);
+  if (observes_) {
+    sleep_ns(window_ns_);
+    for_each(&Site::read_close);
+  }
+  window_ns_ = std::clamp((monotonic_ns() - point_began_ns_) / kWindowShare, kShortestWindowNs,
+                          kLongestWindowNs);
+}
+
+void Readings::learn_to_settle(std::uint64_t payload_bytes) {
+  if (settle_ms_ || payload_bytes < kTellingBytes) return;
+  settle_ms_ = rises_late(payload_bytes) ? kLongestLookMs : 0;
+}
+
+/// Where an up-to-date counter shows all of the payload, none that is late is needed.
+bool Readings::explains(std::uint64_t payload_bytes) const {
+  const auto& sites = evidence_.sites();
+  return std::any_of(sites.begin(), sites.end(),
+                     [&](const auto& site) { return site->explains(payload_bytes); });
+}
+
+bool Readings::rises_late(std::uint64_t payload_bytes) {
+  if (!evidence_.may_lag() || explains(payload_bytes)) return false;
+  bool rises = false;
+  for (int waited = 0; waited < kLongestLookMs; waited += kLookMs) {
+    sleep_ms(kLookMs);
+    transport_.show_counters();
+    for (const auto& site : evidence_.sites()) rises = site->still_rises(payload_bytes) || rises;
+    if (rises) break;  // how late the latest is stays open: the end waits as long as any is
+  }
+  return rises;
+}
+
+double Readings::end_run() {
+  const std::int64_t began_ns = monotonic_ns();
+  if (!settle_ms_) settle_ms_ = evidence_.may_lag() && run_payload_bytes_ > 0 ? kLongestLookMs : 0;
+  sleep_ms(*settle_ms_);
+  const std::int64_t waited_ns = *settle_ms_ > 0 ? monotonic_ns() - began_ns : 0;
+  for_each(&Site::read_end);
+  return static_cast<double>(waited_ns);
+}
+
+}  // namespace wireproof

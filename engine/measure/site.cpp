@@ -1,0 +1,164 @@
+#include "measure/site.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+namespace wireproof {
+namespace {
+
+constexpr std::uint64_t kBriefShare = 64;
+constexpr std::uint64_t kCoarsestUnit = 8;     // bytes per count
+constexpr std::uint64_t kLeastFabricUnit = 4;  // of port_xmit_data: words, or flits of 8
+
+/// Counters of what went wrong on a link: a few of them explain what many bytes cannot.
+bool tells_trouble(std::string_view name) {
+  static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr",
+                                                "fifo", "wait", "timeout", "cnp", "ecn"};
+  const std::string_view leaf = name.substr(name.rfind('/') + 1);
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return leaf.find(word) != std::string_view::npos;
+  });
+}
+
+/// A driver's statistic that may be a whole port's bytes; those of queues and of packet sizes have
+/// a number in their names.
+bool tells_port_bytes(std::string_view name) {
+  if (!name.starts_with("ethtool/")) return witness::tells_bytes(name);
+  const std::string_view leaf = name.substr(name.rfind('/') + 1);
+  return leaf.find_first_of("0123456789") == std::string_view::npos &&
+         (witness::contains(leaf, "bytes") || witness::contains(leaf, "octets"));
+}
+
+/// Where a counter of 32 or 64 bits stops that does not wrap.
+bool stands_at_its_end(std::uint64_t value) { return value == UINT32_MAX || value == UINT64_MAX; }
+
+std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
+  return one > other ? one - other : other - one;
+}
+
+std::int64_t difference(std::uint64_t before, std::uint64_t after) {
+  return static_cast<std::int64_t>(after - before);  // modulo 2^64 and back
+}
+
+}  // namespace
+
+Site::Site(const std::string& root) : tree_(root), host_(host::gather(tree_)), reader_(root) {}
+
+void Site::claim(const std::string& name) {
+  claimed_.push_back("net/" + name + "/");
+  claimed_.push_back("ethtool/" + name + "/");
+  claimed_.push_back("ib/" + name + "/");
+  for (const host::Nic& nic : host_.nics) {
+    if (!nic.rdma) continue;
+    const std::string& device = nic.rdma->device;
+    const std::string port = std::to_string(nic.rdma->port);
+    if (name != nic.name && name != device && name != device + ":" + port) continue;
+    claimed_.push_back("ib/" + device + "/" + port + "/");
+    claimed_.push_back("ib/" + device + "/hw_counters/");
+    claimed_.push_back("cxi/" + device + "/");
+    claimed_.push_back("net/" + nic.name + "/");
+    claimed_.push_back("ethtool/" + nic.name + "/");
+  }
+}
+
+bool Site::may_lag() const {
+  return std::any_of(host_.nics.begin(), host_.nics.end(), [](const host::Nic& nic) {
+    return nic.carrier != false && (!nic.pci.empty() || nic.rdma.has_value());
+  });
+}
+
+void Site::read_open() { open_ = reader_.read(witness::Depth::bytes); }
+void Site::read_before() { before_ = reader_.read(); }
+void Site::read_after() {
+  after_ = reader_.read();
+  looked_ = {};
+}
+void Site::read_close() { close_ = reader_.read(witness::Depth::bytes); }
+void Site::read_end() { end_ = reader_.read(); }
+
+bool Site::explains(std::uint64_t payload_bytes) const {
+  std::unordered_map<std::string_view, std::uint64_t> moved;  // by port
+  for (const witness::Change& change : changes().changed) {
+    const std::string_view port = change.name.substr(0, change.name.rfind('/'));
+    const std::string_view leaf = change.name.substr(port.size());
+    const bool interface = port.starts_with("net/") && (leaf == "/tx_bytes" || leaf == "/rx_bytes");
+    const bool fabric = leaf == "/port_xmit_data" || leaf == "/port_rcv_data";
+    if (interface || fabric)
+      moved[port] += distance(change.before, change.after) * (fabric ? kLeastFabricUnit : 1);
+  }
+  return std::any_of(moved.begin(), moved.end(),
+                     [&](const auto& port) { return port.second >= payload_bytes; });
+}
+
+bool Site::still_rises(std::uint64_t payload_bytes) {
+  const witness::Snapshot now = reader_.read(witness::Depth::bytes);
+  const witness::Snapshot& then = looked_.finished_ns == 0 ? after_ : looked_;
+  const std::uint64_t least = payload_bytes / kBriefShare / kCoarsestUnit;
+  bool rises = false;
+  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
+    if (!witness::tells_bytes(reader_.counter_name(i))) continue;
+    const auto first = then.at(i);
+    const auto second = now.at(i);
+    rises = rises || (first && second && distance(*first, *second) > least);
+  }
+  looked_ = now;
+  return rises;
+}
+
+bool Site::is_claimed(std::string_view counter) const {
+  return std::any_of(claimed_.begin(), claimed_.end(),
+                     [&](const std::string& prefix) { return counter.starts_with(prefix); });
+}
+
+bool Site::is_always_told(std::string_view counter, std::uint64_t value) const {
+  return tells_port_bytes(counter) && (stands_at_its_end(value) || is_claimed(counter));
+}
+
+witness::Delta Site::between(const witness::Snapshot& before, const witness::Snapshot& after,
+                             std::optional<std::uint64_t> payload_bytes, bool all_bytes) const {
+  witness::Delta told = reader_.header(before, after);
+  const std::uint64_t least = payload_bytes.value_or(0) / kBriefShare;
+  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
+    const std::string_view name = reader_.counter_name(i);
+    const auto first = before.at(i);
+    const auto second = after.at(i);
+    if (!first || !second) {
+      if (!payload_bytes || witness::tells_bytes(name)) told.unreadable.push_back(name);
+      continue;
+    }
+    const std::uint64_t moved = distance(*first, *second);
+    const bool explains = moved > 0 && (moved >= least || tells_trouble(name));
+    if (explains || is_always_told(name, *second) || (all_bytes && tells_port_bytes(name)))
+      told.changed.push_back({name, *first, *second});
+  }
+  return told;
+}
+
+witness::Delta Site::point(std::optional<std::uint64_t> payload_bytes) const {
+  return between(before_, after_, payload_bytes, false);
+}
+
+witness::Delta Site::run(std::optional<std::uint64_t> payload_bytes) const {
+  return between(first_, end_, payload_bytes, !payload_bytes);
+}
+
+witness::Quiet Site::quiet() const {
+  witness::Quiet quiet;
+  quiet.interval_ns = static_cast<double>(before_.middle_ns() - open_.middle_ns()) +
+                      static_cast<double>(close_.middle_ns() - after_.middle_ns());
+  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
+    const std::string_view name = reader_.counter_name(i);
+    if (!witness::tells_bytes(name)) continue;
+    std::int64_t rise = 0;
+    for (const auto& [from, to] : {std::pair{&open_, &before_}, std::pair{&after_, &close_}}) {
+      const auto first = from->at(i);
+      const auto second = to->at(i);
+      if (first && second) rise += difference(*first, *second);
+    }
+    if (rise != 0) quiet.changed.emplace_back(name, rise);
+  }
+  return quiet;
+}
+
+}  // namespace wireproof

@@ -1,0 +1,80 @@
+// One machine as this process sees it (its own, or the tree that a root names): who it is, and what
+// its counters say around each point and over the whole run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/tree.hpp"
+#include "host/gather.hpp"
+#include "witness/frames.hpp"
+#include "witness/reader.hpp"
+
+namespace wireproof {
+
+class Site {
+ public:
+  explicit Site(const std::string& root);
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  const Tree& tree() const { return tree_; }
+  host::Host& host() { return host_; }
+  const host::Host& host() const { return host_; }
+
+  /// An interface, an RDMA device or one port of it, whose byte counters are always told.
+  void claim(const std::string& nic);
+  /// Whether a counter here may be refreshed late: those of real adapters may, those of virtual
+  /// interfaces are the kernel's own.
+  bool may_lag() const;
+
+  /// The readings around one thing; `open` and `close` read only bytes and bound the quiet windows.
+  void read_open();
+  void read_before();
+  void read_after();
+  void read_close();
+  /// What `read_after` found is where the run begins; `read_end` is where it ends.
+  void begin_run() { first_ = after_; }
+  void read_end();
+
+  /// Whether one port's counters of bytes, in known units, rose by `payload_bytes` around the point,
+  /// both directions together.
+  bool explains(std::uint64_t payload_bytes) const;
+  /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the reading
+  /// before (that of `read_after` at first).
+  bool still_rises(std::uint64_t payload_bytes);
+
+  /// `payload_bytes`: of a brief point, what this process moved. Then only what may explain it is
+  /// told: changes of at least 1/64 of it (the coarsest byte counters count 8 bytes) and counters of
+  /// trouble that moved at all. Byte counters of claimed ports, and those that stand at their
+  /// largest value, are always told.
+  witness::Delta point(std::optional<std::uint64_t> payload_bytes) const;
+  /// Only what changed, of any counter.
+  witness::Delta changes() const { return reader_.delta(before_, after_); }
+  /// The whole run; every byte counter that is told of a point is told here, moved or not.
+  witness::Delta run(std::optional<std::uint64_t> payload_bytes) const;
+  /// Byte counters over both quiet windows.
+  witness::Quiet quiet() const;
+
+ private:
+  bool is_claimed(std::string_view counter) const;
+  bool is_always_told(std::string_view counter, std::uint64_t value) const;
+  witness::Delta between(const witness::Snapshot& before, const witness::Snapshot& after,
+                         std::optional<std::uint64_t> payload_bytes, bool all_bytes) const;
+
+  Tree tree_;
+  host::Host host_;
+  witness::Reader reader_;
+  witness::Snapshot open_;
+  witness::Snapshot before_;
+  witness::Snapshot after_;
+  witness::Snapshot close_;
+  witness::Snapshot first_;
+  witness::Snapshot end_;
+  witness::Snapshot looked_;
+  std::vector<std::string> claimed_;  // beginnings of the claimed ports' counter names
+};
+
+}  // namespace wireproof

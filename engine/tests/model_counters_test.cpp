@@ -1,0 +1,196 @@
+// Counter files that the model moves, and a whole run that reads them: each root a machine.
+#include "transport/model/counters.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/failure.hpp"
+#include "sweep_run.hpp"
+#include "temporary_tree.hpp"
+
+namespace wireproof {
+namespace {
+
+using test::TemporaryTree;
+
+constexpr const char* kXmit = "sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data";
+constexpr const char* kRecv = "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data";
+
+TEST(CounterValue, CountsBytesAndMessagesInItsUnit) {
+  const ModelTally tally{.tx_bytes = 4000, .rx_bytes = 80, .tx_messages = 4, .rx_messages = 3};
+  ModelCounter c;
+  c.start = 7;
+  c.tx_byte = 0.25;
+  c.tx_message = 7.5;
+  c.rx_message = 2;
+  EXPECT_EQ(counter_value(c, tally, 0), 7U + 1000 + 30 + 6);
+  c.rx_byte = 1;
+  EXPECT_EQ(counter_value(c, tally, 0), 7U + 1000 + 30 + 6 + 80);
+}
+
+TEST(CounterValue, WrapsOrPegsAtItsWidth) {
+  const ModelTally tally{.tx_bytes = 10};
+  ModelCounter c;
+  c.start = 4294967290;
+  c.width = 32;
+  c.tx_byte = 1;
+  EXPECT_EQ(counter_value(c, tally, 0), 4U);
+  c.pegs = true;
+  EXPECT_EQ(counter_value(c, tally, 0), 4294967295U);
+  c.start = UINT64_MAX - 5;
+  c.width = 64;
+  EXPECT_EQ(counter_value(c, tally, 0), UINT64_MAX);
+  c.pegs = false;
+  EXPECT_EQ(counter_value(c, tally, 0), 4U);
+}
+
+TEST(CounterValue, OtherTrafficHasItsTime) {
+  ModelCounter c;
+  c.per_second = 1000;
+  EXPECT_EQ(counter_value(c, {}, 500), 500U);
+  c.from_ms = 200;
+  EXPECT_EQ(counter_value(c, {}, 100), 0U);
+  EXPECT_EQ(counter_value(c, {}, 500), 300U);
+  c.to_ms = 300;
+  EXPECT_EQ(counter_value(c, {}, 500), 100U);
+}
+
+std::string head(const TemporaryTree& tree) {
+  return "wireproof-plan 1\nrun id=r seed=5\ntransport kind=model\nwitness idle_ms=1 root=" +
+         tree.root() +
+         "/{rank}\nmodel latency_ns=1000 gap_ns_per_byte=0.1\n"
+         "rank index=0 host=a nic=mlx5_0\nrank index=1 host=b nic=mlx5_0\n";
+}
+
+void add_host(const TemporaryTree& tree, const std::string& rank, const std::string& boot) {
+  tree.write(rank + "/proc/sys/kernel/random/boot_id", boot + "\n");
+  tree.write(rank + "/netns", "1\n");
+  tree.write(rank + "/" + kXmit, "0\n");
+  tree.write(rank + "/" + kRecv, "0\n");
+}
+
+std::string counters_of(int rank, const std::string& rest = "") {
+  const std::string line = "model_counter rank=" + std::to_string(rank) + " path=";
+  return line + kXmit + " tx_byte=0.25" + rest + "\n" + line + kRecv + " rx_byte=0.25" + rest +
+         "\n";
+}
+
+constexpr const char* kStream =
+    "point id=1 pattern=stream message_bytes=65536 iterations=64 pairs=0-1\n";
+
+TEST(ModelCounters, EachRootIsAMachineOfItsOwn) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
+  EXPECT_NE(r.of_kind("host", 0).find(R"("boot_id":"boot-a")"), std::string::npos);
+  EXPECT_NE(r.of_kind("host", 1).find(R"("boot_id":"boot-b")"), std::string::npos);
+  const std::string point = r.of_kind("point", 0);
+  const std::uint64_t payload = r.number(point, "payload_forward_bytes");
+  const std::string sent = "\"ib/mlx5_0/1/counters/port_xmit_data\":[0," +
+                           std::to_string(payload / 4) + "]";
+  const std::string received = "\"ib/mlx5_0/1/counters/port_rcv_data\":[0," +
+                               std::to_string(payload / 4) + "]";
+  EXPECT_NE(point.find(sent), std::string::npos) << point;
+  EXPECT_NE(point.find(received), std::string::npos) << point;
+  EXPECT_EQ(point.find("shared_with"), std::string::npos);
+  EXPECT_NE(point.find(R"("quiet":{"interval_ns":)"), std::string::npos);
+  EXPECT_NE(r.of_kind("total", 0).find(sent), std::string::npos);
+  EXPECT_NE(r.of_kind("total", 1).find(received), std::string::npos);
+}
+
+TEST(ModelCounters, RanksOfOneMachineShareItsReader) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-a");
+  const Told r = test::run(head(tree) + counters_of(0) + kStream);
+  EXPECT_NE(r.of_kind("point", 0).find(R"("shared_with":0)"), std::string::npos);
+  EXPECT_EQ(r.of_kind("total", 1), "");
+}
+
+TEST(ModelCounters, LateOnesAreWaitedForOnce) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const std::string late = " refresh_ms=300";
+  const Told r = test::run(head(tree) + counters_of(0, late) + counters_of(1, late) + kStream);
+  const std::string total = r.of_kind("total", 0);
+  const std::uint64_t payload = r.number(r.of_kind("point", 0), "payload_forward_bytes");
+  EXPECT_NE(total.find("[0," + std::to_string(payload / 4) + "]"), std::string::npos) << total;
+  EXPECT_GT(r.number(total, "settled_ns"), 0U) << "learnt: nobody has said how late they are";
+}
+
+TEST(ModelCounters, NothingIsWaitedForWhereCountersAreUpToDate) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
+  EXPECT_EQ(r.number(r.of_kind("total", 0), "settled_ns"), 0U);
+}
+
+TEST(ModelCounters, OtherTrafficIsSeenInTheQuietWindows) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const Told r = test::run(head(tree) + counters_of(0, " per_second=1e9") + kStream);
+  const std::string point = r.of_kind("point", 0);
+  const std::size_t quiet = point.find(R"("quiet":)");
+  ASSERT_NE(quiet, std::string::npos);
+  EXPECT_GT(r.number(point.substr(quiet), "ib/mlx5_0/1/counters/port_xmit_data"), 1'000'000U);
+}
+
+TEST(ModelCounters, DriverStatisticsAreOneFile) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  tree.write("0/ethtool/hsn0",
+             "NIC statistics:\n     tx_bytes_phy: 5\n     rx_bytes_phy: 6\n     other: 7\n");
+  const Told r = test::run(head(tree) +
+                           "model_counter rank=0 path=ethtool/hsn0#tx_bytes_phy start=100"
+                           " tx_byte=1\nmodel_counter rank=0 path=ethtool/hsn0#rx_bytes_phy\n" +
+                           kStream);
+  const std::string point = r.of_kind("point", 0);
+  const std::uint64_t payload = r.number(point, "payload_forward_bytes");
+  const std::string end = std::to_string(100 + payload);
+  EXPECT_NE(point.find("\"ethtool/hsn0/tx_bytes_phy\":[100," + end + "]"), std::string::npos);
+  EXPECT_EQ(read_bounded(tree.path("0/ethtool/hsn0"), 1000).text,
+            "NIC statistics:\n     tx_bytes_phy: " + end +
+                "\n     rx_bytes_phy: 0\n     other: 7\n");
+}
+
+TEST(ModelCounters, AGroupMovesThemToo) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) +
+                           "point id=1 pattern=ring message_bytes=4096 members=0:1\n");
+  EXPECT_GT(*parse_unsigned(read_line(tree.path(std::string("0/") + kXmit))), 4096U / 4);
+}
+
+class RefusedCounter : public testing::TestWithParam<const char*> {};
+
+TEST_P(RefusedCounter, IsABadPlan) {
+  TemporaryTree outside;
+  outside.write("victim", "0\n");
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  tree.link("0/out", outside.path("victim"));
+  tree.link("0/folder", outside.root());
+  tree.link("0/inside", kXmit);
+  ASSERT_EQ(::mkfifo(tree.path("0/fifo").c_str(), 0600), 0);
+  tree.write("0/ethtool/hsn0", "     x: 1\n");
+  EXPECT_THROW(test::run(head(tree) + "model_counter rank=0 path=" + GetParam() + "\n" + kStream),
+               Failure);
+  EXPECT_EQ(read_line(outside.path("victim")), "0");
+  EXPECT_FALSE(std::filesystem::exists(tree.path("0/none")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, RefusedCounter,
+                         testing::Values("none", "out", "folder/victim", "inside", "fifo",
+                                         "sys/class", "../1/x", "ethtool/hsn0#y",
+                                         "ethtool/none#x"));
+
+}  // namespace
+}  // namespace wireproof

@@ -204,3 +204,12 @@ def test_iwarp_has_a_limit_of_its_own() -> None:
     assert link is not None
     found = limits(link, "stream", "stream", 1 << 20)
     assert found.attainable_bytes_per_s == pytest.approx(1.25e9 * (1500 - 60) / 1538)
+
+
+@pytest.mark.parametrize("mtu", [-1, 0, 68, 255, 65537, 10**9])
+def test_an_mtu_that_no_limit_can_be_computed_with_is_unknown(mtu: int) -> None:
+    for carrier in ("kernel", "rdma", "psm"):
+        link = link_of_port(ethernet(25_000, rdma="25 Gb/sec (1X EDR)", mtu=mtu), carrier)
+        assert link is not None
+        assert link.mtu is None
+        limits(link, "stream", "stream", 1 << 20)

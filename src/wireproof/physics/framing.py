@@ -8,7 +8,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
 
-__all__ = ["ROCE_ROOM", "Framing", "framings", "goodput", "over_fabric", "path_mtu", "roce_path_mtu"]
+__all__ = ["ROCE_ROOM", "Framing", "framings", "goodput", "over_fabric", "path_mtu", "possible_mtu", "roce_path_mtu"]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an interface's MTU.
@@ -22,6 +22,11 @@ _USUAL_MTUS = {
     "omnipath.mtu": (8192, 10240),
 }  # fmt: skip
 _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
+
+
+def possible_mtu(mtu: int) -> bool:
+    """False for what no link that is held against limits has."""
+    return _SMALLEST_MTU <= mtu <= _LARGEST_MTU
 
 
 def roce_path_mtu(mtu: int) -> int:
@@ -40,7 +45,7 @@ class Framing(NamedTuple):
 
 def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
     """The MTU to compute with, and a remark when it was not given."""
-    if link.mtu is not None and not _SMALLEST_MTU <= link.mtu <= _LARGEST_MTU:
+    if link.mtu is not None and not possible_mtu(link.mtu):
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
         # 4096 may be meant as a path MTU: the ceiling must then be the higher one.

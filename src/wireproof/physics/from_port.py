@@ -14,7 +14,7 @@ from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic
 from wireproof.physics.errors import PhysicsError
-from wireproof.physics.framing import roce_path_mtu
+from wireproof.physics.framing import possible_mtu, roce_path_mtu
 from wireproof.physics.links import LANE_GBPS, infiniband_name
 from wireproof.physics.pcie import parse_slot
 
@@ -67,9 +67,10 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
     if stated is None:
         return None
     name, rate, why = stated
-    mtu = nic.mtu if protocol in ("tcp", "iwarp") else None
-    if protocol in ("rocev2", "psm3") and nic.mtu:
-        mtu = roce_path_mtu(nic.mtu)
+    known = nic.mtu if nic.mtu is not None and possible_mtu(nic.mtu) else None
+    mtu = known if protocol in ("tcp", "iwarp") else None
+    if protocol in ("rocev2", "psm3") and known:
+        mtu = roce_path_mtu(known)
     at_most = nic.function in ("virtual", "scalable") and protocol in ("tcp", "rocev2", "psm3", "iwarp")
     held = "; a virtual function may be held to less" if at_most else ""
     return LinkClaim(
@@ -89,7 +90,8 @@ def _of_lower(nic: Nic, kind: str, carrier: Carrier, others: dict[str, Nic], dep
         rates = {link.rate_bits_per_s for link in found}
         if kind not in _AGGREGATES or len(rates) > 1:
             return None
-    mtu = nic.mtu if first.protocol in ("tcp", "iwarp") and nic.mtu else first.mtu
+    known = first.protocol in ("tcp", "iwarp") and nic.mtu is not None and possible_mtu(nic.mtu)
+    mtu = nic.mtu if known else first.mtu
     return msgspec.structs.replace(
         first, rails=len(found) * first.rails, mtu=mtu, source=f"{first.source}, below {nic.name} ({kind})"
     )

@@ -83,7 +83,7 @@ TEST_P(GroupTruth, MessageRate) {
           GetParam(), "pattern=message_rate window=1024 members=" + std::string(members), bytes);
       const double truth = std::max(GetParam().overhead, GetParam().occupancy(double(bytes)));
       // A segment of slow operations begins with an empty pipe: its first batch has the way there.
-      EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-4)
+      EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-3)
           << members << ' ' << bytes;
       EXPECT_EQ(o.messages_per_operation, o.member_ns.size() / 2);
       EXPECT_EQ(o.sent_bytes.front(), bytes * (o.operations + 1));
@@ -120,7 +120,7 @@ TEST_P(GroupTruth, Incast) {
       const auto senders = double(o.member_ns.size() - 1);
       const double truth =
           senders * std::max(GetParam().overhead, GetParam().occupancy(double(bytes)));
-      EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-4)
+      EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-3)
           << members << ' ' << bytes;
       EXPECT_EQ(o.received_bytes.front(), bytes * std::uint64_t(senders) * (o.operations + 1));
       EXPECT_EQ(o.sent_bytes.back(), bytes * (o.operations + 1));

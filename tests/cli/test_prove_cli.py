@@ -159,7 +159,7 @@ def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
         assert process.poll() is None
     assert left(f"--interval-ms\0{interval}")
     process.send_signal(number)
-    out, _ = process.communicate(timeout=40)
+    out, _ = process.communicate(timeout=120)
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert json.loads(out)["exit_status"] == 130

@@ -25,7 +25,7 @@ def receive(address: str) -> None:
 
 def send(address: str, port: int, size: int) -> None:
     block = bytes(CHUNK)
-    with socket.create_connection((address, port), timeout=30) as peer:
+    with socket.create_connection((address, port), timeout=120) as peer:
         for _ in range(size // CHUNK):
             peer.sendall(block)
 

@@ -180,5 +180,5 @@ def test_signals_reach_the_command(build: Build) -> None:
     assert caller.stdout is not None
     assert caller.stdout.readline() == "ready\n"
     caller.terminate()
-    assert caller.communicate(timeout=10)[0] == "caught\n"
+    assert caller.communicate(timeout=120)[0] == "caught\n"
     assert caller.returncode == 5

@@ -66,7 +66,7 @@ def test_eight_nodes_reach_each_other(build: Build) -> None:
         assert waiting.stdout is not None
         waiting.stdout.readline()
         assert say(lab, node, sys.executable, "-c", client) == "hello"
-        waiting.communicate(timeout=10)
+        waiting.communicate(timeout=120)
 
 
 def test_one_node_alone_is_a_lab(build: Build) -> None:
@@ -106,7 +106,7 @@ def test_cores_and_limits_are_the_callers(build: Build) -> None:
     lab = build(1)
     core = min(os.sched_getaffinity(0))
     argv = ["prlimit", "--nofile=99:99", "taskset", "-c", str(core), *lab.exec_argv("n1", ["sh", "-c", _SHOW])]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split() == ["99", str(core)]
 
 
@@ -119,7 +119,7 @@ def test_a_node_that_is_not_there(build: Build) -> None:
         lab.exec_argv("n9", ["true"])
     done = subprocess.run(
         [str(lab.program), "enter", "--state", str(lab.folder), "n9", "true"],
-        capture_output=True, text=True, timeout=20, check=False,
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 125
     assert "there is no living node 'n9'" in done.stderr
@@ -184,7 +184,7 @@ from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 with cluster.up(Topology(nodes=("n1", "n2"), networks=(net,)), sys.argv[1], tied=True) as lab:
     for argv in (["getent", "hosts", "n2"], ["cat", "/etc/marker"]):
-        print(subprocess.run(lab.exec_argv("n1", argv), capture_output=True, text=True, timeout=20).stdout.split()[0])
+        print(subprocess.run(lab.exec_argv("n1", argv), capture_output=True, text=True, timeout=120).stdout.split()[0])
 """
 
 

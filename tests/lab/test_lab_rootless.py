@@ -37,7 +37,7 @@ from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 lab = up(Topology(nodes=("n1", "n2"), networks=(net,), wire=sys.argv[2]), "rootless")
 def say(node, *argv):
-    return subprocess.run(lab.exec_argv(node, argv), capture_output=True, text=True, timeout=20).stdout.strip()
+    return subprocess.run(lab.exec_argv(node, argv), capture_output=True, text=True, timeout=120).stdout.strip()
 found = {
     "user": lab.status().user_namespace,
     "state": lab.status().state,
@@ -62,7 +62,7 @@ def _python_of_everybody(home: Path) -> str | None:
     for candidate in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         asked = subprocess.run(
             [*_as_nobody(home), candidate, "-c", "import sys; print(*sys.version_info[:2])"],
-            capture_output=True, text=True, timeout=20, check=False,
+            capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         if asked.stdout.split() == [str(part) for part in sys.version_info[:2]]:
             return candidate
@@ -165,6 +165,6 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable, "-c", asked],
-        capture_output=True, text=True, timeout=20, check=False, env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": paths},
     )  # fmt: skip
     assert "user.max_user_namespaces is 0: `sysctl -w user.max_user_namespaces=10000`" in done.stdout, done.stderr

@@ -52,7 +52,7 @@ class Site:
 
 def _keys(folder: Path) -> None:
     for name in ("user", "other", "host", "changed"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True, timeout=30)
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True, timeout=120)
     (folder / "authorized").write_bytes((folder / "user.pub").read_bytes())
     (folder / "sshd").write_text(
         f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\nPidFile none\n"
@@ -92,7 +92,7 @@ def _servers(lab: Lab, folder: Path, keys: dict[str, str]) -> Iterator[None]:
         for server in started:
             server.terminate()
         for server in started:
-            server.wait(timeout=20)
+            server.wait(timeout=120)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_who_cannot_be_reached_is_told_in_a_sentence_each(site: Site) -> None:
     assert "host key" in answers["n4"]
     assert "did not answer" in answers["n5"] or "no way to it" in answers["n5"]
     assert "not known here" in answers["n9"]
-    assert seconds < 30
+    assert seconds < 120, "they are asked together, each with a limit of its own"
     refused, _ = site.ask(site.stranger, "n2")
     assert "refused the login" in refused["n2"]
 

@@ -79,13 +79,13 @@ def stubborn_job(guard: Guard, tmp_path: Path, **more: object) -> subprocess.Pop
 )
 def test_the_status_is_the_jobs(guard: Guard, argv: tuple[str, ...], status: int) -> None:
     process = guard(*argv)
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     assert process.returncode == status
 
 
 def test_streams_are_the_jobs(guard: Guard) -> None:
     process = guard("sh", "-c", "cat; echo bad >&2")
-    assert process.communicate("given", timeout=20) == ("given", "bad\n")
+    assert process.communicate("given", timeout=120) == ("given", "bad\n")
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_streams_are_the_jobs(guard: Guard) -> None:
 )
 def test_wrong_options(guard: Guard, options: tuple[str, ...], said: str) -> None:
     process = guard("true", options=options)
-    assert said in process.communicate(timeout=20)[1]
+    assert said in process.communicate(timeout=120)[1]
     assert process.returncode == 125
 
 
 def test_the_deadline_ends_even_a_stubborn_job(guard: Guard, tmp_path: Path) -> None:
     process = stubborn_job(guard, tmp_path, options=("--deadline-ms", "500"))
-    _, talk = process.communicate(timeout=30)
+    _, talk = process.communicate(timeout=120)
     assert process.returncode == 124
     assert "the deadline of 500 ms has passed" in talk
     assert living(pids(tmp_path)) == []
@@ -114,7 +114,7 @@ def test_the_deadline_ends_even_a_stubborn_job(guard: Guard, tmp_path: Path) -> 
 def test_a_signal_ends_the_whole_job(guard: Guard, tmp_path: Path, number: signal.Signals) -> None:
     process = stubborn_job(guard, tmp_path)
     process.send_signal(number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert living(pids(tmp_path)) == []
 
@@ -124,7 +124,7 @@ def test_the_closed_control_pipe_ends_the_job(guard: Guard, tmp_path: Path) -> N
     process = stubborn_job(guard, tmp_path, options=("--control-fd", str(reading)), pass_fds=(reading,))
     os.close(reading)
     os.close(writing)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 143
     assert living(pids(tmp_path)) == []
 
@@ -166,7 +166,7 @@ def test_what_a_finished_job_leaves_is_ended_too(guard: Guard, tmp_path: Path) -
         + str(tmp_path / "x.daemon")
         + " ]; do sleep 0.01; done; exit 4",
     )
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 4
     assert living([int((tmp_path / "x.daemon").read_text(encoding="ascii"))]) == []
 
@@ -175,7 +175,7 @@ def test_a_stranger_is_not_touched(guard: Guard) -> None:
     stranger = subprocess.Popen(["sleep", "65"])
     try:
         process = guard("sh", "-c", "sleep 66 & exit 0")
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -191,7 +191,7 @@ def test_the_guard_reaches_into_lab_nodes(build: Build, guard: Guard, tmp_path: 
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert "sleep" not in programs_in(lab, "n1")
 
 

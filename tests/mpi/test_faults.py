@@ -120,7 +120,7 @@ def test_a_killed_recorder_leaves_no_process_and_readable_points(name: str, tmp_
         assert seen == ["point\n", "point\n"]
         assert marked(mark)
         recorder.kill()
-        recorder.communicate(timeout=30)
+        recorder.communicate(timeout=120)
     assert none_left(mark)
     kept = load_run(tmp_path / "run")
     assert len(kept.points) >= 2

@@ -222,7 +222,7 @@ def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     outcome = run(here, job, request, tmp_path / "run", plan=plan_for(("n1", "n2"), "", points))
     ender.join()
     assert not outcome.complete
-    assert time.monotonic() - begin < 25
+    assert time.monotonic() - begin < 200, "the points alone would take 450 s"
     assert 0 < len(outcome.run.points) < 900
     steps = here.slurm.run(["squeue", "--steps", "--noheader", "--format=%i %j"]).stdout
     assert "wireproof" not in steps

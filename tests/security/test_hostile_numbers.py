@@ -14,6 +14,7 @@ from tests.synthetic import World, run_of
 from wireproof.adapters import read
 from wireproof.adapters.rows import number
 from wireproof.cli import main
+from wireproof.cli.locating import from_world
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, decode_frame
 from wireproof.model.sound import unsound
@@ -101,6 +102,18 @@ def test_a_constant_of_a_thousand_digits_is_refused() -> None:
     for value in ("1" + "0" * 400, "-1", "nan", "inf", "1e300"):
         with pytest.raises(BadInput, match="finite number"):
             override(default_table(), f"[floor]\ntcp = {value}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sigma = nan", "sigma = 1e308", "rate = inf", "spread = -1", "tail_size = 1e308", "uplink_rate = 1e308",
+     "[[faults]]\nkind = 'node'\nnode = 1\nshare = nan", "[[faults]]\nkind = 'node'\nnode = 1\nshare = 0"],
+)  # fmt: skip
+def test_a_world_of_numbers_that_cannot_be_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "world.toml"
+    path.write_text(f"nodes = 8\n{line}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"out of range|share"):
+        from_world(path, 1)
 
 
 def test_good_runs_are_sound() -> None:

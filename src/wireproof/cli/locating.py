@@ -34,6 +34,17 @@ PARTNERS = 60
 WORST = 20
 MOST_WORLD_NODES = 20_000
 MOST_WORLD_LINKS = 200_000
+_MOST = {
+    "rate": 1e15,
+    "uplink_rate": 1e3,
+    "latency_ns": 1e12,
+    "sigma": 10.0,
+    "spread": 10.0,
+    "tail_share": 1.0,
+    "tail_size": 1e3,
+}
+_MOST_SHARE = 100
+"""Of a world: more is none, and overflows."""
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
@@ -144,6 +155,12 @@ def _world_of(path: Path) -> World:
         raise BadInput(f"{path} is no world ({error}): it has {known}; faults under [[faults]].") from error
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
         raise BadInput(f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}.")
+    for name, most in _MOST.items():
+        if not 0 <= getattr(world, name) <= most:  # no comparison holds for nan
+            raise BadInput(f"{path}: {name} = {getattr(world, name):g} is out of range: give 0 to {most:g}.")
+    for fault in world.faults:
+        if not 0 < fault.share <= _MOST_SHARE:
+            raise BadInput(f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to {_MOST_SHARE}.")
     if not (1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS):
         raise BadInput(
             f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1 to {world.nodes}"

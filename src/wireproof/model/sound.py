@@ -20,7 +20,7 @@ LARGEST_COUNTER = (1 << 64) - 1
 LARGEST_COUNT = (1 << 63) - 1
 LARGEST_MESSAGE = 1 << 50
 """Larger sizes are not exact as floating point, and no memory holds them."""
-MOST_RANKS = 10_000_000
+MOST_RANKS = 1 << 20
 LARGEST = 1e21
 """Of any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and products of two stay finite."""
 LEAST_NS = 1e-6

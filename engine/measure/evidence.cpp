@@ -161,7 +161,7 @@ std::string Evidence::idle_frame(int rank) const {
   const int reader = reader_of(rank);
   json.begin_object().field("frame", "idle");
   if (reader == rank) {
-    witness::write_idle_fields(json, rank, delta);
+    witness::write_idle_fields(json, rank, delta, site_of(rank).standing());
   } else {
     witness::write_idle_shared_fields(json, rank, reader, delta.interval_ns);
   }

@@ -143,6 +143,16 @@ witness::Delta Site::run(std::optional<std::uint64_t> payload_bytes) const {
   return between(first_, end_, payload_bytes, !payload_bytes);
 }
 
+std::vector<witness::Standing> Site::standing() const {
+  std::vector<witness::Standing> found;
+  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
+    const std::string_view name = reader_.counter_name(i);
+    const auto value = after_.at(i);
+    if (value && tells_port_bytes(name)) found.push_back({name, *value});
+  }
+  return found;
+}
+
 witness::Quiet Site::quiet() const {
   witness::Quiet quiet;
   quiet.interval_ns = static_cast<double>(before_.middle_ns() - open_.middle_ns()) +

@@ -53,6 +53,9 @@ class Site {
   witness::Delta point(std::optional<std::uint64_t> payload_bytes) const;
   /// Only what changed, of any counter.
   witness::Delta changes() const { return reader_.delta(before_, after_); }
+  /// The byte counters of ports that the reading after could read, with their values: of a counter
+  /// that no later reading lists it is then known that it stood still.
+  std::vector<witness::Standing> standing() const;
   /// The whole run; every byte counter that is told of a point is told here, moved or not.
   witness::Delta run(std::optional<std::uint64_t> payload_bytes) const;
   /// Byte counters over both quiet windows.

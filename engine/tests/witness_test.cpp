@@ -318,11 +318,12 @@ TEST(WitnessFrames, IdleDifferencesAreSigned) {
   delta.changed = {{"net/a\"b/rx", 10, 14}, {"net/c/rx", 10, 4}};
   JsonWriter json;
   json.begin_object();
-  write_idle_fields(json, 2, delta);
+  write_idle_fields(json, 2, delta, {{"net/c/rx_bytes", 7}});
   json.end_object();
   EXPECT_EQ(
       json.text(),
-      R"({"rank":2,"interval_ns":5,"source":"netlink","counters":{"net/a\"b/rx":4,"net/c/rx":-6}})");
+      R"({"rank":2,"interval_ns":5,"source":"netlink","counters":{"net/a\"b/rx":4,"net/c/rx":-6},)"
+      R"("standing":{"net/c/rx_bytes":7}})");
 }
 
 TEST(WitnessFrames, ForeignSysfsIsSaid) {

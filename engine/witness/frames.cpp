@@ -50,10 +50,13 @@ void write_shared(JsonWriter& json, int rank, int reader, double interval_ns) {
   json.field("shared_with", reader).end_object();
 }
 
-void write_idle_fields(JsonWriter& json, int rank, const Delta& delta) {
+void write_idle_fields(JsonWriter& json, int rank, const Delta& delta,
+                       const std::vector<Standing>& standing) {
   write_origin(json, rank, delta);
   json.key("counters").begin_object();
   for (const Change& change : delta.changed) json.field(change.name, difference(change));
+  json.end_object().key("standing").begin_object();
+  for (const Standing& counter : standing) json.field(counter.name, counter.value);
   json.end_object();
 }
 

@@ -18,8 +18,9 @@ void write_shared(JsonWriter& json, int rank, int reader, double interval_ns);
 void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns);
 
 /// The fields of an `idle` frame after "frame": counters are differences, negative where one went
-/// back.
-void write_idle_fields(JsonWriter& json, int rank, const Delta& delta);
+/// back; `standing`: the byte counters that can be read, with their values.
+void write_idle_fields(JsonWriter& json, int rank, const Delta& delta,
+                       const std::vector<Standing>& standing);
 void write_idle_shared_fields(JsonWriter& json, int rank, int reader, double interval_ns);
 
 }  // namespace wireproof::witness

@@ -26,6 +26,12 @@ struct Change {
   std::uint64_t after = 0;
 };
 
+/// A counter that can be read, and its value.
+struct Standing {
+  std::string_view name;  // lives as long as the Reader
+  std::uint64_t value = 0;
+};
+
 struct Delta {
   double interval_ns = 0;  // between the middles of the two readings
   std::vector<Change> changed;

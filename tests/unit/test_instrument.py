@@ -65,7 +65,7 @@ def test_the_plan_as_text() -> None:
         "witness idle_ms=0 root=/a%20b",
         (
             "model latency_ns=1000.0 gap_ns_per_byte=0.1 overhead_ns=0.0 eager_limit_bytes=0 rendezvous_ns=0.0"
-            " noise=0.0 stall=0.0"
+            " noise=0.0 stall=0.0 shared=0"
         ),
         "fact kind=file path=/proc/a%3Db limit_bytes=65536 timeout_ms=2000",
         "fact kind=command argv=echo,a%2Cb,c%20d limit_bytes=65536 timeout_ms=5",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -108,7 +109,8 @@ def command(pattern: str, **options: Any) -> int:
     place = place_of(settings, Asked.of(options))
     if not place.hosts:
         alone = 1 if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation") else 0
-        place = this_machine(place.link, ranks=alone or options["ranks"])
+        here = this_machine(place.link, ranks=alone or options["ranks"])
+        place = dataclasses.replace(here, sysfs_root=place.sysfs_root)
     place = spread(place, max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1))
     policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place)
     rate = claimed_rate(place)

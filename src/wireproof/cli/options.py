@@ -12,7 +12,15 @@ import click
 
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
 
-__all__ = ["job_options", "link_options", "output_options", "place_options", "settings_file", "settings_of"]
+__all__ = [
+    "job_options",
+    "link_options",
+    "output_options",
+    "place_options",
+    "settings_file",
+    "settings_of",
+    "sysfs_root_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -35,6 +43,25 @@ def _declared(*names: str, **metavars: str) -> Callable[[F], F]:
         return reduce(add, reversed(names), function)
 
     return decorate
+
+
+def sysfs_root_option(function: F) -> F:
+    """Where a machine's own files are, when not at ``/``: of ``check``, ``measure`` and ``prove``."""
+    option = click.option(
+        "--sysfs-root",
+        metavar="DIR",
+        default="",
+        callback=_folder_name,
+        help="read ports and counters below DIR (a host's / in a container, a recorded tree); {host}: its name.",
+    )
+    decorated: F = option(function)
+    return decorated
+
+
+def _folder_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    if value and (not value.startswith("/") or not value.isprintable() or "/../" in f"{value}/"):
+        raise click.BadParameter("give an absolute path, as it is on the hosts.")
+    return value
 
 
 def place_options(function: F) -> F:
@@ -65,7 +92,7 @@ def place_options(function: F) -> F:
             help="site command that every rank is started through: modules, a container.",
         ),
     )
-    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
+    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), sysfs_root_option(function))
     names = ("hosts", "mpi", "transport", "fabric", "nic", "nic_selection", "launcher")
     return _declared(
         *names,

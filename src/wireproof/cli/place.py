@@ -28,6 +28,7 @@ __all__ = [
     "lab_place",
     "place_of",
     "prefix_of",
+    "reader_prefix",
     "this_machine",
 ]
 
@@ -51,6 +52,7 @@ class Place:
     starter: Starter = "mpi"
     prefix: tuple[str, ...] = ()
     virtual: bool = False
+    sysfs_root: str = ""
 
     @property
     def size(self) -> int:
@@ -169,6 +171,15 @@ def prefix_of(text: str) -> tuple[str, ...]:
         raise BadInput(f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes.") from error
 
 
+def reader_prefix(text: str) -> tuple[str, ...]:
+    """The words of ``prove --prefix``, that the reader of the ports is started through."""
+    from wireproof.launch.command import check_prefix
+
+    words = prefix_of(text)
+    check_prefix(words)
+    return words
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asked:
     """What was said about the place besides the declared settings. ``scheduler`` ``auto``: an allocation around us
@@ -182,6 +193,7 @@ class Asked:
     prefix: str = ""
     starter: str = "auto"
     virtual: bool = False
+    sysfs_root: str = ""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Asked:
@@ -192,6 +204,10 @@ class Asked:
 
 def place_of(settings: Settings, asked: Asked) -> Place:
     """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh, or this machine."""
+    return dataclasses.replace(_place_of(settings, asked), sysfs_root=asked.sysfs_root)
+
+
+def _place_of(settings: Settings, asked: Asked) -> Place:
     hosts = settings.hosts.value
     if asked.scheduler == "auto":
         _once_in_a_step()
@@ -257,5 +273,6 @@ def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place
         allocation=allocation,
         starter="mpi" if asked.starter == "mpi" else "scheduler",
         prefix=prefix_of(asked.prefix),
+        sysfs_root=asked.sysfs_root,
         said=(said, *place.said, *allocation.notes),
     )

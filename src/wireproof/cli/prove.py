@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.options import settings_of
+from wireproof.cli.options import settings_of, sysfs_root_option
 from wireproof.files.hostile import read_bounded
 
 if TYPE_CHECKING:
@@ -137,6 +137,13 @@ def _strict_status(proved: Proved) -> int:
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
 @click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached: ssh, or a program called like it.")
+@click.option(
+    "--prefix",
+    metavar="'CMD ARG...'",
+    default="",
+    help="command that the reader of the ports is started through: from a pod, one that enters the node.",
+)
+@sysfs_root_option
 @click.option("--interval", metavar="TIME", default="100ms", show_default=True, help="how often ports are read.")
 @click.option(
     "--results",
@@ -162,6 +169,7 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.cli.delivery import say
+    from wireproof.cli.place import reader_prefix
     from wireproof.cli.prove_results import usual_results
     from wireproof.cli.proving import run_proved
     from wireproof.model.errors import BadInput
@@ -174,6 +182,7 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     settings = settings_of({**known, "link": ""})
     argv, lab, node = _entered(argv, options["lab"])
     place = proving_place(settings, argv, lab, _link(options))
+    place = dataclasses.replace(place, sysfs_root=options["sysfs_root"], prefix=reader_prefix(options["prefix"]))
     if node:
         place = dataclasses.replace(place, start_on=(node, *place.start_on))
     for line in place.said:

@@ -89,10 +89,12 @@ class _Session:
 
     def watch(self) -> None:
         """Start a watch on every host; ``CouldNotMeasure`` when none of them can be read."""
-        argv = watch_argv(self.engine, self.interval_s)
         _allow_files(4 * len(self.place.hosts) + 64)
         for host in self.place.hosts or ("",):
-            watcher = Watcher(host or socket.gethostname(), reach(self.place, host, argv), self.environment)
+            name = host or socket.gethostname()
+            root = self.place.sysfs_root.replace("{host}", name)
+            argv = watch_argv(self.engine, self.interval_s, root=root, prefix=self.place.prefix)
+            watcher = Watcher(name, reach(self.place, host, argv), self.environment)
             self.watchers.append(watcher)
             self.hearing.add_watch(watcher)
         if not self.hearing.listen(SAY_AFTER_S, lambda: not self._silent(1)):

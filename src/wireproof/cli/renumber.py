@@ -73,6 +73,7 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
         hosts=[replace(host, rank=new(host.rank)) for host in run.hosts],
         points=[point(one) for one in run.points],
         idle=[replace(idle, rank=new(idle.rank), shared_with=maybe(idle.shared_with)) for idle in run.idle],
+        totals=[replace(total, rank=new(total.rank), shared_with=maybe(total.shared_with)) for total in run.totals],
         facts=[replace(fact, rank=new(fact.rank)) for fact in run.facts],
         errors=[replace(error, rank=maybe(error.rank)) for error in run.errors],
     )

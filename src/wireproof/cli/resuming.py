@@ -40,7 +40,7 @@ _OPTIONS = frozenset({
     "profile", "repeat", "topology", "rounds", "all_pairs", "model_world", "model_fault", "hosts", "mpi", "transport",
     "fabric", "nic", "nic_selection", "launcher", "lab", "virtual", "scheduler", "starter", "slurm", "nodes",
     "job_partition", "job_time", "job_account", "job_qos", "job_nodelist", "job_exclude", "job_reservation",
-    "job_constraint", "job_wait", "link", "mtu", "pcie", "physics", "budget", "deadline",
+    "job_constraint", "job_wait", "link", "mtu", "pcie", "physics", "budget", "deadline", "sysfs_root",
 })  # fmt: skip
 _OF_EACH_TIME = ("out", "seed", "resume", "json")
 _SETTINGS = (

@@ -34,6 +34,7 @@ from wireproof.model.plan import (
     RankPlace,
     Transport,
     TransportKind,
+    WitnessPolicy,
 )
 from wireproof.model.record import EngineError, Host
 from wireproof.model.run import Run
@@ -101,6 +102,7 @@ def _plan(wish: Wish, place: Place, expect: str) -> Plan:
         ),
         points=wish.points,
         policy=policy,
+        witness=WitnessPolicy(root=place.sysfs_root or "/"),
         model=wish.model,
         model_faults=wish.model_faults,
         facts=wish.facts,
@@ -222,6 +224,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
         hosts=[hosts[rank] for rank in sorted(hosts)],
         points=[point for run in runs for point in run.points],
         idle=[idle[rank] for rank in sorted(idle)],
+        totals=[total for run in runs for total in run.totals],
         facts=[fact for run in runs for fact in run.facts],
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
         errors=errors,

@@ -30,9 +30,11 @@ CHUNK = 1 << 16
 _BYTES = ("_bytes", "Octets", "/port_xmit_data", "/port_rcv_data")
 
 
-def watch_argv(engine: Path, interval_s: float) -> list[str]:
-    """The engine's command line; intervals are whole milliseconds."""
-    return [str(engine), "watch", "--interval-ms", str(max(1, round(interval_s * 1000)))]
+def watch_argv(engine: Path, interval_s: float, *, root: str = "", prefix: Sequence[str] = ()) -> list[str]:
+    """The engine's command line, through the words of ``prefix``; intervals are whole milliseconds. ``root``: the
+    folder whose files are read in place of the machine's own."""
+    where = ["--root", root] if root else []
+    return [*prefix, str(engine), "watch", "--interval-ms", str(max(1, round(interval_s * 1000))), *where]
 
 
 class _Rates:

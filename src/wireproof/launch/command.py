@@ -19,7 +19,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
 
-__all__ = ["build_command", "engine_for", "prepare", "provenance", "request_for"]
+__all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
 
 _REGISTERED = (direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm)
 _CONTAINERS = ("apptainer", "singularity", "podman", "docker", "enroot", "ch-run", "shifter", "sarus")
@@ -36,8 +36,11 @@ def engine_for(
     return EngineChoice(abi="nompi", path=find_engine("nompi", environment))
 
 
-def _check_prefix(prefix: tuple[str, ...]) -> None:
-    """Launchers read options up to the program's name, and Hydra and Open MPI start another program at a ``:``."""
+def check_prefix(prefix: tuple[str, ...]) -> None:
+    """Raises ``BadInput``.
+
+    Launchers read options up to the program's name, and Hydra and Open MPI start another program at a ``:``.
+    """
     for word in prefix:
         if not word or word == ":" or not word.isprintable():
             raise BadInput(
@@ -59,7 +62,7 @@ def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
 
 def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     """The command of ``request``. Pure; raises ``BadInput`` for a request that no launcher can fulfil."""
-    _check_prefix(request.prefix)
+    check_prefix(request.prefix)
     return _noted(_built(transport, request), request)
 
 

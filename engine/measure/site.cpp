@@ -21,6 +21,10 @@ bool tells_trouble(std::string_view name) {
   });
 }
 
+/// What the kernel's own TCP and UDP count: of a whole namespace, so it is told of the whole run
+/// only.
+bool is_of_the_kernel(std::string_view name) { return name.starts_with("ip/"); }
+
 /// A driver's statistic that may be a whole port's bytes; those of queues and of packet sizes have
 /// a number in their names.
 bool tells_port_bytes(std::string_view name) {
@@ -43,7 +47,8 @@ std::int64_t difference(std::uint64_t before, std::uint64_t after) {
 
 }  // namespace
 
-Site::Site(const std::string& root) : tree_(root), host_(host::gather(tree_)), reader_(root) {}
+Site::Site(const std::string& root)
+    : tree_(root), host_(host::gather(tree_)), reader_(root, /*protocols=*/true) {}
 
 void Site::claim(const std::string& name) {
   claimed_.push_back("net/" + name + "/");
@@ -121,6 +126,7 @@ witness::Delta Site::between(const witness::Snapshot& before, const witness::Sna
   const std::uint64_t least = payload_bytes.value_or(0) / kBriefShare;
   for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
     const std::string_view name = reader_.counter_name(i);
+    if (is_of_the_kernel(name)) continue;
     const auto first = before.at(i);
     const auto second = after.at(i);
     if (!first || !second) {
@@ -140,7 +146,14 @@ witness::Delta Site::point(std::optional<std::uint64_t> payload_bytes) const {
 }
 
 witness::Delta Site::run(std::optional<std::uint64_t> payload_bytes) const {
-  return between(first_, end_, payload_bytes, !payload_bytes);
+  witness::Delta told = between(first_, end_, payload_bytes, !payload_bytes);
+  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
+    const auto first = first_.at(i);
+    const auto second = end_.at(i);
+    if (is_of_the_kernel(reader_.counter_name(i)) && first && second && *first != *second)
+      told.changed.push_back({reader_.counter_name(i), *first, *second});
+  }
+  return told;
 }
 
 std::vector<witness::Standing> Site::standing() const {

@@ -100,9 +100,16 @@ def test_planted_latency_is_found(wired: Any) -> None:
     assert all(one["value"] >= 250_000 for one in found["results"])
 
 
-@pytest.mark.engine
-def test_planted_loss_is_found(build: Build) -> None:
+def test_planted_loss_is_found(wired: Any) -> None:
     """L11: 0.2 % loss passed with 180 segments sent again and no word of them."""
+    found = measured(wired("100mbit", "--loss", "0.2%"), "stream", "256KiB,1MiB", "--transport", "tcp")
+    again = [one for one in found["findings"] if one["code"] == "retransmits" and one["severity"] == "warning"]
+    assert "n1" in {one["subject"] for one in again}, found["findings"]
+    assert any("TCP segments again" in one["message"] for one in again)
+
+
+@pytest.mark.engine
+def test_planted_loss_is_found_around_any_command(build: Build) -> None:
     lossy = build(2, wire="store-and-forward", loss="0.2%")
     judgement = stream_proved(lossy, lab_place(lossy, lossy.nodes), 16 << 20).judgement
     severities = {one.code: one.severity for one in judgement.reasons}

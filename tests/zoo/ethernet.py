@@ -38,8 +38,14 @@ _NIC = {
     "ice": ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire"),
     "i40e": ethtool("port.tx_bytes", "port.rx_bytes", ALL, "wire"),
     "bnxt": ethtool("tx_bytes", "rx_bytes", ALL, "wire", age_ms=1000.0),
-    "hns3": ethtool("mac_tx_total_oct_num", "mac_rx_total_oct_num", ALL, "wire"),
-    "ionic": ethtool("octets_tx_total", "octets_rx_all", ALL, "wire", age_ms=1000.0),
+    "hns3": (
+        *ethtool("mac_tx_total_oct_num", "mac_rx_total_oct_num", ALL, "wire"),
+        *ethtool("mac_tx_total_pkt_num", "mac_rx_total_pkt_num", ALL, "wire", what="packets"),
+    ),
+    "ionic": (
+        *ethtool("octets_tx_total", "octets_rx_all", ALL, "wire", age_ms=1000.0),
+        *ethtool("frames_tx_all", "frames_rx_all", ALL, "wire", age_ms=1000.0, what="packets"),
+    ),
 }
 _HNS_PACKETS = hw("tx_pkt", "rx_pkt", RDMA, what="packets")
 

@@ -47,7 +47,7 @@ def opinion(world: Timeline) -> Opinion:
     crossed = 0.0 if move.turned else move.claimed + move.rail + move.eth0
     ours = move.claimed if scene.nic else max(move.claimed, move.rail, move.eth0)
     whole = ours > 0.98 and not move.turned
-    nameless = move.turned and not any(port.identity for port in scene.adapter.ports)
+    nameless = move.turned and (scene.hidden or not any(port.identity for port in scene.adapter.ports))
     all_wires = crossed > 0.98 and not scene.nic
     return Opinion(
         may_be_on_wire=whole or nameless or all_wires,

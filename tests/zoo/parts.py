@@ -42,9 +42,14 @@ class File:
     age_ms: float = 0.0
     stuck: bool = False
 
-    def rise(self, payload: float, packets: float) -> float:
+    def rise(self, payload: float, packets: float, carrier: str) -> float:
         """Counts for so much payload in so many packets."""
-        return packets if self.what == "packets" else (payload + packets * self.header) / self.unit
+        return packets if self.what == "packets" else (payload + packets * self.headers(carrier)) / self.unit
+
+    def headers(self, carrier: str) -> int:
+        """Of one packet. The kernel's packets have IP and TCP (52 bytes) inside a fabric's own header."""
+        fabric = self.path.endswith(("port_xmit_data", "port_rcv_data"))
+        return self.header + 64 if fabric and carrier == "kernel" else self.header
 
 
 @dataclass(frozen=True)

@@ -109,12 +109,13 @@ def _data(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
     each = _each(scene, carrier)
     if file.what == "packets":
         return 1 / each, 1.0
-    return (1 + file.header / each) / file.unit, file.header / file.unit
+    header = file.headers(carrier)
+    return (1 + header / each) / file.unit, header / file.unit
 
 
 def _acks(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
     each, share = _each(scene, carrier), acknowledged(carrier, "stream")
-    header = 1.0 if file.what == "packets" else file.header / file.unit
+    header = 1.0 if file.what == "packets" else file.headers(carrier) / file.unit
     return header * share / each, header * share * 0.1
 
 

@@ -88,7 +88,7 @@ class Machine:
             if share and not file.stuck and file.way == flow.way and flow.carrier in file.counts:
                 if file.level == "wire" and flow.reach != "wire":
                     continue
-                rise = file.rise(flow.payload * share, flow.packets * share)
+                rise = file.rise(flow.payload * share, flow.packets * share, flow.carrier)
                 self._ramps[name].append((flow.start_s, flow.end_s, rise))
 
     def value(self, name: str, t_s: float) -> int:

@@ -19,6 +19,7 @@ from tests.zoo.animals import ZOO
 from tests.zoo.expert import Opinion, opinion
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
+from tests.zoo.parts import Adapter
 from tests.zoo.scene import Move, Other, Point, Scene, timeline
 
 from wireproof.verdict import judge
@@ -54,7 +55,7 @@ def world(seed: int) -> Scene:
     move = _move(path, carrier, rng)
     line = min(near.rate, far.rate)
     scene = Scene(
-        near, move, nic=near.claimed if rng.random() < 0.75 else "", points=_points(rng), far=far, seed=seed,
+        near, move, nic=near.claimed if rng.random() < 0.75 or _leads_inside(near, far) else "", points=_points(rng), far=far, seed=seed,
         late_s=rng.choice((0.0,) * 6 + (0.1, 0.5, 1.0, 2.0)),
         start=rng.choice(("anywhere",) * 6 + ("near-end", "pegged")),
         hidden=rng.random() < 0.05, one_adapter=path == "turned", with_rail=path != "turned" and rng.random() < 0.7,
@@ -63,6 +64,11 @@ def world(seed: int) -> Scene:
     if path in ("rail", "half") and not scene.with_rail:
         scene = replace(scene, with_rail=True)
     return replace(scene, others=_others(scene, line, rng))
+
+
+def _leads_inside(*adapters: Adapter) -> bool:
+    """Beside a real port a veth leads to a container of the same host, unless it is claimed."""
+    return any(port.link_kind == "veth" for one in adapters for port in one.ports)
 
 
 def _move(path: str, carrier: str, rng: random.Random) -> Move:

@@ -81,14 +81,15 @@ class Context:
         found.update({rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle})
         return found
 
-    def adapter_of(self, rank: int) -> set[tuple[str, str]]:
-        """Every identity that the adapter behind the claimed port states; empty when none is known."""
-        nic = self.claimed_nic(rank)
-        return identities(nic.adapter) if nic is not None and nic.adapter is not None else set()
-
-    def one_adapter(self, a: int, b: int) -> bool:
-        """True when the claimed ports of two ranks are functions of one adapter, by any identity that both state."""
-        return bool(self.adapter_of(a) & self.adapter_of(b))
+    def adapter_of(self, rank: int, name: str) -> set[tuple[str, str]]:
+        """Every identity that the adapters behind a port state, those that it stands on too; empty when none is known."""
+        host = self.hosts.get(rank)
+        if host is None:
+            return set()
+        below = {name} | {one for nic in host.nics if nic.name == name for one in nic.lower}
+        below |= {nic.name for nic in host.nics if nic.master == name}
+        behind = [nic.adapter for nic in host.nics if nic.name in below and nic.adapter is not None]
+        return {identity for adapter in behind for identity in identities(adapter)}
 
     def hostnames_differ(self, a: int, b: int) -> bool:
         """Both hosts state a name, and not the same."""

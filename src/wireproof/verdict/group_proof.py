@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from wireproof.analysis.witness import readers
 from wireproof.model.ledger import Direction, Ledger
@@ -42,19 +42,19 @@ def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger])
         sightings += _both_ways(ctx, point, rank, ledgers.get(node), crossing)
     proof, code = conclude(tuple(sightings), None)
     level, quality = weakest(sightings)
-    if proof == "on-wire" and level != "wire" and _share_adapter(ctx, group, node_of):
+    if proof == "on-wire" and level != "wire" and _share_adapter(ctx, sightings, node_of):
         proof, code = "unproven", "same-adapter"
     telling = max(sightings, key=lambda one: one.need)
     seen = None if telling.seen is None else int(telling.seen)
     return PairProof(proof, code, tuple(sightings), int(telling.need), seen, level, quality)
 
 
-def _share_adapter(ctx: Context, group: GroupResult, node_of: Mapping[int, int]) -> bool:
+def _share_adapter(ctx: Context, sightings: Sequence[Sighting], node_of: Mapping[int, int]) -> bool:
     """Two nodes of the group are behind one adapter."""
     behind: dict[tuple[str, str], int] = {}
-    for rank in group.members:
-        for identity in ctx.adapter_of(rank):
-            if behind.setdefault(identity, node_of[rank]) != node_of[rank]:
+    for one in sightings:
+        for identity in ctx.adapter_of(one.rank, one.nic):
+            if behind.setdefault(identity, node_of[one.rank]) != node_of[one.rank]:
                 return True
     return False
 

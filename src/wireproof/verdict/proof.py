@@ -170,10 +170,19 @@ def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) 
     """One proof from the four sightings of a pair whose ranks are on two hosts."""
     proof, code = conclude(sightings, _believed_remote(ctx, pair))
     level, quality = weakest(sightings)
-    if proof == "on-wire" and level != "wire" and ctx.one_adapter(pair.origin, pair.target):
+    if proof == "on-wire" and level != "wire" and _one_adapter(ctx, pair, sightings):
         proof, code = "unproven", "same-adapter"
     expected, seen = _busier(sightings)
     return PairProof(proof, code, sightings, expected, seen, level, quality)
+
+
+def _one_adapter(ctx: Context, pair: PairResult, sightings: Sequence[Sighting]) -> bool:
+    """True when the ports that were looked at are functions of one adapter, by any identity that both state."""
+    ends = [
+        {identity for one in sightings if one.rank == rank for identity in ctx.adapter_of(rank, one.nic)}
+        for rank in (pair.origin, pair.target)
+    ]
+    return bool(ends[0] & ends[1])
 
 
 def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:
@@ -195,6 +204,7 @@ def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None
     )
 
 
+_HEADERS_RULE = 512  # bytes of a message
 _SMALLEST = 64  # bytes: what a library sends below this it sends in one way
 
 Told = tuple[tuple[str, str], int, PairProof]
@@ -217,7 +227,11 @@ def settle(proofs: Sequence[Told]) -> list[PairProof]:
             crossed.setdefault(frozenset(route), []).append(max(size, _SMALLEST))
     gone = {frozenset(route) for route, _, proof in proofs if proof.proof in ("off-wire", "wrong-path", "mixed")}
     return [
-        _like(_between(proof, max(size, _SMALLEST), crossed.get(ends, []) if ends not in gone else []), largest[route])
+        _like(
+            _between(proof, max(size, _SMALLEST), crossed.get(ends, []) if ends not in gone else []),
+            size,
+            largest[route],
+        )
         for route, size, proof in proofs
         for ends in [frozenset(route)]
     ]
@@ -230,13 +244,16 @@ def _between(proof: PairProof, size: int, crossed: Sequence[int]) -> PairProof:
     return dataclasses.replace(proof, proof="on-wire", code="")
 
 
-def _like(proof: PairProof, largest: PairProof) -> PairProof:
+def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     quiet = all(sum(sighting.others.values()) < _QUIET_OTHERS for sighting in proof.sightings)
     if proof.proof == "wrong-path" and quiet and largest.proof in ("off-wire", "unproven"):
         return dataclasses.replace(proof, proof=largest.proof, code=largest.code)
     # Our own frames on their way home may look like a few kB of payload that went another way.
     few = (proof.expected or 0) < _CONTROL_BYTES
-    if proof.proof == "on-wire" and few and largest.proof in ("off-wire", "wrong-path"):
+    # Of short messages most is headers, and how large these are is not known: half of them may look like all.
+    headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
+    gone = largest.proof in ("off-wire", "wrong-path")
+    if proof.proof == "on-wire" and ((few and gone) or (headers and (gone or largest.proof == "mixed"))):
         return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
     return proof
 
@@ -253,6 +270,8 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
     kinds = {s.kind for s in telling}
     if not kinds:
         return "unproven", "unproven-too-few-bytes"
+    if kinds & {"off-wire", "loopback"} and "on-wire" not in kinds:
+        kinds -= {"wrong-path"}  # at one end no port moved: what another one carried at the other end was not this
     for kind, code in (("wrong-path", "wrong-path"), ("mixed", "striped"), ("partly", "partly-off-wire")):
         if kind in kinds:
             return ("wrong-path", code) if kind == "wrong-path" else ("mixed", code)

@@ -44,7 +44,8 @@ class Due:
 class Sighting:
     """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (turned round
     in the adapter), or why it is not known: blind, dark (another port is blind), unknown (adapter), wrapped, stale,
-    background, small. ``rival``: another port carried enough to have been the one.
+    background, small. ``rival``: another port carried enough to have been the one. ``packets``: None where nobody
+    counts them.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Sighting:
     quality: Quality = "unreadable"
     by: tuple[tuple[Carrier, float], ...] = ()
     remark: str = ""
+    packets: float | None = None
 
     @property
     def proves(self) -> bool:
@@ -115,7 +117,7 @@ class _Look:
             None if here.bytes is None else here.bytes * share, self.others, self.loop,
             counter=here.counters[0] if here.counters else "", wrapped=here.quality == "wrapped", stray=self.stray,
             rival=any(self._could_carry(nic, one) for nic, one in self.around.items()),
-            level=here.level, quality=here.quality, by=here.by, remark=here.remark,
+            level=here.level, quality=here.quality, by=here.by, remark=here.remark, packets=here.packets,
         )  # fmt: skip
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:
@@ -176,7 +178,8 @@ class _Look:
             return "wrapped"
         if not here.complete:
             return self._unread()
-        if here.inside is not None and here.inside >= self.criteria.on_wire_min * need:
+        turned = here.inside is not None and here.inside >= self.criteria.on_wire_min * need
+        if turned and seen < _ELSEWHERE * need:
             return "inside"
         kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
         return "dark" if kind in ("off-wire", "partly") and self._dark() else kind

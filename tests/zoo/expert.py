@@ -17,6 +17,7 @@ _LARGE = 65536
 _LOOKS_LIKE = (0.9, 1.6)
 _QUIET = 0.05
 _NARROW_BYTES = 8e9
+_SMALL_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _small_blurred(world: Timeline, played: Played) -> bool:
 
 def _decision(world: Timeline, whole: bool) -> str:
     scene, move = world.scene, world.scene.move
-    if scene.hidden or not all(scene.end(host).known for host in (0, 1)) or _too_loud(world):
+    if scene.hidden or not all(_is_plain(scene.end(host)) for host in (0, 1)) or _too_loud(world) or _blended(world):
         return ""
     if move.turned:
         return "off-wire" if all(best_level(scene.end(h), move.carrier) == "wire" for h in (0, 1)) else ""
@@ -116,6 +117,19 @@ def _decision(world: Timeline, whole: bool) -> str:
     if dark or not scene.nic:
         return "on-wire" if whole and not dark else ""
     return "wrong-path" if move.claimed < 0.01 else "mixed"
+
+
+def _is_plain(adapter: Adapter) -> bool:
+    """Its counters are known, and another port does not carry the same bytes unasked."""
+    return adapter.known and not adapter.unsure and all(port.link_kind != "tun" for port in adapter.ports)
+
+
+def _blended(world: Timeline) -> bool:
+    """By late counters only the run's sum is known: a point that is little of it cannot be told."""
+    ends = [world.scene.end(host) for host in (0, 1)]
+    late = world.scene.late_s > 0 or any(file.age_ms for end in ends for port in end.ports for file in port.files)
+    sizes = [float(one.forward * one.point.size) for one in world.played if one.point.size >= _LARGE]
+    return late and min(sizes) < _SMALL_PART * _volume(world.played)
 
 
 def _too_loud(world: Timeline) -> bool:

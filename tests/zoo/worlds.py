@@ -55,7 +55,8 @@ def world(seed: int) -> Scene:
     move = _move(path, carrier, rng)
     line = min(near.rate, far.rate)
     scene = Scene(
-        near, move, nic=near.claimed if rng.random() < 0.75 or _leads_inside(near, far) else "", points=_points(rng), far=far, seed=seed,
+        near, move, nic=near.claimed if _leads_inside(near, far) or rng.random() < 0.75 else "",
+        points=_points(rng), far=far, seed=seed,
         late_s=rng.choice((0.0,) * 6 + (0.1, 0.5, 1.0, 2.0)),
         start=rng.choice(("anywhere",) * 6 + ("near-end", "pegged")),
         hidden=rng.random() < 0.05, one_adapter=path == "turned", with_rail=path != "turned" and rng.random() < 0.7,

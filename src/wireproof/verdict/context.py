@@ -82,7 +82,7 @@ class Context:
         return found
 
     def adapter_of(self, rank: int, name: str) -> set[tuple[str, str]]:
-        """Every identity that the adapters behind a port state, those that it stands on too; empty when none is known."""
+        """Every identity that the adapters behind a port and below it state; empty when none is known."""
         host = self.hosts.get(rank)
         if host is None:
             return set()

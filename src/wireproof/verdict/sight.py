@@ -170,7 +170,7 @@ class _Look:
     def _shortage(self, seen: float) -> str:
         """The claimed port saw too little: where did the payload go, and is the counter to be believed?"""
         need, here = self.due.need, self.here
-        elsewhere = sum(self.others.values()) / need
+        elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
         quiet = max(self.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
         if seen < quiet * need and elsewhere >= self.criteria.on_wire_min and elsewhere > self.loop / need:
             return "wrong-path"
@@ -182,7 +182,24 @@ class _Look:
         if turned and seen < _ELSEWHERE * need:
             return "inside"
         kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
-        return "dark" if kind in ("off-wire", "partly") and self._dark() else kind
+        if kind not in ("off-wire", "partly"):
+            return kind
+        return "dark" if self._dark() else "background" if self._masked() else kind
+
+    def _few_elsewhere(self) -> bool:
+        """The other ports' packets are counted, and are fewer than the messages: it was not these that they carried."""
+        counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
+        if self.due.packets is None or self.due.packets < _LEAST_PACKETS or None in counts:
+            return False
+        return sum(count or 0.0 for count in counts) < self.criteria.on_wire_min * self.due.packets
+
+    def _masked(self) -> bool:
+        """What was taken off another port's bytes for others could be what is missing here."""
+        return any(
+            one.background > 0
+            and self._unexplained(nic, (one.bytes or 0.0) + one.background) > _ELSEWHERE * self.due.need
+            for nic, one in self.around.items()
+        )
 
     def _may_have_wrapped(self, seen: float) -> bool:
         """A 32-bit counter may have passed its start again: the rise is known only up to a multiple of its range."""

@@ -13,7 +13,7 @@ constexpr std::uint64_t kLeastFabricUnit = 4;  // of port_xmit_data: words, or f
 
 /// Counters of what went wrong on a link: a few of them explain what many bytes cannot.
 bool tells_trouble(std::string_view name) {
-  static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr",
+  static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr", "Retr",
                                                 "fifo", "wait", "timeout", "cnp", "ecn"};
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {

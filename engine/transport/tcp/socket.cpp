@@ -197,9 +197,15 @@ Socket accept_one(const Socket& listener) {
   return Socket(descriptor);
 }
 
-Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline) {
+Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline,
+                  const std::string& interface) {
   for (int pause = 10;; pause = std::min(2 * pause, 200)) {
     Socket socket(new_socket(remote.storage.ss_family));
+    // Where the kernel does not allow it the address alone decides, and the witness looks.
+    if (!interface.empty()) {
+      ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
+                   static_cast<socklen_t>(interface.size()));
+    }
     if (local && ::bind(socket.descriptor(), local->raw(), local->length) != 0) {
       throw cannot_measure("tcp-bind",
                            "cannot bind to " + local->text() + ": " + std::strerror(errno) +

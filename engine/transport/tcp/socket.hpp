@@ -62,9 +62,11 @@ class Socket {
 Socket listen_on(const Address& address);
 /// The next waiting connection, or a closed socket when there is none.
 Socket accept_one(const Socket& listener);
-/// Connects from `local` (when given) to `remote`, again and again until the deadline while the
-/// other side refuses: it may not listen yet. Throws Failure with the last error seen.
-Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline);
+/// Connects from `local` (when given), by `interface` (when given and allowed) to `remote`, again
+/// and again until the deadline while the other side refuses: it may not listen yet. Throws Failure
+/// with the last error seen.
+Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline,
+                  const std::string& interface = "");
 
 enum class Transfer { done, closed, late, failed };
 

@@ -13,6 +13,7 @@
 #include "transport/openers.hpp"
 #include "transport/tcp/group.hpp"
 #include "transport/tcp/link.hpp"
+#include "transport/tcp/nic.hpp"
 
 namespace wireproof {
 namespace {
@@ -57,7 +58,12 @@ class TcpTransport final : public Transport {
     run_ = plan.run_id;
     stall_ms_ = plan.policy.point_deadline_ms + kMarginMs;
     group_.set_patience(plan.policy.run_deadline_ms + kMarginMs);
-    exchange_addresses(own_word(plan));
+    addresses_ = agreed(word_of([&] { return prepare(plan); }));
+    if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
+      throw cannot_measure("tcp-garbled", "rank 0 sent the addresses of " +
+                                              std::to_string(addresses_.size()) + " ranks");
+    }
+    agreed(word_of([&] { return look_for_obstacles(); }));
   }
 
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
@@ -80,12 +86,18 @@ class TcpTransport final : public Transport {
   }
 
  private:
-  Address claimed_address(const Plan& plan) const {
+  /// The address that was given, else one of the claimed NIC, else the one that led to rank 0. What
+  /// is not the claimed NIC's own has no interface to be bound to.
+  tcp::Way claimed_way(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
-      if (place.index != group_.rank() || place.address.empty()) continue;
-      return tcp::numeric_address(place.address, 0, "the claimed address");
+      if (place.index != group_.rank()) continue;
+      if (!place.address.empty()) {
+        const Address address = tcp::numeric_address(place.address, 0, "the claimed address");
+        return {tcp::interface_with(place.nic, address), address};
+      }
+      if (!place.nic.empty()) return tcp::way_out(place.nic);
     }
-    return group_.own_address();
+    return {"", group_.own_address()};
   }
 
   tcp::Expectation expectation() const {
@@ -95,21 +107,36 @@ class TcpTransport final : public Transport {
             .purposes = {Purpose::data, Purpose::acknowledge, Purpose::control}};
   }
 
-  void prepare(const Plan& plan) {
+  std::string prepare(const Plan& plan) {
     if (std::any_of(plan.points.begin(), plan.points.end(), is_remote_access)) {
       throw cannot_measure(
           "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
     }
-    own_address_ = claimed_address(plan);
-    reception_ = std::make_unique<Reception>(tcp::listen_on(own_address_), expectation());
+    way_ = claimed_way(plan);
+    way_.address = tcp::with_port(way_.address, 0);
+    reception_ = std::make_unique<Reception>(tcp::listen_on(way_.address), expectation());
+    return reception_->address().text();
   }
 
-  /// "+ADDRESS", or "-STATUS CODE SENTENCE": a rank that cannot obey tells it instead of its
-  /// address, so that all ranks still take part in the exchange and leave it with the same failure.
-  std::string own_word(const Plan& plan) {
+  std::string look_for_obstacles() const {
+    if (way_.interface.empty()) return "";
+    for (std::size_t rank = 0; rank < addresses_.size(); ++rank) {
+      const std::string why =
+          tcp::obstacle(way_, tcp::peer_address(addresses_[rank], way_.address));
+      if (!why.empty()) {
+        throw cannot_measure("tcp-unreachable", "the claimed NIC does not reach rank " +
+                                                    std::to_string(rank) + ": " + why);
+      }
+    }
+    return "";
+  }
+
+  /// "+WORD", or "-STATUS CODE SENTENCE": a rank that cannot obey tells it instead of its word, so
+  /// that all ranks still take part in the exchange and leave it with the same failure.
+  template <class Task>
+  std::string word_of(Task task) const {
     try {
-      prepare(plan);
-      return "+" + reception_->address().text();
+      return "+" + task();
     } catch (const Failure& failure) {
       std::string sentence = "rank " + std::to_string(group_.rank()) + ": " + failure.what();
       std::replace(sentence.begin(), sentence.end(), '\n', ' ');
@@ -126,19 +153,18 @@ class TcpTransport final : public Transport {
     throw Failure(static_cast<ExitStatus>(status), code, std::string(left));
   }
 
-  void exchange_addresses(const std::string& own) {
+  /// The words of all ranks; throws the failure of the first that has one.
+  std::vector<std::string> agreed(const std::string& own) {
     std::string table;
     for (const std::string& word : group_.gather(own)) table += word + "\n";
     group_.broadcast(table);
+    std::vector<std::string> words;
     std::string_view left = table;
     while (const auto line = take_line(left)) {
       if (line->starts_with('-')) rethrow(*line);
-      addresses_.emplace_back(line->substr(std::min<std::size_t>(1, line->size())));
+      words.emplace_back(line->substr(std::min<std::size_t>(1, line->size())));
     }
-    if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
-      throw cannot_measure("tcp-garbled", "rank 0 sent the addresses of " +
-                                              std::to_string(addresses_.size()) + " ranks");
-    }
+    return words;
   }
 
   std::string name_of_rank(int rank) const {
@@ -147,8 +173,9 @@ class TcpTransport final : public Transport {
 
   Socket connect_one(int target, Purpose purpose, tcp::Deadline deadline) const {
     const Address remote =
-        tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), own_address_);
-    Socket socket = tcp::connect_to(remote, own_address_, deadline);
+        tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), way_.address);
+    const std::string interface = tcp::is_own(remote) ? "" : way_.interface;
+    Socket socket = tcp::connect_to(remote, way_.address, deadline, interface);
     tcp::introduce(socket,
                    {.purpose = purpose,
                     .from = group_.rank(),
@@ -173,6 +200,9 @@ class TcpTransport final : public Transport {
       auto guest = reception_->next(deadline);
       if (!guest)
         throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
+      // What goes back to the peer leaves by the claimed NIC too, whatever the routes say.
+      if (!way_.interface.empty() && !tcp::is_own(guest->socket.remote()))
+        tcp::bind_to_interface(guest->socket, way_.interface);
       early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},
                                      std::move(guest->socket));
     }
@@ -188,7 +218,7 @@ class TcpTransport final : public Transport {
   tcp::TcpGroup group_;
   std::string run_;
   std::int64_t stall_ms_ = kMeetPatienceMs;
-  Address own_address_;
+  tcp::Way way_;
   std::vector<std::string> addresses_;  // by rank, as text
   std::unique_ptr<Reception> reception_;
   std::map<std::pair<int, Purpose>, Socket>

@@ -76,6 +76,13 @@ detected: The port's byte counters rose by more than the payload with its header
 next: Find who uses the port (ss -tnp, squeue -w NODE, another wireproof), and measure again when it is quiet; not the
   cable.
 
+# packet-loss: Goodput is missing, and segments were sent again
+means: Packets are lost on the way, and TCP slows down for each of them: the link loses, or a queue overflows.
+detected: The kernel's RetransSegs rose by 200 of a million segments or more while the host's streams missed what is
+  expected; the drops that its own ports counted are named.
+next: Look at the error and drop counters of both ends' ports and of the switch ports between them; swap the cable, then
+  the transceiver; look for a speed step (fast to slow) whose queue overflows.
+
 # suspect-cleared: A suspect of the screen was acquitted
 means: The screen called it slow, and measured alone against known-good partners it is not.
 detected: The confirm stage's samples lie within the expectation.

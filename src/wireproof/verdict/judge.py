@@ -20,7 +20,9 @@ from wireproof.verdict.directions import Stream, direction_issues
 from wireproof.verdict.group import judge_group
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.late import summed
+from wireproof.verdict.loss import Loss
 from wireproof.verdict.others import Others
+from wireproof.verdict.own_sockets import for_own_sockets
 from wireproof.verdict.path import path_issues
 from wireproof.verdict.plausible import Held, filled_routes, fills_link, hold
 from wireproof.verdict.proof import PairProof, Witnessed, prove, settle
@@ -93,11 +95,13 @@ class _Bench:
         self.starts = _starts(ctx)
         self.others = Others(ctx)
         self.filled = filled_routes(ctx)
+        self.loss = Loss(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
         own = {reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None}
         self.issues += trouble_issues(self.ctx, point, own)
         self.others.look(point, seen)
+        self.loss.look(point, own)
         for pair, proof in zip(point.pairs, proofs, strict=True):
             self._pair(point, pair, proof)
         if point.group is not None:
@@ -152,7 +156,8 @@ class _Bench:
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
             self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
-        findings = merge([*self.issues, *self.others.named(self.pairs)])
+        findings = merge([*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)])
+        findings = for_own_sockets(self.ctx, findings)
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
         proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}

@@ -168,7 +168,9 @@ def trouble_issues(ctx: Context, point: PointRecord, deltas: Mapping[int, Mappin
     issues = []
     for reader, counters in sorted(deltas.items()):
         who = ctx.name(reader)
-        for group, rose in trouble_counters(dict(counters)).items():
+        # What the kernel's TCP sent again is told for the whole run (``loss``).
+        ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
+        for group, rose in trouble_counters(ports).items():
             listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])
             lost = any("carrier" in name for name in rose)
             code = "nic-down" if lost else "retransmits"

@@ -1,0 +1,258 @@
+#include "transport/tcp/nic.hpp"
+
+#include <ifaddrs.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <system_error>
+
+#include "base/failure.hpp"
+
+namespace wireproof::tcp {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Interfaces that stand on `interface`: its bond or bridge, its VLANs.
+std::vector<std::string> upper_of(const std::string& interface) {
+  std::vector<std::string> found;
+  for (const std::string& name : names_in(fs::path("/sys/class/net") / interface)) {
+    if (name.starts_with("upper_")) found.push_back(name.substr(6));
+  }
+  return found;
+}
+
+std::vector<Way> every_address() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  std::vector<Way> found;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr) continue;
+    const int family = one->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    Way way{one->ifa_name, {}};
+    way.address.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(&way.address.storage, one->ifa_addr, way.address.length);
+    found.push_back(std::move(way));
+  }
+  return found;
+}
+
+const in6_addr& bits6(const Address& address) {
+  return reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr;
+}
+
+bool same_host(const Address& one, const Address& other) {
+  if (one.storage.ss_family != other.storage.ss_family) return false;
+  if (one.storage.ss_family == AF_INET6) return IN6_ARE_ADDR_EQUAL(&bits6(one), &bits6(other)) != 0;
+  return reinterpret_cast<const sockaddr_in&>(one.storage).sin_addr.s_addr ==
+         reinterpret_cast<const sockaddr_in&>(other.storage).sin_addr.s_addr;
+}
+
+/// The smaller the better.
+int rank_of(const Address& address) {
+  if (address.storage.ss_family == AF_INET) return 0;
+  return IN6_IS_ADDR_LINKLOCAL(&bits6(address)) != 0 ? 2 : 1;
+}
+
+std::optional<Way> best_of(const std::vector<std::string>& interfaces,
+                           const std::vector<Way>& known) {
+  std::optional<Way> best;
+  for (const Way& way : known) {
+    if (std::find(interfaces.begin(), interfaces.end(), way.interface) == interfaces.end())
+      continue;
+    if (!best || rank_of(way.address) < rank_of(best->address)) best = way;
+  }
+  return best;
+}
+
+/// The bytes of an address without family and port.
+std::span<const std::byte> octets(const Address& address) {
+  if (address.storage.ss_family == AF_INET6) return std::as_bytes(std::span(&bits6(address), 1));
+  return std::as_bytes(
+      std::span(&reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr, 1));
+}
+
+/// What the kernel is asked: by which interface would this go? (rtnetlink(7), RTM_GETROUTE)
+struct RouteRequest {
+  nlmsghdr head{};
+  rtmsg route{};
+  std::array<std::byte, 64> attributes{};
+
+  RouteRequest(const Address& from, const Address& to) {
+    head.nlmsg_len = NLMSG_LENGTH(sizeof route);
+    head.nlmsg_type = RTM_GETROUTE;
+    head.nlmsg_flags = NLM_F_REQUEST;
+    route.rtm_family = static_cast<unsigned char>(to.storage.ss_family);
+    route.rtm_dst_len = add(RTA_DST, octets(to));
+    route.rtm_src_len = add(RTA_SRC, octets(from));
+  }
+
+ private:
+  unsigned char add(unsigned short type, std::span<const std::byte> value) {
+    const rtattr attribute{static_cast<unsigned short>(RTA_LENGTH(value.size())), type};
+    std::byte* at = attributes.data() + (head.nlmsg_len - NLMSG_LENGTH(sizeof route));
+    std::memcpy(at, &attribute, sizeof attribute);
+    std::memcpy(at + RTA_LENGTH(0), value.data(), value.size());
+    head.nlmsg_len += static_cast<unsigned>(RTA_ALIGN(attribute.rta_len));
+    return static_cast<unsigned char>(8 * value.size());
+  }
+};
+
+/// The interface in the kernel's answer; 0 and errno where there is no route.
+unsigned interface_in(std::span<std::byte> answer) {
+  auto left = static_cast<int>(answer.size());
+  const auto* head = reinterpret_cast<const nlmsghdr*>(answer.data());
+  if (!NLMSG_OK(head, static_cast<unsigned>(left))) return 0;
+  if (head->nlmsg_type == NLMSG_ERROR) {
+    errno = -static_cast<const nlmsgerr*>(NLMSG_DATA(head))->error;
+    return 0;
+  }
+  left = static_cast<int>(RTM_PAYLOAD(head));
+  for (const rtattr* at = RTM_RTA(NLMSG_DATA(head)); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+    unsigned index = 0;
+    if (at->rta_type != RTA_OIF || RTA_PAYLOAD(at) < sizeof index) continue;
+    std::memcpy(&index, RTA_DATA(at), sizeof index);
+    return index;
+  }
+  return 0;
+}
+
+/// By which interface the kernel sends from `from` to `to`; "" and errno where there is no route.
+std::string route_of(const Address& from, const Address& to) {
+  const Socket socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  const RouteRequest request(from, to);
+  std::array<std::byte, 4096> answer{};
+  errno = 0;
+  if (::send(socket.descriptor(), &request, request.head.nlmsg_len, 0) < 0) return "";
+  const ssize_t got = ::recv(socket.descriptor(), answer.data(), answer.size(), 0);
+  if (got <= 0) return "";
+  std::array<char, IF_NAMESIZE> name{};
+  const unsigned index = interface_in(std::span(answer).first(static_cast<std::size_t>(got)));
+  return index != 0 && ::if_indextoname(index, name.data()) != nullptr ? name.data() : "";
+}
+
+/// Whether both addresses are of one network of `way`'s interface.
+bool is_on_link(const Way& way, const Address& remote) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return false;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr || way.interface != one->ifa_name ||
+        one->ifa_addr->sa_family != remote.storage.ss_family)
+      continue;
+    Address mine, mask;
+    const socklen_t length = remote.length;
+    std::memcpy(&mine.storage, one->ifa_addr, length);
+    std::memcpy(&mask.storage, one->ifa_netmask, length);
+    mask.storage.ss_family = remote.storage.ss_family;
+    const auto a = octets(mine), b = octets(remote), m = octets(mask);
+    bool same = true;
+    for (std::size_t i = 0; i < a.size(); ++i) same = same && ((a[i] ^ b[i]) & m[i]) == std::byte{0};
+    if (same) return true;
+  }
+  return false;
+}
+
+std::string bare(const Address& address) {
+  const std::string text = address.text();
+  return text.substr(0, text.rfind(':'));
+}
+
+/// What this host has instead, for the sentence.
+std::string others(const std::vector<Way>& known) {
+  std::string text;
+  for (const Way& way : known) {
+    if (way.address.storage.ss_family != AF_INET || way.interface == "lo") continue;
+    text += (text.empty() ? "" : ", ") + way.interface + " " + bare(way.address);
+  }
+  return text.empty() ? "no interface here has an IPv4 address" : "addresses here: " + text;
+}
+
+}  // namespace
+
+std::vector<std::string> interfaces_of(const std::string& nic) {
+  if (nic.empty() || nic.find('/') != std::string::npos) return {};
+  if (::if_nametoindex(nic.c_str()) != 0) return {nic};
+  const std::string device = nic.substr(0, nic.find(':'));
+  return names_in(fs::path("/sys/class/infiniband") / device / "device/net");
+}
+
+Way way_out(const std::string& nic) {
+  const std::vector<std::string> interfaces = interfaces_of(nic);
+  const std::vector<Way> known = every_address();
+  if (interfaces.empty()) {
+    throw cannot_measure("tcp-no-nic", "the claimed NIC " + nic + " is not on this host, or has no " +
+                                           "network interface; " + others(known));
+  }
+  if (auto way = best_of(interfaces, known)) return *way;
+  for (const std::string& interface : interfaces) {
+    if (auto way = best_of(upper_of(interface), known)) return *way;
+  }
+  throw cannot_measure("tcp-no-address", "the claimed NIC " + nic +
+                                             " has no IP address, so TCP cannot use it; " +
+                                             others(known));
+}
+
+std::string interface_with(const std::string& nic, const Address& address) {
+  const std::vector<std::string> interfaces = interfaces_of(nic);
+  for (const Way& way : every_address()) {
+    const bool meant =
+        std::find(interfaces.begin(), interfaces.end(), way.interface) != interfaces.end();
+    if (meant && same_host(way.address, address)) return way.interface;
+  }
+  return "";
+}
+
+bool is_own(const Address& address) {
+  const std::vector<Way> known = every_address();
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Way& way) { return same_host(way.address, address); });
+}
+
+bool bind_to_interface(const Socket& socket, const std::string& interface) {
+  return ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
+                      static_cast<socklen_t>(interface.size())) == 0;
+}
+
+std::string obstacle(const Way& way, const Address& remote) {
+  if (is_own(remote)) return "";
+  const std::string where = bare(remote);
+  const std::string from = way.interface + " (" + bare(way.address) + ")";
+  if (remote.storage.ss_family != way.address.storage.ss_family) {
+    return from + " and " + where + " are addresses of different families";
+  }
+  const std::string interface = route_of(way.address, remote);
+  if (interface == way.interface) return "";
+  if (interface.empty()) {
+    const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+    return "there is no route by " + from + " to " + where + why;
+  }
+  // Two interfaces of one network: the sockets are bound to theirs, where that is allowed.
+  const Socket probe(
+      ::socket(remote.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (is_on_link(way, remote) && bind_to_interface(probe, way.interface)) return "";
+  return "the route to " + where + " leaves by " + interface + ", not by " + from;
+}
+
+}  // namespace wireproof::tcp

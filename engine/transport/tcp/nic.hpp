@@ -1,0 +1,33 @@
+// The claimed NIC as sockets need it: an address of it to bind to, and whether it reaches a peer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/tcp/socket.hpp"
+
+namespace wireproof::tcp {
+
+/// Network interfaces that `nic` means: itself, those of an RDMA device ("mlx5_0", "mlx5_0:1"), else
+/// none.
+std::vector<std::string> interfaces_of(const std::string& nic);
+
+/// Where to bind: an IPv4 address of the claimed NIC before an IPv6 one, link-local last; an address
+/// of what stands on it (a bond, bridge or VLAN) where it has none itself.
+struct Way {
+  std::string interface;
+  Address address;
+};
+/// Throws Failure: there is no such NIC here, or it has no address.
+Way way_out(const std::string& nic);
+/// The interface that has `address`, if `nic` is claimed and means it; "" otherwise.
+std::string interface_with(const std::string& nic, const Address& address);
+
+bool is_own(const Address& address);
+/// Makes the kernel send by this interface only. False where that is not allowed.
+bool bind_to_interface(const Socket& socket, const std::string& interface);
+/// Why `way` does not lead to `remote`, in words; "" when it does. Sends nothing.
+std::string obstacle(const Way& way, const Address& remote);
+
+}  // namespace wireproof::tcp

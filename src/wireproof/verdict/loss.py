@@ -1,0 +1,106 @@
+"""Segments that were sent again: said in every report, and a finding of its own where they cost goodput. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wireproof.analysis.counters import trouble_counters
+from wireproof.model.finding import Severity
+from wireproof.model.record import PointRecord
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Issue
+
+__all__ = ["Loss"]
+
+_RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
+_WORTH_A_WARNING = 10.0  # of a million segments: below, one lost packet of a login is more
+_COSTS = 200.0  # of a million: from about here TCP's window suffers
+_SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
+_MOST_NAMED = 4
+_SPEAKS = 1e12  # before what a port counted at one point
+
+
+@dataclass
+class _Host:
+    """Sums over the points of one host. ``at``: points at which something was sent again."""
+
+    sums: Counter[str] = field(default_factory=Counter)
+    drops: Counter[str] = field(default_factory=Counter)
+    at: list[int] = field(default_factory=list)
+    points: int = 0
+
+    @property
+    def per_million(self) -> float | None:
+        sent = self.sums[_SENT]
+        return 1e6 * self.sums[_RESENT] / sent if sent > 0 else None
+
+
+class Loss:
+    """Collects what the kernel's TCP sent again, host by host."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.hosts: dict[int, _Host] = {}
+
+    def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
+        """``rises``: by reader rank, how much each counter rose during the point."""
+        for reader, rose in rises.items():
+            host = self.hosts.setdefault(reader, _Host())
+            host.points += 1
+            host.sums.update({name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)})
+            ports = {name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))}
+            host.drops.update(trouble_counters(ports).get("drops", {}))
+            if rose.get(_RESENT, 0) > 0:
+                host.at.append(point.id)
+
+    def issues(self, told: Sequence[Issue]) -> list[Issue]:
+        """One issue for each host that sent segments again; another where ``told`` says that goodput is missing."""
+        found: list[Issue] = []
+        for reader, host in sorted(self.hosts.items()):
+            if host.sums[_RESENT] == 0:
+                continue
+            name, share = self.ctx.name(reader), host.per_million
+            text = f"{name}: {_words(host)}"
+            evidence = {
+                "retransmitted_segments": host.sums[_RESENT],
+                "sent_segments": host.sums[_SENT] or None,
+                "per_million": share,
+                "timeouts": host.sums[_TIMEOUTS],
+                "drops": [f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)],
+            }
+            loud = share is None or share >= _WORTH_A_WARNING
+            severity: Severity = "warning" if loud else "note"
+            found.append(Issue("retransmits", severity, name, text, dict(evidence), host.at[0], _SPEAKS))
+            worst = _worst(told, name)
+            if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
+                text = f"{name} is slow and loses packets: {_words(host)}"
+                found.append(Issue("packet-loss", worst, name, text, dict(evidence), host.at[0]))
+        return found
+
+    def _is_tcp(self) -> bool:
+        return self.ctx.link is None or self.ctx.link.protocol == "tcp"
+
+
+def _words(host: _Host) -> str:
+    share = host.per_million
+    of = f" of {host.sums[_SENT]:,}" if host.sums[_SENT] else ""
+    rate = f", {share:.3g} of a million" if share is not None else ""
+    drops = ", ".join(f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED))
+    where = f"dropped here: {drops}" if drops else "no port of this host counted a drop: they were lost beyond it"
+    return (
+        f"{host.sums[_RESENT]:,}{of} TCP segments were sent again (at {len(host.at)} of {host.points} points{rate}); "
+        f"{where}"
+    )
+
+
+def _worst(told: Iterable[Issue], name: str) -> Severity | None:
+    """Of the issues about missing goodput that ``name`` sends; None where there is none."""
+    own = [
+        one.severity
+        for one in told
+        if one.code in _SLOW and (one.subject.startswith(f"{name} -> ") or one.subject == f"{name} tx")
+    ]
+    ranks: tuple[Severity, ...] = ("fail", "inconclusive")
+    return next((severity for severity in ranks if severity in own), None)

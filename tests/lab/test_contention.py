@@ -1,0 +1,85 @@
+"""Another job's traffic in a real lab, in every phase: contention with its port and rate, never a fault or a proof."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.verb import document, wireproof
+from tests.lab.conftest import Build
+
+from wireproof.lab import Lab
+
+pytestmark = [pytest.mark.netns, pytest.mark.engine]
+
+JOB = Path(__file__).with_name("other_traffic.py")
+LINE = 119.5e6
+
+
+@contextlib.contextmanager
+def job(lab: Lab, sender: str, receiver: str, bytes_per_s: float, *, after: float = 0.0) -> Iterator[None]:
+    """Another job's flow, from ``after`` seconds on."""
+    words = [sys.executable, str(JOB), lab.node_address(sender, "hsn"), lab.node_address(receiver, "hsn")]
+    delayed = ["sh", "-c", 'sleep "$0"; exec "$@"', str(after), *words, str(bytes_per_s)]
+    running = subprocess.Popen(lab.exec_argv(sender, delayed), stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    try:
+        yield
+    finally:
+        running.kill()
+        running.wait()
+
+
+def streams(lab: Lab, *options: str) -> Any:
+    argv = ("measure", "stream", "--lab", lab.name, "--hosts", ",".join(lab.nodes), "--transport", "tcp",
+            "--sizes", "256KiB,1MiB", "--budget", "300ms", "--json")  # fmt: skip
+    return document(wireproof(*argv, *options))
+
+
+def named(found: Any) -> dict[str, Any]:
+    return {one["subject"]: one for one in found["findings"] if one["code"] == "other-traffic"}
+
+
+def failed(found: Any) -> set[str]:
+    return {one["code"] for one in found["findings"] if one["severity"] == "fail"}
+
+
+def test_a_flow_one_way_is_contention_with_its_port_and_rate(build: Build) -> None:
+    lab = build(2)
+    with job(lab, "n1", "n2", 0.35 * LINE):
+        found = streams(lab)
+    assert found["verdict"] != "fail", found["findings"]
+    assert not failed(found) & {"direction-slow", "node-direction-slow", "below-expectation"}
+    told = named(found)
+    assert {"n1 tx", "n2 rx"} & set(told), found["findings"]
+    assert set(told) <= {"n1 tx", "n2 rx"}
+    assert all(one["evidence"]["nic"] == "hsn0" for one in told.values())
+
+
+@pytest.mark.parametrize("after", [1.0, 3.0])
+def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> None:
+    lab = build(4)
+    with job(lab, "n2", "n3", 0.4 * LINE, after=after):
+        found = document(
+            wireproof("check", "--lab", lab.name, "--hosts", "n[1-4]", "--transport", "tcp", "--json", timeout=300)
+        )
+    culprits = {one["subject"].split()[0] for one in found["findings"] if one["severity"] == "fail"}
+    assert culprits == set(), [one["message"] for one in found["findings"] if one["severity"] == "fail"]
+
+
+def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build) -> None:
+    """Both ranks on one node: what crosses its port is somebody else's."""
+    lab = build(2)
+    with job(lab, "n1", "n2", 0.5 * LINE), job(lab, "n2", "n1", 0.5 * LINE):
+        found = document(
+            wireproof("measure", "pingpong", "--lab", lab.name, "--hosts", "n1,n1", "--sizes", "256KiB,1MiB", "--json",
+                      "--budget", "300ms")
+        )  # fmt: skip
+    assert {one["proof"] for one in found["results"]} <= {"off-wire", "unproven"}
+    assert found["verdict"] != "pass"

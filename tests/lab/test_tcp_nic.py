@@ -1,0 +1,72 @@
+"""Our own sockets use the claimed NIC, whatever the hosts' names lead to, or say in one sentence why they cannot."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab.conftest import Build, say
+
+from wireproof.cli.place import Place, lab_place
+from wireproof.cli.session import Wish, run_session
+from wireproof.lab import Lab
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.topology import Network
+from wireproof.plan.sweep import numbered, sweep
+
+pytestmark = [pytest.mark.netns, pytest.mark.engine]
+
+MANAGEMENT = Network(name="mgmt", device="eth0", rate="1gbit", subnet="10.10.1.0/24")
+FAST = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+
+
+def streamed(lab: Lab, nic: str, out: Path) -> Any:
+    """A stream by sockets on hosts whose addresses on the NIC nobody told; they meet at the management network."""
+    place = lab_place(lab, lab.nodes, nic="hsn0")
+    nics = (nic,) * len(lab.nodes)
+    place = dataclasses.replace(place, nics=nics, addresses=())
+    both_ways = [
+        *sweep("stream", [1 << 20], [(0, 1)], budget_ms=200),
+        *sweep("stream", [1 << 20], [(1, 0)], budget_ms=200),
+    ]
+    points = tuple(numbered(both_ways, seed=1))
+    wish = Wish(title="sockets", points=points, seed=1, transport="tcp", out=out)
+    section, _ = run_session(wish, place)
+    return section.judgement
+
+
+@pytest.fixture
+def meets_at_management(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wireproof.launch.meeting import meeting_point
+
+    def meet(self: Any) -> str:
+        return meeting_point(self.lab.node_address(self.hosts[0], "mgmt"))
+
+    monkeypatch.setattr(Place, "meet", meet)
+
+
+@pytest.mark.usefixtures("meets_at_management")
+def test_sockets_bind_to_the_claimed_nic(build: Build, tmp_path: Path) -> None:
+    """They took the network that the hosts' names lead to, failed wrong-path and advised MPI variables."""
+    judgement = streamed(build(2, MANAGEMENT, FAST), "hsn0", tmp_path / "run")
+    assert {pair.proof for pair in judgement.pairs} == {"on-wire"}
+
+
+@pytest.mark.usefixtures("meets_at_management")
+def test_a_claimed_nic_without_an_address_is_one_sentence(build: Build, tmp_path: Path) -> None:
+    lab = build(2, MANAGEMENT, FAST)
+    for node in lab.nodes:
+        say(lab, node, "ip", "address", "flush", "dev", "hsn0")
+    with pytest.raises(CouldNotMeasure, match="hsn0 has no IP address"):
+        streamed(lab, "hsn0", tmp_path / "run")
+
+
+@pytest.mark.usefixtures("meets_at_management")
+def test_a_peer_that_the_claimed_nic_does_not_reach_is_one_sentence(build: Build, tmp_path: Path) -> None:
+    lab = build(2, MANAGEMENT, FAST)
+    say(lab, "n2", "ip", "address", "flush", "dev", "hsn0")
+    say(lab, "n2", "ip", "address", "add", "10.77.7.2/24", "dev", "hsn0")
+    with pytest.raises(CouldNotMeasure, match="no route by hsn0"):
+        streamed(lab, "hsn0", tmp_path / "run")

@@ -1,0 +1,68 @@
+"""What TCP sent again is in every report, and where it costs goodput it is a finding that names the drops."""
+
+from __future__ import annotations
+
+import pytest
+from tests.changed_runs import set_
+from tests.synthetic import lab, run_of
+
+from wireproof.model.finding import Finding, Judgement
+from wireproof.model.run import Run
+from wireproof.verdict import judge
+
+SIZES = (8, 1 << 20)
+
+
+def losing(run: Run, rank: int, resent: int, sent: int = 10_000, **drops: int) -> Run:
+    """``run`` with counters of the kernel's TCP at one host, and of drops at its port, at each point."""
+    points = []
+    for point in run.points:
+        witness = []
+        for reading in point.witness:
+            if reading.rank == rank:
+                more = {"ip/Tcp/RetransSegs": (5, 5 + resent), "ip/Tcp/OutSegs": (100, 100 + sent)}
+                more |= {f"net/hsn0/{name}": (0, count) for name, count in drops.items()}
+                reading = set_(reading, counters={**reading.counters, **more})
+            witness.append(reading)
+        points.append(set_(point, witness=witness))
+    return set_(run, points=points)
+
+
+def of_code(judgement: Judgement, code: str) -> list[Finding]:
+    return [one for one in judgement.findings if one.code == code]
+
+
+@pytest.mark.parametrize("resent", [1, 20])
+def test_a_run_that_passes_says_what_was_sent_again(resent: int) -> None:
+    """0.2 % loss passed 19 of 19 points with 180 retransmitted segments and no word."""
+    run = losing(run_of(lab(sizes=SIZES)), 0, resent)
+    judgement = judge(run)
+    found = of_code(judgement, "retransmits")
+    assert judgement.verdict == "pass"
+    assert [(one.severity, one.subject) for one in found] == [("warning", "n1")]
+    count = len(run.points)
+    assert found[0].evidence["retransmitted_segments"] == resent * count
+    assert found[0].evidence["per_million"] == pytest.approx(100 * resent)
+    assert f"of {10_000 * count:,}" in found[0].message
+    assert "lost beyond it" in found[0].message
+    assert of_code(judgement, "packet-loss") == []
+
+
+def test_a_lost_packet_in_millions_is_a_note() -> None:
+    run = losing(run_of(lab(sizes=SIZES)), 0, 1, sent=10_000_000)
+    assert [one.severity for one in of_code(judge(run), "retransmits")] == ["note"]
+
+
+def test_loss_that_costs_goodput_is_a_finding_with_the_ports_drops() -> None:
+    world = lab(nodes=3, sizes=SIZES, speed=lambda a, b: 0.6 if a == 0 else 1.0)
+    judgement = judge(losing(run_of(world), 0, 30, tx_dropped=7))
+    found = of_code(judgement, "packet-loss")
+    assert [(one.severity, one.subject) for one in found] == [("fail", "n1")]
+    assert "net/hsn0/tx_dropped +" in found[0].message
+    assert "cable" in found[0].advice
+
+
+def test_a_slow_node_without_loss_or_a_lossy_fast_one_is_not_called_lossy() -> None:
+    world = lab(nodes=3, sizes=SIZES, speed=lambda a, b: 0.6 if a == 0 else 1.0)
+    assert of_code(judge(run_of(world)), "packet-loss") == []
+    assert of_code(judge(losing(run_of(world), 1, 30)), "packet-loss") == []

@@ -1,0 +1,21 @@
+"""Our own sockets have no library: advice about one is useless there."""
+
+from __future__ import annotations
+
+import pytest
+from tests.changed_runs import set_
+from tests.synthetic import World, run_of
+
+from wireproof.verdict import judge
+
+
+@pytest.mark.parametrize("path", ["mgmt", "stripe"])
+def test_our_own_sockets_are_never_told_of_mpi_variables(path: str) -> None:
+    run = run_of(World(path=path, sizes=(8, 1 << 20)))
+    assert run.open is not None
+    own = judge(set_(run, open=set_(run.open, transport="tcp")))
+    assert own.verdict == "fail"
+    for one in own.findings:
+        assert not any(word in one.advice for word in ("UCX_", "FI_", "btl_", "PSM3_", "I_MPI_", "MPIR_")), one
+    assert any("ip route get" in one.advice for one in own.findings)
+    assert any("UCX_" in one.advice for one in judge(run).findings)

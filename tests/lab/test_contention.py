@@ -14,7 +14,10 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
+from wireproof.cli.place import lab_place
+from wireproof.cli.session import Wish, run_session
 from wireproof.lab import Lab
+from wireproof.plan.sweep import numbered, sweep
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -73,13 +76,13 @@ def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> No
     assert culprits == set(), [one["message"] for one in found["findings"] if one["severity"] == "fail"]
 
 
-def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build) -> None:
+@pytest.mark.mpi
+def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build, tmp_path: Path) -> None:
     """Both ranks on one node: what crosses its port is somebody else's."""
     lab = build(2)
+    points = tuple(numbered(sweep("pingpong", [256 << 10, 1 << 20], [(0, 1)], budget_ms=300), seed=1))
     with job(lab, "n1", "n2", 0.5 * LINE), job(lab, "n2", "n1", 0.5 * LINE):
-        found = document(
-            wireproof("measure", "pingpong", "--lab", lab.name, "--hosts", "n1,n1", "--sizes", "256KiB,1MiB", "--json",
-                      "--budget", "300ms")
-        )  # fmt: skip
-    assert {one["proof"] for one in found["results"]} <= {"off-wire", "unproven"}
-    assert found["verdict"] != "pass"
+        wish = Wish(title="memory", points=points, seed=1, out=tmp_path / "run")
+        judgement = run_session(wish, lab_place(lab, ("n1", "n1")))[0].judgement
+    assert {pair.proof for pair in judgement.pairs} <= {"off-wire", "unproven"}
+    assert judgement.verdict != "pass"

@@ -8,11 +8,15 @@ import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, lab, link_of, run_of
 
+from wireproof.locate.conclude import conclude
+from wireproof.locate.from_run import samples_of
+from wireproof.locate.screen import screen
 from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import Quiet
 from wireproof.model.run import Run
 from wireproof.physics import limits
 from wireproof.verdict import judge
+from wireproof.verdict.located import with_located
 
 Flow = tuple[int, int, float]
 """Origin, target and share of the line that another job takes."""
@@ -105,3 +109,20 @@ def test_good_worlds_have_no_other_traffic() -> None:
     for seed in range(4):
         for world in (lab(nodes=3, seed=seed), World(nodes=3, seed=seed), World(link="100gbe", mtu=9000, seed=seed)):
             assert others(judge(run_of(world))) == {}
+
+
+@pytest.mark.parametrize("flow", [(0, 1, 0.3), (2, 0, 0.5)])
+def test_a_port_that_others_use_is_no_culprit(flow: Flow) -> None:
+    """Measured alone it is slow as well, as long as the other job lasts: confirmed, and still nobody's fault."""
+    world = lab(nodes=6, sizes=(8, 1 << 20), speed=slowed(flow))
+    run = with_flow(run_of(world), world, flow)
+    samples = samples_of(run)
+    assert samples is not None
+    found = screen(samples)
+    located = conclude(found, samples)
+    assert located.blames
+    judgement = with_located(judge(run), [located])
+    assert judgement.verdict == "inconclusive", [one.message for one in judgement.findings if one.severity == "fail"]
+    blamed = [one for one in judgement.findings if one.code in ("port-slow", "node-slow", "pair-slow")]
+    assert blamed
+    assert all("other traffic" in one.message for one in blamed)

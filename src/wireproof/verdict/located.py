@@ -17,6 +17,7 @@ from wireproof.verdict.issue import Evidence, Issue, merge
 from wireproof.verdict.issue import rate as rate_words
 from wireproof.verdict.located_explains import explained
 from wireproof.verdict.located_innocent import by_design, good_alone, harmless
+from wireproof.verdict.located_shared import is_shared, with_shared
 
 __all__ = ["blame_sentence", "located_issues", "with_located"]
 
@@ -52,18 +53,22 @@ def with_located(
     A finding of the judge about slow streams that a culprit explains is left out (one bad port is one finding, not one
     for each pair). A pair that missed its limit only because others used its links, and reaches it alone, does not
     fail, nor one on a kind of path of ``fabric`` that is slower by design. The verdicts of all other pairs stay as they
-    are. A culprit that stands for failures fails, confirmed or not. Too much noise is only a warning where every pair
-    passes by its own limit. An empty ``located`` changes nothing.
+    are. A culprit that stands for failures fails, confirmed or not, unless other traffic at its port explains it. Too
+    much noise is only a warning where every pair passes by its own limit. An empty ``located`` changes nothing.
     """
     if not located:
         return judgement
+    located = [
+        msgspec.structs.replace(one, blames=[with_shared(blame, judgement.findings) for blame in one.blames])
+        for one in located
+    ]
     blames = [blame for one in located if _has_samples(one) for blame in one.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
     findings = _without_shared(judgement.findings, located, fabric)
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
-    fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail"}
+    fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail" and not is_shared(blame)}
     issues = [_with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue for issue in issues]
     if pairs and all(pair.verdict == "pass" for pair in pairs):
         # Each pair reaches its own limit: a blunt comparison takes nothing away from that.
@@ -158,7 +163,7 @@ def _blame(blame: Blame) -> Issue:
         message += f". Cause: {first.sentence} (confidence {first.confidence:.2g})"
     else:
         message += ". No counter or fact tells the cause"
-    severity: Severity = "fail" if blame.stage == "confirmed" else "inconclusive"
+    severity: Severity = "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
     return Issue(code, severity, subject, message, _evidence(blame), weight=blame.slowdown)
 
 

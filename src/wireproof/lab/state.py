@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import os
 import signal
-import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.files.private import foreign
 from wireproof.lab.errors import LabError
 from wireproof.lab.wire import WireStatus
 from wireproof.model.topology import Fault, Topology
@@ -97,8 +97,7 @@ class LabStatus:
 def _private(folder: Path) -> bool:
     """Ours alone: another user cannot have put files there."""
     with contextlib.suppress(OSError):
-        found = folder.lstat()
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+        return not foreign(folder.lstat())
     return False
 
 

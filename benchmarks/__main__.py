@@ -12,7 +12,20 @@ from pathlib import Path
 
 import click
 
-from benchmarks import bandwidth, collectives, judge, lab_sweep, latency, locate, many_nodes, osu, own, rings, truth
+from benchmarks import (
+    bandwidth,
+    collectives,
+    judge,
+    lab_sweep,
+    latency,
+    locate,
+    many_nodes,
+    osu,
+    own,
+    rings,
+    steady,
+    truth,
+)
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
@@ -30,6 +43,7 @@ PARTS = {
     "judge": (judge.run, 1),
     "locate": (locate.run, 3),
     "many-nodes": (many_nodes.run, 6),
+    "steady": (steady.run, 6),
 }
 """Each part and its weight in the time."""
 

@@ -161,7 +161,7 @@ def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
 
 def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -> list[Any]:
     """One measured and judged part for each thing that is checked; an interrupted one is the last."""
-    from wireproof.cli.session import run_session
+    from wireproof.cli.again import run_settled
 
     if place.size > 2 and place.hosts:
         from wireproof.cli.screening import run_screen
@@ -174,7 +174,7 @@ def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -
     for one, where in more:
         if parts and parts[-1][1] and parts[-1][1][-1].ending.ended == "interrupted":
             break
-        parts.append(run_session(one, where))
+        parts.append(run_settled(one, where))
     return parts
 
 

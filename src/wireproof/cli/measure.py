@@ -95,11 +95,12 @@ def command(pattern: str, **options: Any) -> int:
     All ranks: message_rate, ring, incast, all_to_all, congestion, barrier, broadcast, allreduce, allgather, alltoall;
     saturation (message_rate over sizes and ranks per host: where is the link full?).
     """
+    from wireproof.cli.again import run_settled
     from wireproof.cli.delivery import deliver, say
     from wireproof.cli.measuring import extra_of, points_of, saturated, spread
     from wireproof.cli.physics import read_table
     from wireproof.cli.place import Asked, place_of, this_machine
-    from wireproof.cli.session import Wish, run_session
+    from wireproof.cli.session import Wish
     from wireproof.plan.pace import paced, with_time
     from wireproof.plan.sweep import numbered
 
@@ -142,6 +143,6 @@ def command(pattern: str, **options: Any) -> int:
             table=table,
             extra=extra_of(pattern, options, place),
         )
-        section, outcomes = run_session(wish, place)
+        section, outcomes = run_settled(wish, place)
         part = (saturated(section) if pattern == "saturation" else section, outcomes)
         return deliver([part], title=wish.title, folder=keep and folder, as_json=settings.json.value)

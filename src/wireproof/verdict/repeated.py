@@ -15,6 +15,8 @@ __all__ = ["settled_by_repeats"]
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among them."""
+_SOFTER = _WIDE | {"direction-slow"}
+"""Of the findings: also what two directions of one route say of each other."""
 _BESIDE = frozenset({"oversubscribed", "clock-not-tsc"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
 Route = tuple[str, str, str, int]
@@ -46,7 +48,7 @@ def _only_wide(pair: PairVerdict) -> bool:
 
 
 def _softer(finding: Finding, subjects: set[str]) -> Finding:
-    if finding.severity != "inconclusive" or finding.code not in _WIDE or finding.subject not in subjects:
+    if finding.severity != "inconclusive" or finding.code not in _SOFTER or finding.subject not in subjects:
         return finding
     message = f"{finding.message}; measured again, the same route passes"
     return msgspec.structs.replace(finding, severity="warning", message=message)

@@ -1,0 +1,125 @@
+"""`check` of healthy links, from 10 Mb/s to 10 Gb/s, with every MPI, alone and beside two busy loops: no fail, ever.
+
+Each trial is the command as a user gives it, by its JSON and its exit status. Inconclusive is an honest answer of a
+busy machine; how often it is given is told too. So is the longest check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.locate import binomial
+from benchmarks.row import Row, Sense
+from benchmarks.setting import Setting, find_intel, other_mpis
+from wireproof.lab import Lab, up
+from wireproof.model.errors import WireproofError
+from wireproof.model.topology import Network, Topology
+
+__all__ = ["run"]
+
+GROUP = "steady"
+RATES = ("10mbit", "100mbit", "1gbit", "10gbit")
+BUSY_LOOPS = 2
+TIMEOUT_S = 180
+PROMISED_S = 45.0
+
+
+@contextlib.contextmanager
+def _busy(count: int) -> Iterator[None]:
+    """Loops that take processors away meanwhile."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+        for loop in loops:
+            loop.wait()
+
+
+def _check(lab: Lab, mpi: str, seed: int) -> tuple[str, float, str]:
+    """(verdict, seconds, codes of what failed) of one check; "none" where nothing could be judged."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
+        argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab.name, "--mpi", mpi, "--json"]
+        argv += ["--seed", str(seed), "--out", str(Path(scratch) / "run")]
+        done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
+    took = time.monotonic() - began
+    document: Any = json.loads(done.stdout) if done.stdout else {}
+    failed = {finding["code"] for finding in document.get("findings", []) if finding["severity"] == "fail"}
+    return document.get("verdict", "none"), took, " ".join(sorted(failed))
+
+
+def _row(setting: Setting, title: str, found: list[str], wanted: str, sense: Sense, target: float | None) -> None:
+    hits = sum(verdict == wanted for verdict in found)
+    low, high = binomial(hits, len(found))
+    setting.add(
+        Row(
+            group=GROUP, title=title, unit="share", quantity="share", value=hits / len(found), low=low, high=high,
+            target=target, sense=sense, pairs=len(found), note=f"{hits} of {len(found)} checks of two good nodes",
+        )
+    )  # fmt: skip
+
+
+def _tell(setting: Setting, found: dict[tuple[str, str], list[str]], seconds: list[float]) -> None:
+    for busy in ("alone", "beside busy loops"):
+        for rate in RATES:
+            verdicts = found.get((rate, busy), [])
+            if not verdicts:
+                setting.skip(GROUP, f"{rate}, {busy}", "no time was left for it", required=False)
+                continue
+            _row(setting, f"{rate}, {busy}: fails", verdicts, "fail", "at most", 0.0)
+            _row(setting, f"{rate}, {busy}: passes", verdicts, "pass", "at least", None)
+    if seconds:
+        longest = max(seconds)
+        setting.add(
+            Row(
+                group=GROUP, title="a whole check, the longest", unit="s", quantity="time", value=longest, low=longest,
+                high=longest, target=PROMISED_S, sense="at most", pairs=len(seconds), note="command to exit",
+            )
+        )  # fmt: skip
+
+
+def _trials(setting: Setting, labs: dict[str, Lab], mpis: list[str]) -> None:
+    found: dict[tuple[str, str], list[str]] = {}
+    seconds: list[float] = []
+    seed = 0
+    while seed < setting.lab_rounds and time.monotonic() < setting.until:
+        seed += 1
+        for mpi in mpis:
+            for busy, loops in (("alone", 0), ("beside busy loops", BUSY_LOOPS)):
+                for rate, lab in labs.items():
+                    if time.monotonic() >= setting.until:
+                        break
+                    with _busy(loops):
+                        verdict, took, failed = _check(lab, mpi, seed)
+                    seconds.append(took)
+                    found.setdefault((rate, busy), []).append(verdict)
+                    setting.say(f"{rate} {mpi} {busy}: {verdict} {failed} in {took:.0f} s")
+    _tell(setting, found, seconds)
+
+
+def run(setting: Setting) -> None:
+    """Each rate's lab of our own, which goes with us; ``--lab-rounds`` times every MPI, alone and disturbed."""
+    mpis = [str(install.launcher) for install in other_mpis()]
+    with contextlib.suppress(WireproofError):
+        mpis.append(str(find_intel().launcher))
+    with contextlib.ExitStack() as stack:
+        labs = {}
+        try:
+            for number, rate in enumerate(RATES):
+                network = Network(name="hsn", device="hsn0", rate=rate, subnet=f"10.{60 + number}.1.0/24")
+                name = f"bench-steady-{os.getpid()}-{number}"
+                labs[rate] = stack.enter_context(up(Topology(nodes=("n1", "n2"), networks=(network,)), name, tied=True))
+            _trials(setting, labs, mpis)
+        except WireproofError as error:
+            setting.skip(GROUP, "checks of good links", str(error))

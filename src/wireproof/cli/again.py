@@ -1,0 +1,66 @@
+"""What other work on the hosts kept open is measured once more, within a bounded time."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import msgspec
+
+from wireproof.cli.delivery import say
+from wireproof.cli.place import Place
+from wireproof.cli.session import Wish, judged, merged_run, run_session
+from wireproof.instrument.measure import Outcome
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.finding import Judgement
+from wireproof.model.plan import Point
+from wireproof.report.section import Section
+from wireproof.verdict.repeated import settled_by_repeats
+
+__all__ = ["disturbed_points", "run_settled"]
+
+AGAIN_S = 8.0
+"""What all repeats together may take at most."""
+PAUSE_S = 1.0
+"""Before the repeats: what disturbs is often short."""
+FIRST = 2_000_000
+"""First point number of the repeats; sweeps, rounds and confirm stages never get there."""
+
+
+def disturbed_points(wish: Wish, judgement: Judgement) -> tuple[Point, ...]:
+    """The points whose hosts were disturbed and that are open for it, as many as ``AGAIN_S`` allows; numbered anew."""
+    open_ = {
+        pair.point
+        for pair in judgement.pairs
+        if pair.verdict == "inconclusive" and pair.proof == "on-wire" and "oversubscribed" in pair.codes
+    }
+    found: list[Point] = []
+    left_s = AGAIN_S
+    for point in wish.points:
+        left_s -= 2e-3 * (point.budget_ms or wish.policy.point_budget_ms) if point.id in open_ else 0.0
+        if point.id in open_ and left_s >= 0:
+            found.append(msgspec.structs.replace(point, id=FIRST + len(found), repeat=point.repeat + 1))
+    return tuple(found)
+
+
+def run_settled(wish: Wish, place: Place) -> tuple[Section, list[Outcome]]:
+    """``run_session``, and the disturbed points once more: a point that passes then is settled."""
+    section, outcomes = run_session(wish, place)
+    bounded = wish.resume or wish.until is not None or wish.deadline_s is not None
+    if bounded or wish.transport in ("null", "model") or outcomes[-1].ending.ended != "done":
+        return section, outcomes
+    points = disturbed_points(wish, section.judgement)
+    if not points:
+        return section, outcomes
+    say(f"{len(points)} points were disturbed by other work on their hosts: once more")
+    time.sleep(PAUSE_S)
+    out = wish.out and wish.out.with_name(f"{wish.out.name}-again")
+    title = f"{wish.title}: the disturbed points again"
+    again = dataclasses.replace(wish, points=points, out=out, title=title, facts=(), launches=1)
+    try:
+        more, repeated = run_session(again, place)
+    except CouldNotMeasure as error:  # what was measured stands
+        say(f"the disturbed points could not be measured again: {error}")
+        return section, outcomes
+    whole = judged(merged_run([section.run, more.run]), wish)
+    return dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement)), [*outcomes, *repeated]

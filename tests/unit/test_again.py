@@ -1,0 +1,55 @@
+"""What was disturbed is measured once more, and nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.changed_runs import set_
+from tests.synthetic import run_of
+from tests.unit.test_verdict_margins import STREAM, slower, waiting
+
+from wireproof.cli.again import AGAIN_S, FIRST, disturbed_points
+from wireproof.cli.session import Wish
+from wireproof.model.plan import Point, Policy
+from wireproof.model.run import Run
+from wireproof.verdict import judge
+from wireproof.verdict.repeated import settled_by_repeats
+
+
+def wish(run: Run, **more: Any) -> Wish:
+    points = tuple(
+        Point(id=p.id, pattern=p.pattern, form=p.form, message_bytes=p.message_bytes, pairs=((0, 1),))
+        for p in run.points
+    )
+    return Wish(title="", seed=1, points=points, **more)
+
+
+def test_disturbed_points_are_measured_again_within_their_time() -> None:
+    run = waiting(slower(run_of(STREAM), 1.5), 0.3)
+    again = disturbed_points(wish(run), judge(run))
+    assert [point.id for point in again] == [FIRST, FIRST + 1]
+    assert {point.repeat for point in again} == {1}
+    assert disturbed_points(wish(run, policy=Policy(point_budget_ms=round(AGAIN_S * 1e3))), judge(run)) == ()
+
+
+@pytest.mark.parametrize("waited", [0.0, 0.01])
+def test_what_is_slow_without_a_disturbance_is_not_asked_again(waited: float) -> None:
+    run = waiting(slower(run_of(STREAM), 1.5), waited)
+    assert disturbed_points(wish(run), judge(run)) == ()
+    good = waiting(run_of(STREAM), 0.3)
+    assert disturbed_points(wish(good), judge(good)) == ()
+
+
+def twice(first: Run, second: Run) -> Run:
+    more = [set_(point, id=FIRST + point.id, repeat=1) for point in second.points]
+    return set_(first, points=[*first.points, *more], close=set_(first.close, points=2 * len(first.points)))
+
+
+def test_a_repeat_settles_what_was_disturbed_and_confirms_what_is_slow() -> None:
+    disturbed = waiting(slower(run_of(STREAM), 1.5), 0.3)
+    settled = settled_by_repeats(judge(twice(disturbed, run_of(STREAM))))
+    assert settled.verdict == "pass", settled.findings
+    assert judge(twice(disturbed, slower(run_of(STREAM), 1.5))).verdict == "fail"
+    still = settled_by_repeats(judge(twice(disturbed, disturbed)))
+    assert still.verdict == "inconclusive"

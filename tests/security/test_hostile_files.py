@@ -261,6 +261,16 @@ def test_an_existing_result_folder_is_made_private(tmp_path: Path) -> None:
         (folder / "kept").touch()
 
 
+def test_a_file_in_the_current_folder_changes_no_mode(tmp_path: Path) -> None:
+    """`wireproof.toml` may name any folder as the result's; to close it would lock others out."""
+    out = tmp_path / "out"
+    out.mkdir()
+    out.chmod(0o755)
+    with pytest.raises(BadInput, match="open to others"), result_folder(out, "check", origin="file"):
+        pass
+    assert stat.S_IMODE(out.stat().st_mode) == 0o755
+
+
 @pytest.mark.root
 def test_a_result_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"

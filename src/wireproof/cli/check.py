@@ -230,7 +230,7 @@ def command(**options: Any) -> int:
             from wireproof.cli.dry_run import show
 
             return show(_wish(settings, options, place, Path("RUN"), fabric), place, settings, options)
-        with result_folder(settings.out.value, "check", resume=options["resume"]) as folder:
+        with result_folder(settings.out.value, "check", resume=options["resume"], origin=settings.out.origin) as folder:
             from wireproof.cli.resuming import remember
             from wireproof.cli.starting import install_for
 

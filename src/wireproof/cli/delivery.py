@@ -28,10 +28,11 @@ def say(text: str) -> None:
     click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
 
 
-def _private(out: Path) -> None:
+def _private(out: Path, *, change: bool) -> None:
     """Make the folder, or take one that is there and ours; either is for us alone. Raises ``BadInput`` for another's.
 
-    Whoever can write into it could put links there that our records would be written through.
+    Whoever can write into it could put links there that our records would be written through. ``change`` False: the
+    mode of a folder that is there stays (a file in the current folder has named it), and one that is open is refused.
     """
     try:
         out.mkdir(mode=0o700, parents=True)
@@ -43,13 +44,17 @@ def _private(out: Path) -> None:
             raise BadInput(
                 f"the folder {out} belongs to the user with the number {found.st_uid}: give another --out."
             ) from None
+        if found.st_mode & 0o077 and not change:
+            raise BadInput(
+                f"the folder {out} is open to others: give it with --out, or make it yours (chmod 700)."
+            ) from None
         if found.st_mode & 0o077:
             out.chmod(0o700)
             say(f"the folder {out} was open to others (mode {stat.S_IMODE(found.st_mode):04o}); now it is 0700")
 
 
 @contextlib.contextmanager
-def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Iterator[Path]:
+def result_folder(out: Path | None, verb: str, *, resume: bool = False, origin: str = "option") -> Iterator[Path]:
     """The folder of a verb that keeps several runs and a page: ``out``, or a new one in the working directory.
 
     It goes again if nothing was put in it. Raises ``BadInput`` when ``out`` holds something, unless ``resume``.
@@ -61,7 +66,7 @@ def result_folder(out: Path | None, verb: str, *, resume: bool = False) -> Itera
     try:
         if out.exists() and not resume and any(out.iterdir()):
             raise BadInput(f"the folder {out} is not empty: give another --out, or --resume to continue the run in it.")
-        _private(out)
+        _private(out, change=origin != "file")
     except NotADirectoryError as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except OSError as error:

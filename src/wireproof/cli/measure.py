@@ -49,7 +49,7 @@ def claimed_rate(place: Place) -> float | None:
 
 
 @contextlib.contextmanager
-def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
+def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
     """Where the records go: ``keep``, or a folder that goes with us."""
     from wireproof.cli.delivery import result_folder, say
 
@@ -61,7 +61,7 @@ def _folder(keep: Path | None, resume: bool) -> Iterator[Path]:
                 say("nothing is kept: give --out to keep what is measured.")
                 raise
         return
-    with result_folder(keep, "measure", resume=resume) as folder:
+    with result_folder(keep, "measure", resume=resume, origin=origin) as folder:
         yield folder
 
 
@@ -125,7 +125,7 @@ def command(pattern: str, **options: Any) -> int:
         say(line)
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
     keep = settings.out.value
-    with _folder(keep, options["resume"]) as folder:
+    with _folder(keep, options["resume"], settings.out.origin) as folder:
         wish = Wish(
             title=f"{pattern} over {transport}",
             points=numbered(points, seed=seed, repeats=settings.repeat.value),

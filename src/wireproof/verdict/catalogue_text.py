@@ -161,20 +161,23 @@ next: Make /proc/sys/kernel/random/boot_id readable.
 
 # direction-slow: One direction is slow
 means: One direction of a pair is slower than the other: ping-pong hides this, since it averages both.
-detected: Streams each way differ by more than direction_ratio, intervals apart.
+detected: The whole interval of one way below direction_ratio of the other's. Inconclusive when the intervals do not
+  say so, or when a host was disturbed.
 next: Measure each of the two hosts against a third to tell sender from receiver; then look at cable, port errors and
   rate limits.
 
 # node-direction-slow: One node sends or receives slowly
 means: All streams out of (or into) one node are slow, and all others are fine.
-detected: At least three nodes; every stream of that node and direction below peer_ratio of the others.
+detected: At least three nodes; every stream of that node and direction below peer_ratio of the others, with its
+  whole interval. Inconclusive when not, or when its hosts waited longer for a processor than the others.
 next: Look at that node's NIC, cable and switch port in the named direction: errors, speed, rate limits, pauses.
 
 ## limits
 
 # above-ceiling: Faster than the link can be
 means: The goodput is more than the claimed link can carry: the bytes took another way, or the claim is wrong.
-detected: Lower end of the interval above attainable goodput plus tolerance.
+detected: Lower end of the interval above attainable goodput plus tolerance. Inconclusive where the ports' own count
+  over the whole point does not exceed the limit: then the times are doubted, not the link.
 next: Check the path and the claimed rate (--link); compare the derivation of the limit with the negotiated rate and
   MTU.
 
@@ -187,6 +190,7 @@ next: Check the path; when your system is known to be quicker, override the floo
 # below-expectation: Slower than the link should be
 means: The path is proven, and the goodput is short of what the link can carry.
 detected: Upper end of the interval below min_efficiency x attainable, at sizes large enough to fill the link.
+  Inconclusive when a process waited for a processor for more than 5 % of the time.
 next: Look at MTU, PCIe slot, CPU frequency, NUMA placement, drops and pauses at both ends.
 
 # no-limit-known: No limit to judge by
@@ -225,7 +229,8 @@ next: Use more launches (--profile acceptance), pin ranks, and read the two-leve
 
 # oversubscribed: More ranks than processors
 means: Ranks wait for a processor; times include the scheduler's.
-detected: More ranks than processors on a machine, or involuntary switches or steal in many blocks.
+detected: More ranks than processors on a machine, involuntary switches or steal in many blocks, or a process that
+  waited for a processor for more than 5 % of the time.
 next: Use one rank per core, and no other load; in a lab more nodes than cores is a fact to live with.
 
 # far-core-state: The cores' distance changed

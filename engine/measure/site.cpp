@@ -21,9 +21,8 @@ bool tells_trouble(std::string_view name) {
   });
 }
 
-/// What the kernel's own TCP and UDP count: of a whole namespace, so it is told of the whole run
-/// only.
-bool is_of_the_kernel(std::string_view name) { return name.starts_with("ip/"); }
+/// Of which a share is taken: without it nobody knows whether few segments or many were sent again.
+bool is_a_whole(std::string_view name) { return name == "ip/Tcp/OutSegs"; }
 
 /// A driver's statistic that may be a whole port's bytes; those of queues and of packet sizes have
 /// a number in their names.
@@ -126,7 +125,6 @@ witness::Delta Site::between(const witness::Snapshot& before, const witness::Sna
   const std::uint64_t least = payload_bytes.value_or(0) / kBriefShare;
   for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
     const std::string_view name = reader_.counter_name(i);
-    if (is_of_the_kernel(name)) continue;
     const auto first = before.at(i);
     const auto second = after.at(i);
     if (!first || !second) {
@@ -134,7 +132,7 @@ witness::Delta Site::between(const witness::Snapshot& before, const witness::Sna
       continue;
     }
     const std::uint64_t moved = distance(*first, *second);
-    const bool explains = moved > 0 && (moved >= least || tells_trouble(name));
+    const bool explains = moved > 0 && (moved >= least || tells_trouble(name) || is_a_whole(name));
     if (explains || is_always_told(name, *second) || (all_bytes && tells_port_bytes(name)))
       told.changed.push_back({name, *first, *second});
   }
@@ -146,14 +144,7 @@ witness::Delta Site::point(std::optional<std::uint64_t> payload_bytes) const {
 }
 
 witness::Delta Site::run(std::optional<std::uint64_t> payload_bytes) const {
-  witness::Delta told = between(first_, end_, payload_bytes, !payload_bytes);
-  for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
-    const auto first = first_.at(i);
-    const auto second = end_.at(i);
-    if (is_of_the_kernel(reader_.counter_name(i)) && first && second && *first != *second)
-      told.changed.push_back({reader_.counter_name(i), *first, *second});
-  }
-  return told;
+  return between(first_, end_, payload_bytes, !payload_bytes);
 }
 
 std::vector<witness::Standing> Site::standing() const {

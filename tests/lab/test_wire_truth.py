@@ -57,7 +57,8 @@ def measured(lab: str, pattern: str, sizes: str, *options: str) -> Any:
     found = document(
         wireproof("measure", pattern, "--lab", lab, "--hosts", "n1,n2", "--sizes", sizes, "--json", *options)
     )
-    assert len(found["results"]) == len(sizes.split(",")), found["findings"]
+    # What a disturbance has spoilt is measured again: a size may be there twice, but none is missing.
+    assert len({one["message_bytes"] for one in found["results"]}) == len(sizes.split(",")), found["findings"]
     return found
 
 
@@ -87,7 +88,7 @@ def test_no_size_is_above_its_ceiling(wired: Any, rate: str, transport: str) -> 
 def test_small_messages_take_their_time_on_the_wire(wired: Any) -> None:
     """8 B of a ping-pong are one frame of 98 B on each of two lines; a token bucket lets them pass for nothing."""
     found = measured(wired("10mbit"), "pingpong", "8", "--transport", "tcp")
-    (result,) = found["results"]
+    result = min(found["results"], key=lambda one: one["value"])
     assert result["value"] >= 2 * (52 + 8 + 14 + 24) * 8 / 10e6 * 1e9
 
 
@@ -107,7 +108,7 @@ def test_planted_loss_is_found(wired: Any) -> None:
     found = measured(wired("100mbit", "--loss", "0.2%"), "stream", "256KiB,1MiB", "--transport", "tcp")
     again = [one for one in found["findings"] if one["code"] == "retransmits" and one["severity"] == "warning"]
     assert "n1" in {one["subject"] for one in again}, found["findings"]
-    assert any("TCP segments again" in one["message"] for one in again)
+    assert any("TCP segments were sent again" in one["message"] for one in again)
 
 
 @pytest.mark.engine

@@ -309,8 +309,7 @@ next: Check what was negotiated (ethtool, ibstat), or correct --link.
 
 # retransmits: Packets were sent again, dropped or paused
 means: The path lost or held packets during the measurement.
-detected: Retransmission, drop or pause counters of a port rose at a point, or RetransSegs of /proc/net/snmp over the
-  run: a warning above 0.1 % of the segments, else a note.
+detected: Retransmission, drop or pause counters of a port rose, or RetransSegs of /proc/net/snmp.
 next: Look at cable, flow control (PFC), buffers and MTU along the path.
 
 # wire-late: The lab's own wire fell behind

@@ -11,7 +11,6 @@ from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.resent import resent_issues
 
 __all__ = ["run_issues"]
 
@@ -26,7 +25,7 @@ def run_issues(ctx: Context) -> list[Issue]:
     """All issues that do not belong to one point."""
     return [
         *_cut_short(ctx), *_errors(ctx), *_transport(ctx), *_libraries(ctx), *_nics(ctx), *_crowding(ctx), *_claim(ctx),
-        *_namespaces(ctx), *_places(ctx), *resent_issues(ctx),
+        *_namespaces(ctx), *_places(ctx),
     ]  # fmt: skip
 
 

@@ -198,6 +198,8 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(monkeypatch:
     monkeypatch.setattr(asking, "_HAVE_IT", set())
     with pytest.raises(BadInput, match="no host has the NIC ib0: n1 has eth0, ib1, mlx5_0"):
         asking.absent(_place("ib0"), (0, 1))
+    with pytest.raises(BadInput, match="no host has the NIC"):
+        asking.check_nics(_place("ib0"))
     for nic in ("eth0", "mlx5_0:1", "mlx5_0"):
         assert asking.absent(_place(nic), (0, 1)) == {}
 

@@ -11,7 +11,7 @@ from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["absent", "nobody", "unfit"]
+__all__ = ["absent", "check_nics", "nobody", "unfit"]
 
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
@@ -44,6 +44,12 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
         why |= _without_nic(place, ranks, set(why))
     return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+
+
+def check_nics(place: Place) -> None:
+    """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or started."""
+    if place.hosts and place.lab is None and (place.allocation is None or place.reached_by_agent):
+        _without_nic(place, tuple(range(len(place.hosts))), set())
 
 
 def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:

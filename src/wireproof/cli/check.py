@@ -215,6 +215,7 @@ def command(**options: Any) -> int:
     the bytes use that link, and which node, port or link is slow?
     Without: what works on this machine alone; no wire can be proven then (exit status 3).
     """
+    from wireproof.cli.absent import check_nics
     from wireproof.cli.delivery import deliver, result_folder, say
 
     if options["prolog"]:
@@ -230,6 +231,8 @@ def command(**options: Any) -> int:
             from wireproof.cli.dry_run import show
 
             return show(_wish(settings, options, place, Path("RUN"), fabric), place, settings, options)
+        if settings.transport.value not in ("null", "model"):
+            check_nics(place)
         with result_folder(settings.out.value, "check", resume=options["resume"], origin=settings.out.origin) as folder:
             from wireproof.cli.resuming import remember
             from wireproof.cli.starting import install_for

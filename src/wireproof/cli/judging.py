@@ -84,15 +84,17 @@ def _opened(name: str) -> BinaryIO:
 
 def _contents(name: str) -> bytes:
     """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too large for a log."""
+    told = 0
     try:
         if name == "-":
             data = sys.stdin.buffer.read(_LARGEST + 1)
         else:
             with _opened(name) as file:
-                data = file.read(_LARGEST + 1)
+                told = os.fstat(file.fileno()).st_size
+                data = file.read(_LARGEST + 1) if told <= _LARGEST else b""
     except OSError as error:
         raise BadInput(f"{name}: {error.strerror or error}.") from error
-    if len(data) > _LARGEST:
+    if max(told, len(data)) > _LARGEST:
         raise BadInput(
             f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results: cut out the part that holds them."
         )

@@ -252,6 +252,8 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     few = (proof.expected or 0) < _CONTROL_BYTES
     # Of short messages most is headers, and how large these are is not known: half of them may look like all.
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
+    if proof.proof == "wrong-path" and size < _HEADERS_RULE and largest.proof == "off-wire":
+        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
     gone = largest.proof in ("off-wire", "wrong-path")
     if proof.proof == "on-wire" and ((few and gone) or (headers and (gone or largest.proof == "mixed"))):
         return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")

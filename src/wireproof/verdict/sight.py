@@ -182,6 +182,8 @@ class _Look:
         if turned and seen < _ELSEWHERE * need:
             return "inside"
         kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
+        if kind == "wrong-path" and sum(self.others.values()) > self.due.most:
+            return "background"  # more than this payload: whose it was cannot be told
         if kind not in ("off-wire", "partly"):
             return kind
         return "dark" if self._dark() else "background" if self._masked() else kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -41,7 +42,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(tree: Path, *, settle_ms: int | None = None, **moved: float) -> list[Frame]:
+def run(tree: Path, *, settle_ms: int | None = None, **moved: int) -> list[Frame]:
     names = ("port_xmit_data", "tx_byte"), ("port_rcv_data", "rx_byte")
     counters = [
         ModelCounter(rank=rank, path=PORT + name, **{unit: 0.25}, **moved)  # type: ignore[arg-type]
@@ -65,7 +66,10 @@ def run(tree: Path, *, settle_ms: int | None = None, **moved: float) -> list[Fra
     return [decode_frame(line) for line in done.stdout.splitlines()]
 
 
-def _of(kind: type[Frame], frames: list[Frame]) -> list[Frame]:
+F = TypeVar("F", Host, PointRecord, Total)
+
+
+def _of(kind: type[F], frames: list[Frame]) -> list[F]:
     return [frame for frame in frames if isinstance(frame, kind)]
 
 
@@ -91,7 +95,7 @@ def test_a_point_has_its_witness_and_its_quiet_windows(tree: Path) -> None:
 
 
 def test_other_traffic_is_in_the_quiet_windows(tree: Path) -> None:
-    (point,) = _of(PointRecord, run(tree, per_second=1e9))
+    (point,) = _of(PointRecord, run(tree, per_second=1_000_000_000))
     quiet = point.witness[0].quiet
     assert quiet is not None
     assert quiet.counters[NAME + "port_xmit_data"] > 0

@@ -13,6 +13,7 @@ from secrets import token_hex
 
 import msgspec
 
+from wireproof.analysis.totals import joined_totals
 from wireproof.cli.absent import absent, nobody, unfit
 from wireproof.cli.campaign import GOES_ON, MOST_ATTEMPTS, Carried, attempt_folder, carry_out
 from wireproof.cli.delivery import say
@@ -224,7 +225,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
         hosts=[hosts[rank] for rank in sorted(hosts)],
         points=[point for run in runs for point in run.points],
         idle=[idle[rank] for rank in sorted(idle)],
-        totals=[total for run in runs for total in run.totals],
+        totals=joined_totals(total for run in runs for total in run.totals),
         facts=[fact for run in runs for fact in run.facts],
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
         errors=errors,

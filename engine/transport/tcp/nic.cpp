@@ -22,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kProbeMs = 3'000;  // an answer from the same network takes a millisecond
+
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -251,8 +253,20 @@ std::string obstacle(const Way& way, const Address& remote) {
   // Two interfaces of one network: the sockets are bound to theirs, where that is allowed.
   const Socket probe(
       ::socket(remote.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (is_on_link(way, remote) && bind_to_interface(probe, way.interface)) return "";
-  return "the route to " + where + " leaves by " + interface + ", not by " + from;
+  if (!is_on_link(way, remote) || !bind_to_interface(probe, way.interface))
+    return "the route to " + where + " leaves by " + interface + ", not by " + from;
+  try {
+    connect_to(remote, with_port(way.address, 0), deadline_in_ms(kProbeMs), way.interface);
+  } catch (const Failure& failure) {
+    return "sockets bound to " + from + " have no answer from " + where + " (" + failure.what() +
+           "): what it sends back enters " + interface + ", which is of the same network";
+  }
+  return "";
+}
+
+std::string binding_for(const Way& way, const Address& remote) {
+  if (way.interface.empty() || is_own(remote)) return "";
+  return route_of(way.address, remote) == way.interface ? "" : way.interface;
 }
 
 }  // namespace wireproof::tcp

@@ -27,7 +27,9 @@ std::string interface_with(const std::string& nic, const Address& address);
 bool is_own(const Address& address);
 /// Makes the kernel send by this interface only. False where that is not allowed.
 bool bind_to_interface(const Socket& socket, const std::string& interface);
-/// Why `way` does not lead to `remote`, in words; "" when it does. Sends nothing.
+/// Why `way` does not lead to `remote` (where somebody listens), in words; "" when it does.
 std::string obstacle(const Way& way, const Address& remote);
+/// The interface to bind a socket to so that it leads to `remote`; "" where the routes do it.
+std::string binding_for(const Way& way, const Address& remote);
 
 }  // namespace wireproof::tcp

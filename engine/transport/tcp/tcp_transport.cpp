@@ -174,8 +174,8 @@ class TcpTransport final : public Transport {
   Socket connect_one(int target, Purpose purpose, tcp::Deadline deadline) const {
     const Address remote =
         tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), way_.address);
-    const std::string interface = tcp::is_own(remote) ? "" : way_.interface;
-    Socket socket = tcp::connect_to(remote, way_.address, deadline, interface);
+    Socket socket =
+        tcp::connect_to(remote, way_.address, deadline, tcp::binding_for(way_, remote));
     tcp::introduce(socket,
                    {.purpose = purpose,
                     .from = group_.rank(),
@@ -201,8 +201,8 @@ class TcpTransport final : public Transport {
       if (!guest)
         throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
       // What goes back to the peer leaves by the claimed NIC too, whatever the routes say.
-      if (!way_.interface.empty() && !tcp::is_own(guest->socket.remote()))
-        tcp::bind_to_interface(guest->socket, way_.interface);
+      const std::string interface = tcp::binding_for(way_, guest->socket.remote());
+      if (!interface.empty()) tcp::bind_to_interface(guest->socket, interface);
       early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},
                                      std::move(guest->socket));
     }

@@ -68,7 +68,7 @@ def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
 @click.command("measure")
 @click.argument("pattern", metavar="PATTERN", type=click.Choice(PATTERNS))
 @click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
-@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB, or 16 ms of the link); default 64.")
+@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.")
 @click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p|hpcc", help="whose loop and formula gives the number.")
 @click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get, accumulate: flush each or each "
               "window; persistent, partitioned, threads: there and back, or one way.")  # fmt: skip

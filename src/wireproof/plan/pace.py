@@ -18,7 +18,7 @@ __all__ = ["affordable", "formula_messages", "paced", "with_time"]
 
 _FILLING = 65_536  # the least that must fill a link
 _LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
-_IN_FLIGHT_MS = 16.0
+_IN_FLIGHT_MS = 32.0
 _LEAST_IN_FLIGHT = 65_536
 _WINDOWS = 5.0  # budget in windows: twice of it may pass to reach six, after the first two that warm up
 _SLOWER = 3.0  # than the claimed rate: so much is waited for

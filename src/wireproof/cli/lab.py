@@ -34,6 +34,7 @@ def _wire_lines(status: LabStatus) -> list[str]:
     if wire is None:
         return [*lines, "  wire: DEAD, no node reaches another"]
     lines[0] += f"; {wire.frames} frames, {wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
+    lines[0] += "" if wire.first else "; it has no right to run before ordinary processes"
     behind = fallen_behind(None, wire)
     return [*lines, f"  NOTE: {behind}"] if behind else lines
 

@@ -58,5 +58,5 @@ def slower(run: Run, factor: float) -> Run:
             e = pair.estimate
             estimate = set_(e, median_ns=e.median_ns * factor, low_ns=e.low_ns * factor, high_ns=e.high_ns * factor)
             pairs.append(set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=estimate))
-        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * max(1.0, factor)))
+        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor))
     return set_(run, points=points)

@@ -212,7 +212,7 @@ def _point(
     a, b = pair
     true = operation_ns(world, pattern, size, a, b)
     halves = 2 if pattern == "pingpong" else 1
-    blocks, per_block = 20, 8
+    blocks, per_block = 40, 4
     batch = max(1, round(200_000 / true / halves))
     noise = np.abs(rng.normal(0, world.noise, blocks * per_block)) + 1.0
     stalls = rng.random(blocks * per_block) < 0.02

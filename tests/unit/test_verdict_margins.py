@@ -215,7 +215,7 @@ def test_an_undisturbed_shortfall_fails() -> None:
 
 
 @pytest.mark.parametrize("factor", [0.4, 2.0])
-@pytest.mark.parametrize("badly", [{"half_width": 1.0}, {"effective_blocks": 4.0}, {"blocks": 3}])
+@pytest.mark.parametrize("badly", [{"half_width": 1.0}, {"effective_blocks": 4.0, "half_width": 0.05}, {"blocks": 3}])
 def test_a_number_from_too_few_samples_neither_fails_nor_passes(factor: float, badly: dict[str, float]) -> None:
     for share in (factor, 1.0):
         run = slower(run_of(STREAM), share)

@@ -16,7 +16,7 @@ from wireproof.model.run import Run
 __all__ = ["Readings", "growth", "readings", "timing", "traffic"]
 
 Readings = dict[str, list[tuple[PointRecord, WitnessReading]]]
-_RDMA = ("rocev2", "infiniband", "omnipath", "truescale")
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
 _LEAST_PAYLOAD = 1 << 20

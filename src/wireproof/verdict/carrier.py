@@ -20,7 +20,7 @@ from wireproof.verdict.sight import Sighting
 
 __all__ = ["carrier_issues", "carrier_of", "observed_link"]
 
-_RDMA = ("rocev2", "infiniband", "omnipath", "truescale")
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
 _SHARE = 0.9
 _MOST_OTHER = 0.5
 
@@ -67,10 +67,10 @@ def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None
         for nic, host in ends
         if nic is not None and host is not None
     ]
-    known = [link for link in links if link is not None and link.rate_bits_per_s]
+    known = [link for link in links if link is not None and link.line_rate]
     if not known or len(known) < len(ends):
         return None
-    return min(known, key=lambda link: link.rate_bits_per_s or 0.0)
+    return min(known, key=lambda link: link.line_rate or 0.0)
 
 
 def _usual(nic: Nic) -> Carrier:

@@ -14,6 +14,7 @@ from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.record import Adapter, Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
 from wireproof.physics import Table, default_table, is_shaped
+from wireproof.physics.framing import possible_mtu
 
 __all__ = ["Context", "context", "identities", "with_link"]
 
@@ -157,5 +158,5 @@ def _with_mtu(found: Context, link: LinkClaim) -> LinkClaim:
     if link.mtu is not None or link.protocol not in ("tcp", "rocev2"):
         return link
     nics = [found.claimed_nic(rank) for rank in found.claims]
-    sizes = [nic.mtu for nic in nics if nic is not None and nic.mtu]
+    sizes = [nic.mtu for nic in nics if nic is not None and nic.mtu and possible_mtu(nic.mtu)]
     return msgspec.structs.replace(link, mtu=min(sizes)) if sizes and len(sizes) == len(nics) else link

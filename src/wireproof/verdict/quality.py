@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _BUSY_BLOCKS = 0.5
+_ALL_CLOSE = 0.01
 _STILL_DECIDES = 0.5  # a half-width up to this decides when it is clear of every threshold
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
@@ -56,8 +57,12 @@ def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Is
 
 
 def enough_samples(time: Estimate) -> bool:
-    """Fewer independent samples have no 95 % interval: their number proves nothing."""
-    return min(time.blocks, time.effective_blocks) >= MIN_SAMPLES
+    """Fewer independent samples have no 95 % interval: their number proves nothing.
+
+    Samples that depend on each other and all lie within a hundredth say enough all the same.
+    """
+    close = time.half_width <= _ALL_CLOSE
+    return time.blocks >= MIN_SAMPLES and (time.effective_blocks >= MIN_SAMPLES or close)
 
 
 def decides(time: Estimate) -> bool:

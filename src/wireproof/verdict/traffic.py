@@ -247,7 +247,7 @@ class _Judged:
         if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
             text = f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
             found.append(reason("traffic-one-end", text, severity="note"))
-        line = self.claim.link.rate_bits_per_s if self.claim.link else None
+        line = self.claim.link.line_rate if self.claim.link else None
         if line and self.claimed.peak > 1.05 * line / 8:
             text = (
                 f"{', '.join(self.claimed.names)} carried {amount(self.claimed.peak)}/s at its peak, above the"

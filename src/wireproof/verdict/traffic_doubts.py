@@ -87,8 +87,8 @@ class Doubts:
         if self.claim.link is not None:
             return self.claim.link
         links = [link_of_port(nic, "rdma" if nic.kind == "infiniband" else "kernel") for nic in self._nics()]
-        known = [link for link in links if link is not None and link.rate_bits_per_s]
-        return min(known, key=lambda link: link.rate_bits_per_s or 0.0) if known and len(known) == len(links) else None
+        known = [link for link in links if link is not None and link.line_rate]
+        return min(known, key=lambda link: link.line_rate or 0.0) if known and len(known) == len(links) else None
 
     def _numbers(self) -> Reason | None:
         """A number that no wire of this kind can give did not come over it, whatever crossed the port meanwhile."""

@@ -30,6 +30,7 @@ std::string format_mac(const unsigned char* bytes, std::size_t length) {
   return text;
 }
 
+/// An index or another small number.
 int to_index(const void* data, std::size_t size) {
   std::int32_t index = 0;
   if (size >= sizeof index) std::memcpy(&index, data, sizeof index);
@@ -51,43 +52,53 @@ std::string kind_in(const rtattr* info) {
   return "";
 }
 
+std::string to_operstate(const void* data, std::size_t size) {
+  const unsigned state = size >= 1 ? *static_cast<const unsigned char*>(data) : 0;
+  return state < kOperstates.size() ? kOperstates[state] : "";
+}
+
+/// What it stands on and is a member of; whether `attribute` was of that kind.
+bool apply_stack(KernelLink& link, const rtattr* attribute) {
+  const void* data = RTA_DATA(attribute);
+  const std::size_t size = RTA_PAYLOAD(attribute);
+  switch (attribute->rta_type) {
+    case IFLA_LINK:
+      link.lower = to_index(data, size);
+      return true;
+    case IFLA_MASTER:
+      link.master = to_index(data, size);
+      return true;
+    case IFLA_LINK_NETNSID:
+      link.lower_elsewhere = true;
+      return true;
+    case IFLA_LINKINFO:
+      link.kind = kind_in(attribute);
+      return true;
+    default:
+      return false;
+  }
+}
+
 void apply(KernelLink& link, const rtattr* attribute) {
+  if (apply_stack(link, attribute)) return;
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
   switch (attribute->rta_type) {
     case IFLA_IFNAME:
       link.name = to_text(data, size);
       break;
-    case IFLA_LINK:
-      link.lower = to_index(data, size);
-      break;
-    case IFLA_MASTER:
-      link.master = to_index(data, size);
-      break;
-    case IFLA_LINK_NETNSID:
-      link.lower_elsewhere = true;
-      break;
-    case IFLA_LINKINFO:
-      link.kind = kind_in(attribute);
-      break;
     case IFLA_ADDRESS:
       link.mac = format_mac(static_cast<const unsigned char*>(data), size);
       break;
     case IFLA_MTU:
-      if (size >= sizeof(std::uint32_t)) {
-        std::uint32_t mtu = 0;
-        std::memcpy(&mtu, data, sizeof mtu);
-        link.mtu = static_cast<int>(mtu);
-      }
+      if (size >= sizeof(std::uint32_t)) link.mtu = to_index(data, size);
       break;
     case IFLA_CARRIER:
       if (size >= 1) link.carrier = *static_cast<const unsigned char*>(data) != 0;
       break;
-    case IFLA_OPERSTATE: {
-      const unsigned state = size >= 1 ? *static_cast<const unsigned char*>(data) : 0;
-      link.operstate = state < kOperstates.size() ? kOperstates[state] : "";
+    case IFLA_OPERSTATE:
+      link.operstate = to_operstate(data, size);
       break;
-    }
     case IFLA_STATS64:
       link.statistic_count = std::min(size / sizeof(std::uint64_t), link.statistics.size());
       std::memcpy(link.statistics.data(), data, link.statistic_count * sizeof(std::uint64_t));

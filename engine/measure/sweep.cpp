@@ -65,34 +65,6 @@ ExitStatus Sweep::run() {
   return failed_ == 0 ? ExitStatus::ok : ExitStatus::point_failed;
 }
 
-/// What a plan cannot know by itself: how many ranks came, and what the transport can do.
-void Sweep::check_plan() const {
-  const int size = group_.size();
-  for (const Point& point : plan_.points) {
-    const std::string name = "point " + std::to_string(point.id);
-    if (point.highest_rank >= size) {
-      throw bad_plan("plan line " + std::to_string(point.line) + ": " + name + " names rank " +
-                     std::to_string(point.highest_rank) + " and only " + std::to_string(size) +
-                     " rank(s) were started; start more or change " +
-                     (is_group(point.pattern) ? "members=" : "pairs="));
-    }
-    if (is_group(point.pattern) && !transport_.has_groups()) {
-      throw bad_plan("plan line " + std::to_string(point.line) +
-                     ": pattern=" + std::string(name_of(point.pattern)) +
-                     " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
-                     " measures pairs only; use kind=mpi, or a pattern of pairs");
-    }
-    const bool beyond = is_remote(point.pattern) || is_two_sided_variant(point.pattern);
-    if (beyond && !transport_.one_sided()) {
-      const bool remote = is_remote(point.pattern);
-      throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
-                     (remote
-                          ? "remote access (put, get, accumulate, fetch_and_op, compare_and_swap)"
-                          : std::string(name_of(point.pattern))));
-    }
-  }
-}
-
 void Sweep::emit(std::string frame) {
   if (leads()) sink_.write(std::move(frame));
 }
@@ -211,6 +183,7 @@ void Sweep::run_point(const Point& point) {
   group_.barrier();
   readings_.after_point(records.payload_bytes);
   parts.elapsed_ns = monotonic_ns() - start_ns;
+  watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);  // it was in time; this is ours
   readings_.learn_to_settle(records.payload_bytes);
   if (readings_.has_windows()) group_.barrier();  // nobody tells while others still watch
   const std::string witnesses = witnesses_of(point, records.payload_bytes);

@@ -1,0 +1,35 @@
+// What a run asks of its plan before anything is measured.
+#include "measure/sweep.hpp"
+#include "plan/pattern_kind.hpp"
+
+namespace wireproof {
+
+/// What a plan cannot know by itself: how many ranks came, and what the transport can do.
+void Sweep::check_plan() const {
+  const int size = group_.size();
+  for (const Point& point : plan_.points) {
+    const std::string name = "point " + std::to_string(point.id);
+    if (point.highest_rank >= size) {
+      throw bad_plan("plan line " + std::to_string(point.line) + ": " + name + " names rank " +
+                     std::to_string(point.highest_rank) + " and only " + std::to_string(size) +
+                     " rank(s) were started; start more or change " +
+                     (is_group(point.pattern) ? "members=" : "pairs="));
+    }
+    if (is_group(point.pattern) && !transport_.has_groups()) {
+      throw bad_plan("plan line " + std::to_string(point.line) +
+                     ": pattern=" + std::string(name_of(point.pattern)) +
+                     " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
+                     " measures pairs only; use kind=mpi, or a pattern of pairs");
+    }
+    const bool beyond = is_remote(point.pattern) || is_two_sided_variant(point.pattern);
+    if (beyond && !transport_.one_sided()) {
+      const bool remote = is_remote(point.pattern);
+      throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
+                     (remote
+                          ? "remote access (put, get, accumulate, fetch_and_op, compare_and_swap)"
+                          : std::string(name_of(point.pattern))));
+    }
+  }
+}
+
+}  // namespace wireproof

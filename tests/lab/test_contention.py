@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import subprocess
 import sys
@@ -74,6 +75,14 @@ def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> No
         )
     culprits = {one["subject"].split()[0] for one in found["findings"] if one["severity"] == "fail"}
     assert culprits == set(), [one["message"] for one in found["findings"] if one["severity"] == "fail"]
+
+
+def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> None:
+    """Both failed. Each is the other's other traffic."""
+    lab = build(2)
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        for found in both.map(lambda _: streams(lab, "--repeat", "3"), range(2)):
+            assert not failed(found) & {"direction-slow", "node-direction-slow", "below-expectation"}, found["findings"]
 
 
 @pytest.mark.mpi

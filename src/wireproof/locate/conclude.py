@@ -132,7 +132,8 @@ def _pair_or_end(metric: Metric, finding: Finding, ends: Mapping[tuple[str, Dire
     """The pair, unless one of its ends is as slow with others now: it was fast with them in the screen, before."""
     a, b = finding.node, finding.partners[0].name
     told = 0
-    for node, way, other in ((a, "tx", b), (b, "rx", a)) if metric == "goodput" else ():
+    both: tuple[tuple[str, Direction, str], ...] = ((a, "tx", b), (b, "rx", a))
+    for node, way, other in both if metric == "goodput" else ():
         end = ends.get((node, way))
         others = [one.slowness for one in end.partners if one.name != other] if end else []
         told += bool(others)

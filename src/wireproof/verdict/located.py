@@ -88,7 +88,9 @@ def _without_shared(findings: Sequence[Finding], located: Sequence[Located], fab
             ways[finding.subject] = [_ends(finding.subject)]
         elif finding.code == "node-direction-slow":
             streams = finding.evidence.get("streams")
-            ways[finding.subject] = [_ends(line.partition(":")[0]) for line in streams or [] if isinstance(line, str)]
+            ways[finding.subject] = (
+                [_ends(line.partition(":")[0]) for line in streams] if isinstance(streams, list) else []
+            )
     routes = [route for own in ways.values() for route in own if all(route)]
     shared = {route for route, tier in zip(routes, by_design(routes, located, fabric), strict=True) if tier}
     return [

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.finding import PairVerdict
+from wireproof.model.finding import PairVerdict, Severity
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue, rate
+from wireproof.verdict.issue import Evidence, Issue, rate
 from wireproof.verdict.proof import Witnessed
 
 __all__ = ["Others", "explains"]
@@ -134,10 +134,10 @@ class Others:
                 f"{place[0]}: {nic} {verb} {rate(typical)} that wireproof did not send (at {len(points)} points):"
                 " another job, or another check, uses the port"
             )
-            evidence = {"node": place[0], "nic": nic, "direction": place[1], "bytes_per_s": typical}
-            severity = "inconclusive" if place in self.excused else "warning"
+            evidence: Evidence = {"node": place[0], "nic": nic, "direction": place[1], "bytes_per_s": typical}
+            severity: Severity = "inconclusive" if place in self.excused else "warning"
             subject = f"{place[0]} {place[1]}"
-            found.append(Issue("other-traffic", severity, subject, text, dict(evidence), points[0], typical))
+            found.append(Issue("other-traffic", severity, subject, text, evidence, points[0], typical))
         return found
 
 

@@ -56,10 +56,10 @@ struct Exchange {
     end.post_receives();
     end.post_receives();
     link.recv_ack();
-    const Ticks empty = clock.now();
+    *stamps = clock.now();
     end.post_sends();
     end.advance(segment.lead_in);
-    *stamps = first_edge(segment, empty, clock.now());
+    if (segment.lead_in != 0) *stamps = clock.now();  // else nothing was under way before
     for (Ticks* const last = stamps + segment.batches; stamps != last;) {
       end.advance(segment.granules);
       *++stamps = clock.now();
@@ -72,11 +72,11 @@ struct Exchange {
     End end{link, b, s.bytes, half(s), segment.total(), segment.total()};
     end.post_receives();
     end.post_receives();
-    const Ticks empty = clock.now();
+    Ticks start = clock.now();
     link.send_ack();
     end.post_sends();
     end.advance(segment.lead_in);
-    const Ticks start = first_edge(segment, empty, clock.now());
+    if (segment.lead_in != 0) start = clock.now();
     end.advance(segment.timed());
     const Ticks stop = clock.now();
     end.advance(segment.trail);

@@ -79,6 +79,14 @@ def _missing_slurm() -> str | None:
     return _missing_root() or _missing_netns()
 
 
+def _missing_vm() -> str | None:
+    from tests.vm.kernel import missing
+
+    if os.uname().machine != "x86_64":
+        return f"the virtual machines are x86-64, and this is {os.uname().machine}"
+    return missing()
+
+
 _MISSING: dict[str, Callable[[], str | None]] = {
     "engine": functools.cache(_missing_engine),
     "mpi": functools.cache(_missing_mpi),
@@ -89,6 +97,7 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "debian_mpich": functools.cache(lambda: _missing_program("mpiexec.mpich", "mpich")),
     "browser": functools.cache(_missing_browser),
     "slurm": functools.cache(_missing_slurm),
+    "vm": functools.cache(_missing_vm),
 }
 
 

@@ -129,6 +129,14 @@ def test_a_virtual_interface_states_no_rate(driver: str, speed: int | None) -> N
     assert link_of_port(ethernet(speed, "", kind="virtual", link_kind="veth", pci=""), "kernel") is None
 
 
+@pytest.mark.parametrize("software", ["rdma_rxe", "siw"])
+@pytest.mark.parametrize("carrier", ["any", "kernel", "rdma"])
+def test_the_rate_that_software_rdma_guesses_states_nothing(software: str, carrier: Carrier) -> None:
+    """linux 6.1 rdma_rxe prints 2.5 Gb/s of an interface that states no speed."""
+    guess = Rdma(device="rxe0", port=1, rate="2.5 Gb/sec (1X SDR)", link_layer="Ethernet", driver=software)
+    assert link_of_port(msgspec.structs.replace(ethernet(None, "ixgbe"), rdma=guess), carrier) is None
+
+
 @pytest.mark.parametrize("speed", [None, -1, 0, 10**9])
 def test_an_unknown_speed_states_no_rate(speed: int | None) -> None:
     assert link_of_port(ethernet(speed), "kernel") is None

@@ -184,6 +184,14 @@ def test_speeds() -> None:
     assert speed_of(Nic(name="x")) is None
 
 
+@pytest.mark.parametrize("driver", ["rdma_rxe", "siw"])
+def test_the_rate_that_software_rdma_guesses_is_no_port_s_speed(driver: str) -> None:
+    """linux 6.1 rdma_rxe says 2.5 Gb/s of an interface without a speed, and of one at 1 Gb/s."""
+    rxe = Rdma(device="rxe0", port=1, link_layer="Ethernet", rate="2.5 Gb/sec (1X SDR)", driver=driver)
+    assert speed_of(Nic(name="eth0", driver="virtio_net", rdma=rxe)) is None
+    assert speed_of(Nic(name="eth0", driver="igb", speed_mbps=1000, rdma=rxe)) == 1e9
+
+
 def test_hosts_that_the_output_names() -> None:
     nic = Nic(name="hsn0", address=["10.20.1.1"])
     seen = [Watched(host="n1", about=WatchStart(schema=1, hostname="n1.site", interval_ms=100, nics=[nic]))]

@@ -20,7 +20,7 @@ _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 def speed_of(nic: Nic) -> float | None:
     """Line rate that the NIC itself states, bits/s: the RDMA port's text, else the interface's speed."""
-    found = _RATE.match(nic.rdma.rate) if nic.rdma else None
+    found = _RATE.match(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if found and float(found.group(1)) > 0:
         return float(found.group(1)) * 1e9
     return nic.speed_mbps * 1e6 if nic.speed_mbps else None

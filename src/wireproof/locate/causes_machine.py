@@ -67,7 +67,7 @@ def _nic(found: Properties, nic: Nic, files: Mapping[str, str], commands: Mappin
     device = f"/sys/class/infiniband/{nic.rdma.device}" if nic.rdma else net
     _put(found, "driver", nic.driver)
     _put(found, "mtu", float(nic.mtu) if nic.mtu else _number(files.get(f"{net}/mtu", "")))
-    rate = _number(nic.rdma.rate) if nic.rdma else None
+    rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     speed = float(nic.speed_mbps) if nic.speed_mbps and nic.speed_mbps > 0 else _number(files.get(f"{net}/speed", ""))
     _put(found, "speed", rate * 1e9 if rate else speed * 1e6 if speed else None)
     shown = commands.get(f"ethtool {nic.name}", "")

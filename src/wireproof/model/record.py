@@ -80,6 +80,14 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""
     driver: str = ""
 
+    @property
+    def in_software(self) -> bool:
+        """Made by the kernel of an interface (soft-RoCE, soft-iWARP): ``rate`` is a guess from the interface's speed.
+
+        Seen with linux 6.1 rdma_rxe: 2.5 Gb/s of an interface that states no speed, and of one at 1 Gb/s too.
+        """
+        return self.driver in ("rdma_rxe", "rxe", "siw")
+
 
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are functions of one adapter.

@@ -158,7 +158,7 @@ def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | Non
     """(kind, bits/s, the port's words): of the RDMA port where there is one, else of the interface."""
     if _fabric(nic):
         return _of_fabric(nic, protocol)
-    words = nic.rdma.rate.strip() if nic.rdma is not None else ""
+    words = nic.rdma.rate.strip() if nic.rdma is not None and not nic.rdma.in_software else ""
     if protocol == "efa":
         return _of_efa(words)
     rate = float(nic.speed_mbps) * 1e6 if nic.speed_mbps and 0 < nic.speed_mbps <= _MOST_GBPS * 1e3 else None

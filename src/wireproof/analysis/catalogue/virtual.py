@@ -59,9 +59,12 @@ SOFT_RDMA = Family(
     drivers=("rdma_rxe", "rxe", "siw"),
     rows=(),
     source="linux drivers/infiniband/sw/rxe/rxe_net.c rxe_send (an IP packet of the interface below), "
-    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); rxe's hw_counters hold packets and events, "
-    "and on the newest kernels sent_bytes and port_xmit_data (rxe_mad.c), which are not needed",
-    note="Its bytes are the interface's own, which then shows RDMA and TCP as one.",
+    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); measured with linux 6.1 rdma_rxe: 100 writes of 64 KiB moved "
+    "the interface by 7.27 MB and 1775 packets, hw_counters/sent_pkts by 1750 (150 of them sent again) and no byte "
+    "counter of rxe's, which has none; the newest kernels add sent_bytes and port_xmit_data (rxe_mad.c), not needed",
+    note="Its bytes are the interface's own, which then shows RDMA and TCP as one. What rxe sends within one machine "
+    "moves its packet counters and no interface, the loopback's neither (measured). The rate that it prints is a guess "
+    "from the interface's speed: 2.5 Gb/s where that is unknown.",
 )
 
 VIRTUAL = (

@@ -52,6 +52,7 @@ class Machine:
     _files: dict[str, tuple[Port, File]] = field(default_factory=dict)
     _base: dict[str, int] = field(default_factory=dict)
     _ramps: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
+    _visible: list[str] = field(default_factory=list)
     _phase: float = 0.0
 
     def __post_init__(self) -> None:
@@ -63,6 +64,8 @@ class Machine:
                 self._files[name] = port, file
                 self._base[name] = self._begin(file, rng)
                 self._ramps[name] = []
+                if not any(name.startswith(beginning) for beginning in self.hidden):
+                    self._visible.append(name)
 
     def _begin(self, file: File, rng: random.Random) -> int:
         top = 1 << file.width
@@ -76,10 +79,7 @@ class Machine:
 
     def names(self) -> Iterable[str]:
         """Of all files that can be read."""
-        return (name for name in self._files if not self._gone(name))
-
-    def _gone(self, name: str) -> bool:
-        return any(name.startswith(beginning) for beginning in self.hidden)
+        return self._visible
 
     def add(self, flow: Flow) -> None:
         """Let a flow move the files that count it."""
@@ -93,11 +93,14 @@ class Machine:
 
     def value(self, name: str, t_s: float) -> int:
         """What a reader of the file sees at that time."""
+        ramps = self._ramps[name]
+        if not ramps:
+            return self._base[name]
         file = self._files[name][1]
         age = max(file.age_ms / 1e3, self.age_s)
         if age > 0:
             t_s = ((t_s + self._phase * age) // age - self._phase) * age
-        raw = self._base[name] + round(sum(_so_far(ramp, t_s) for ramp in self._ramps[name]))
+        raw = self._base[name] + round(sum([_so_far(ramp, t_s) for ramp in ramps]))
         top = 1 << file.width
         if file.pegs:
             return min(raw, top - 1)

@@ -173,7 +173,7 @@ class _Look:
         elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
         quiet = max(self.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
         if seen < quiet * need and elsewhere >= self.criteria.on_wire_min and elsewhere > self.loop / need:
-            return "wrong-path"
+            return self._by_another()
         if here.quality == "wrapped" or self._may_have_wrapped(seen):
             return "wrapped"
         if not here.complete:
@@ -182,11 +182,13 @@ class _Look:
         if turned and seen < _ELSEWHERE * need:
             return "inside"
         kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
-        if kind == "wrong-path" and sum(self.others.values()) > self.due.most:
-            return "background"  # more than this payload: whose it was cannot be told
         if kind not in ("off-wire", "partly"):
-            return kind
+            return self._by_another() if kind == "wrong-path" else kind
         return "dark" if self._dark() else "background" if self._masked() else kind
+
+    def _by_another(self) -> str:
+        """Other ports carried it, unless they carried more than this payload: then whose it was cannot be told."""
+        return "wrong-path" if sum(self.others.values()) <= self.due.most else "background"
 
     def _few_elsewhere(self) -> bool:
         """The other ports' packets are counted, and are fewer than the messages: it was not these that they carried."""

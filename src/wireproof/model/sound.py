@@ -78,7 +78,7 @@ def _sequence(value: Sequence[Any], name: str, path: str) -> str:
 
 
 def _mapping(value: dict[Any, Any], name: str, path: str) -> str:
-    if name == "counters":
+    if name in ("counters", "standing"):
         return ""  # looked at with the frame that they are in
     return next(
         (why for key, one in value.items() if (why := _of(key, name, path) or _of(one, name, f"{path}[{key!r:.60}]"))),
@@ -91,6 +91,8 @@ def _struct(value: msgspec.Struct, path: str) -> str:
     for name in value.__struct_fields__:
         if why := _of(getattr(value, name), name, before + name):
             return why
+    if isinstance(value, Idle) and (why := _counters(value.standing or {}, f"{before}standing", 0)):
+        return why
     counters = getattr(value, "counters", None)
     if isinstance(counters, dict):
         return _counters(counters, f"{before}counters", -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0)

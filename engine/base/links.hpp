@@ -32,11 +32,11 @@ struct KernelLink {
   std::uint16_t hardware_type = 0;  // ARPHRD_*
   std::optional<int> mtu;
   std::optional<bool> carrier;
-  std::string kind;                 // of a virtual one: "vlan", "bond", "veth" ..
-  int lower = 0;                    // index of the interface that it stands on, 0 none here
-  bool lower_elsewhere = false;     // that one is in another network namespace
-  int master = 0;                   // index of the interface that it is a member of
-  std::string operstate;  // words of /sys/class/net/*/operstate
+  std::string kind;              // of a virtual one: "vlan", "bond", "veth" ..
+  int lower = 0;                 // index of the interface that it stands on, 0 none here
+  bool lower_elsewhere = false;  // that one is in another network namespace
+  int master = 0;                // index of the interface that it is a member of
+  std::string operstate;         // words of /sys/class/net/*/operstate
   std::array<std::uint64_t, kLinkStatistics.size()> statistics{};
   std::size_t statistic_count = 0;  // how many of them this kernel gave
 };
@@ -62,9 +62,9 @@ class LinkTable {
   std::vector<char> buffer_;
 };
 
-// True when sys/class/net of `tree` lists the interfaces of `links`: same names, same index, same hardware
-// address. Names and indices alone are not enough: nodes of a virtual cluster all have lo, eth0,
-// hsn0 with equal indices.
+// True when sys/class/net of `tree` lists the interfaces of `links`: same names, same index, same
+// hardware address. Names and indices alone are not enough: nodes of a virtual cluster all have lo,
+// eth0, hsn0 with equal indices.
 bool sysfs_shows(const Tree& tree, const std::vector<KernelLink>& links);
 
 }  // namespace wireproof

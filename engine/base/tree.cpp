@@ -36,8 +36,7 @@ bool is_link(int folder, const std::string& name) {
 }
 
 Descriptor enter(int folder, const std::string& name) {
-  return Descriptor(
-      ::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return Descriptor(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /// The folder and the name of what `path` means below `base`. Every step is taken from a held
@@ -76,8 +75,8 @@ std::optional<Walked> walk(int base, std::string rest, bool follow_last) {
     folders.push_back(enter(here, name));
     if (!folders.back()) return std::nullopt;
   }
-  Descriptor folder = folders.empty() ? Descriptor(::fcntl(base, F_DUPFD_CLOEXEC, 0))
-                                      : std::move(folders.back());
+  Descriptor folder =
+      folders.empty() ? Descriptor(::fcntl(base, F_DUPFD_CLOEXEC, 0)) : std::move(folders.back());
   return Walked{std::move(folder), leaf};
 }
 
@@ -183,8 +182,7 @@ std::vector<std::string> Tree::list(const std::string& folder) const {
 bool Tree::exists(const std::string& path) const {
   const auto place = locate(path, true);
   struct stat info {};
-  return place &&
-         ::fstatat(place->folder, place->leaf.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  return place && ::fstatat(place->folder, place->leaf.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 bool Tree::is_folder(const std::string& path) const {

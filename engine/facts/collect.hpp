@@ -42,9 +42,9 @@ std::vector<Fact> collect(const FactRequest& request, const std::string& root = 
 std::string frame(int rank, const Fact& fact);
 
 /// The subcommand: argv[0] is "facts", then `--spec FILE` or `--spec -` (standard input, the
-/// default) and `--root DIR`. The spec is a plan of which only the `fact` lines are used. Frames go to standard
-/// output, rank 0. Returns the exit status: 0 every request was answered (a missing file is an
-/// answer), 2 bad arguments or spec, 4 the output could not be written.
+/// default) and `--root DIR`. The spec is a plan of which only the `fact` lines are used. Frames go
+/// to standard output, rank 0. Returns the exit status: 0 every request was answered (a missing
+/// file is an answer), 2 bad arguments or spec, 4 the output could not be written.
 int facts_main(int argc, char** argv);
 
 }  // namespace wireproof::facts

@@ -93,8 +93,8 @@ std::string function_of(const Tree& tree, const std::string& folder) {
   if (!tree.target(folder + "/physfn").empty()) return "virtual";
   if (tree.exists(folder + "/sriov_totalvfs")) return "physical";
   const bool auxiliary = tree.target_name(folder + "/subsystem") == "auxiliary";
-  const bool scalable = tree.exists(folder + "/sfnum") ||
-                        tree.target_name(folder).find(".sf.") != std::string::npos;
+  const bool scalable =
+      tree.exists(folder + "/sfnum") || tree.target_name(folder).find(".sf.") != std::string::npos;
   return auxiliary && scalable ? "scalable" : "";
 }
 

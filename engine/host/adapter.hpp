@@ -32,7 +32,8 @@ Adapter adapter_of(const Tree& tree, const std::string& folder, const std::strin
 std::string function_of(const Tree& tree, const std::string& folder);
 /// "gen4x16", or "" where the slot does not say.
 std::string pcie_of(const Tree& tree, const std::string& folder);
-/// "00-0a-..", from the configuration space of a PCI Express device; "" where only root may read it.
+/// "00-0a-..", from the configuration space of a PCI Express device; "" where only root may read
+/// it.
 std::string serial_number(std::string_view configuration);
 /// A GUID as sysfs prints it; "" for one that is all zeros.
 std::string known_guid(std::string text);

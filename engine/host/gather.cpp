@@ -100,8 +100,8 @@ void write_fields(JsonWriter& json, const Host& host) {
 }
 
 bool share_memory(const Host& one, const Host& other) {
-  return !one.kernel_boot_id.empty() && one.kernel_boot_id == other.kernel_boot_id && one.shm_device != 0 &&
-         one.shm_device == other.shm_device;
+  return !one.kernel_boot_id.empty() && one.kernel_boot_id == other.kernel_boot_id &&
+         one.shm_device != 0 && one.shm_device == other.shm_device;
 }
 
 }  // namespace wireproof::host

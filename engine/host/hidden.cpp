@@ -15,12 +15,24 @@ constexpr std::size_t kLongestModules = 1 << 18;
 /// Modules that make an RDMA device wherever their hardware is, and the driver of its interfaces
 /// ("": it has none).
 constexpr std::pair<std::string_view, std::string_view> kRdmaModules[] = {
-    {"mlx5_ib", "mlx5_core"},   {"mlx4_ib", "mlx4_"},     {"irdma", "ice"},
-    {"irdma", "i40e"},          {"bnxt_re", "bnxt_en"},   {"qedr", "qede"},
-    {"iw_cxgb4", "cxgb4"},      {"ocrdma", "be2net"},     {"mana_ib", "mana"},
-    {"hns_roce_hw_v2", "hns3"}, {"ionic_rdma", "ionic"},  {"usnic_verbs", "enic"},
-    {"vmw_pvrdma", "vmxnet3"},  {"erdma", "virtio_net"},  {"hfi1", ""},
-    {"ib_qib", ""},             {"ib_mthca", ""},         {"efa", ""}};
+    {"mlx5_ib", "mlx5_core"},
+    {"mlx4_ib", "mlx4_"},
+    {"irdma", "ice"},
+    {"irdma", "i40e"},
+    {"bnxt_re", "bnxt_en"},
+    {"qedr", "qede"},
+    {"iw_cxgb4", "cxgb4"},
+    {"ocrdma", "be2net"},
+    {"mana_ib", "mana"},
+    {"hns_roce_hw_v2", "hns3"},
+    {"ionic_rdma", "ionic"},
+    {"usnic_verbs", "enic"},
+    {"vmw_pvrdma", "vmxnet3"},
+    {"erdma", "virtio_net"},
+    {"hfi1", ""},
+    {"ib_qib", ""},
+    {"ib_mthca", ""},
+    {"efa", ""}};
 
 bool has_rdma_node(const Tree& tree) {
   const auto nodes = tree.list("dev/infiniband");

@@ -141,7 +141,8 @@ std::vector<Nic> list_from_tree(const Tree& tree) {
   return nics;
 }
 
-std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<KernelLink>& links, bool ours) {
+std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<KernelLink>& links,
+                                  bool ours) {
   std::vector<Nic> nics;
   for (const KernelLink& link : links) nics.push_back(from_kernel(tree, link, ours));
   stack_from_kernel(links, nics);

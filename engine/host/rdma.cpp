@@ -44,8 +44,8 @@ RdmaDevice read_device(const Tree& tree, const std::string& name) {
   RdmaDevice device;
   device.name = name;
   device.folder = std::string(kDevices) + "/" + name;
-  const bool on_a_bus = !tree.target(device.folder + "/device").empty() ||
-                        tree.is_folder(device.folder + "/device");
+  const bool on_a_bus =
+      !tree.target(device.folder + "/device").empty() || tree.is_folder(device.folder + "/device");
   device.software = !on_a_bus;
   device.driver = on_a_bus ? tree.target_name(device.folder + "/device/driver")
                            : software_driver(tree, device.folder);
@@ -143,9 +143,8 @@ RdmaPort* RdmaTable::of_software(const Nic& nic) {
   const std::string guid = guid_of(nic.mac);
   for (RdmaDevice& device : devices_) {
     if (!device.software || device.ports.empty()) continue;
-    const bool stands_on_it = device.parent.empty()
-                                  ? !guid.empty() && device.node_guid == guid
-                                  : device.parent == nic.name;
+    const bool stands_on_it = device.parent.empty() ? !guid.empty() && device.node_guid == guid
+                                                    : device.parent == nic.name;
     if (stands_on_it && device.ports.front().interfaces.empty()) return &device.ports.front();
   }
   return nullptr;

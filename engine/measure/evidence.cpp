@@ -135,7 +135,8 @@ std::string Evidence::fact_frames(int rank, const std::vector<FactRequest>& requ
 }
 
 bool Evidence::may_lag() const {
-  return std::any_of(sites_.begin(), sites_.end(), [](const auto& site) { return site->may_lag(); });
+  return std::any_of(sites_.begin(), sites_.end(),
+                     [](const auto& site) { return site->may_lag(); });
 }
 
 std::string Evidence::witness_json(int rank, std::optional<std::uint64_t> payload_bytes,

@@ -55,7 +55,7 @@ class Evidence {
 
   std::vector<std::unique_ptr<Site>> sites_;
   std::unordered_map<int, std::size_t> places_;  // by rank, where it is not the first site
-  std::vector<int> readers_;                     // by rank: the lowest rank of its network namespace
+  std::vector<int> readers_;   // by rank: the lowest rank of its network namespace
   std::vector<int> ordinals_;  // by rank: how many ranks before it run on its host
   std::vector<int> memories_;  // by rank: the lowest rank that shares its memory, -1 unknown
 };

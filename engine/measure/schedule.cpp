@@ -77,8 +77,7 @@ Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bo
   c.brisk = granule < kBriskNs;
   // Where the pipe is filled and emptied for each segment, a few operations are not worth it.
   const double share = pipelined && !c.brisk ? 1 : kSegmentShare;
-  c.batches_per_segment =
-      std::min(c.batches_per_block, at_least_one(share * block_ns / batch_ns));
+  c.batches_per_segment = std::min(c.batches_per_block, at_least_one(share * block_ns / batch_ns));
   return c;
 }
 

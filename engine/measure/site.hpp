@@ -39,16 +39,16 @@ class Site {
   void begin_run() { first_ = after_; }
   void read_end();
 
-  /// Whether one port's counters of bytes, in known units, rose by `payload_bytes` around the point,
-  /// both directions together.
+  /// Whether one port's counters of bytes, in known units, rose by `payload_bytes` around the
+  /// point, both directions together.
   bool explains(std::uint64_t payload_bytes) const;
   /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the reading
   /// before (that of `read_after` at first).
   bool still_rises(std::uint64_t payload_bytes);
 
   /// `payload_bytes`: of a brief point, what this process moved. Then only what may explain it is
-  /// told: changes of at least 1/64 of it (the coarsest byte counters count 8 bytes) and counters of
-  /// trouble that moved at all. Byte counters of claimed ports, and those that stand at their
+  /// told: changes of at least 1/64 of it (the coarsest byte counters count 8 bytes) and counters
+  /// of trouble that moved at all. Byte counters of claimed ports, and those that stand at their
   /// largest value, are always told.
   witness::Delta point(std::optional<std::uint64_t> payload_bytes) const;
   /// Only what changed, of any counter.

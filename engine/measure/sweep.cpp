@@ -305,9 +305,8 @@ void Sweep::tell_totals() {
   group_.barrier();
   const double settled_ns = readings_.end_run();
   group_.barrier();
-  const bool full = std::any_of(plan_.points.begin(), plan_.points.end(), [](const Point& point) {
-    return point.detail == Detail::full;
-  });
+  const bool full = std::any_of(plan_.points.begin(), plan_.points.end(),
+                                [](const Point& point) { return point.detail == Detail::full; });
   std::optional<std::uint64_t> brief;
   if (!full) brief = readings_.payload_bytes();
   std::string frames;

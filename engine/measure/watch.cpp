@@ -131,7 +131,8 @@ WatchOptions parse_watch_options(int argc, char** argv) {
       if (!Tree(options.root).is_folder("."))
         throw bad_plan("watch: --root " + options.root + " is not a folder");
     } else {
-      throw bad_plan("watch: '" + std::string(name) + "' is not understood; write watch "
+      throw bad_plan("watch: '" + std::string(name) +
+                     "' is not understood; write watch "
                      "[--interval-ms N] [--seconds N] [--root DIR]");
     }
   }

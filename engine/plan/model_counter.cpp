@@ -27,7 +27,8 @@ void take_path(Statement& line, ModelCounter& counter) {
   if (counter.path.empty() || counter.path.front() == '/')
     line.fail("path=" + path + " is not relative to the root of the rank's tree");
   if (counter.path.starts_with("ethtool/") != names_statistic)
-    line.fail("path=" + path + ": a file of driver statistics is named ethtool/INTERFACE#STATISTIC");
+    line.fail("path=" + path +
+              ": a file of driver statistics is named ethtool/INTERFACE#STATISTIC");
 }
 
 }  // namespace

@@ -270,9 +270,15 @@ void read_model_counter(Statement& line, Draft& plan) {
 
 using Reader = void (*)(Statement&, Draft&);
 constexpr std::pair<std::string_view, Reader> kReaders[] = {
-    {"run", read_run},       {"transport", read_transport}, {"rank", read_rank},
-    {"policy", read_policy}, {"witness", read_witness},     {"model", read_model},
-    {"fact", read_fact},     {"point", read_point},         {"model_fault", read_model_fault},
+    {"run", read_run},
+    {"transport", read_transport},
+    {"rank", read_rank},
+    {"policy", read_policy},
+    {"witness", read_witness},
+    {"model", read_model},
+    {"fact", read_fact},
+    {"point", read_point},
+    {"model_fault", read_model_fault},
     {"model_counter", read_model_counter},
 };
 
@@ -287,7 +293,8 @@ Reader find_reader(const Statement& line) {
 
 /// Statements that may come once.
 bool is_single(std::string_view keyword) {
-  return keyword != "rank" && keyword != "fact" && keyword != "point" && !keyword.starts_with("model_");
+  return keyword != "rank" && keyword != "fact" && keyword != "point" &&
+         !keyword.starts_with("model_");
 }
 
 void check_whole(const Plan& plan, const std::set<std::string>& seen) {

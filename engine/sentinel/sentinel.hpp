@@ -13,7 +13,8 @@ namespace wireproof::sentinel {
 struct Reading {
   double clock_read_ns = 0;  // mean cost of one clock reading now: doubles when the core is shared
   std::int64_t involuntary_switches = 0;  // of this process since the last reading
-  std::optional<double> waited_ns;  // for a processor, while runnable; of this process's first thread
+  std::optional<double>
+      waited_ns;        // for a processor, while runnable; of this process's first thread
   double steal_ns = 0;  // taken by the hypervisor from all cores, as noticed since the last reading
   std::optional<double> bounce_ns;  // half round trip of a cache line between the pair's cores
 };

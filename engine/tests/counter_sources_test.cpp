@@ -152,8 +152,8 @@ TEST(SysfsShows, ComparesNamesIndicesAndHardwareAddresses) {
       << "twin node, other address";
   EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo, link(3, "eth0", "02:00:00:00:00:01")}));
   EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo})) << "/sys lists more than we have";
-  EXPECT_FALSE(
-      sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:01"), link(4, "hsn0", "")}));
+  EXPECT_FALSE(sysfs_shows(Tree(tree.root()),
+                           {lo, link(2, "eth0", "02:00:00:00:00:01"), link(4, "hsn0", "")}));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // The host frame on made-up trees and on this very host.
-#include "host/gather.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "host/gather.hpp"
 #include "tests/temporary_tree.hpp"
 
 namespace wireproof::host {

@@ -29,12 +29,13 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 
 PairOutcome measure(const Case& c, const std::string& pattern, bool shared) {
   const double gap = c.message_ms * 1e6 / static_cast<double>(c.bytes);
-  return run_in_process("wireproof-plan 1\nrun seed=3\ntransport kind=model\n"
-                        "model latency_ns=1500 overhead_ns=200 gap_ns_per_byte=" +
-                        std::to_string(gap) + " shared=" + (shared ? "1" : "0") +
-                        "\npolicy in_flight_bytes=268435456\npoint id=1 pairs=0-1 message_bytes=" +
-                        std::to_string(c.bytes) + " window=" + std::to_string(c.window) +
-                        " budget_ms=" + std::to_string(c.budget_ms) + " " + pattern + "\n")
+  return run_in_process(
+             "wireproof-plan 1\nrun seed=3\ntransport kind=model\n"
+             "model latency_ns=1500 overhead_ns=200 gap_ns_per_byte=" +
+             std::to_string(gap) + " shared=" + (shared ? "1" : "0") +
+             "\npolicy in_flight_bytes=268435456\npoint id=1 pairs=0-1 message_bytes=" +
+             std::to_string(c.bytes) + " window=" + std::to_string(c.window) +
+             " budget_ms=" + std::to_string(c.budget_ms) + " " + pattern + "\n")
       .at(0);
 }
 
@@ -95,13 +96,13 @@ TEST_P(LargeOperations, PutIsTheGapAndAFlushForEachWindow) {
   EXPECT_NEAR(found.estimate->median_ns / truth_ns, 1, kWithin);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Few, LargeOperations,
-    testing::Values(Case{4 << 20, 2, 335, 1000}, Case{8 << 20, 2, 560, 1000},
-                    Case{8 << 20, 2, 9000, 1000},  // as 1 GiB at 1 Gb/s
-                    Case{1 << 20, 4, 84, 1000}, Case{65536, 64, 5.3, 500}, Case{65536, 64, 1.2, 50},
-                    Case{1 << 20, 16, 2, 1}, Case{4 << 20, 2, 3.4, 1}, Case{1 << 20, 2, 100, 1}),
-    name_of_case);
+INSTANTIATE_TEST_SUITE_P(Few, LargeOperations,
+                         testing::Values(Case{4 << 20, 2, 335, 1000}, Case{8 << 20, 2, 560, 1000},
+                                         Case{8 << 20, 2, 9000, 1000},  // as 1 GiB at 1 Gb/s
+                                         Case{1 << 20, 4, 84, 1000}, Case{65536, 64, 5.3, 500},
+                                         Case{65536, 64, 1.2, 50}, Case{1 << 20, 16, 2, 1},
+                                         Case{4 << 20, 2, 3.4, 1}, Case{1 << 20, 2, 100, 1}),
+                         name_of_case);
 
 // Batches of some operations each: neither slow nor brisk.
 INSTANTIATE_TEST_SUITE_P(Middle, LargeOperations,
@@ -111,11 +112,13 @@ INSTANTIATE_TEST_SUITE_P(Middle, LargeOperations,
                          name_of_case);
 
 TEST(LargeGroupOperations, MessageRateAndIncastAreTheGap) {
-  for (const Case& c : {Case{4 << 20, 2, 335, 1000}, Case{1 << 20, 16, 2, 1}, Case{65536, 8, 0.05, 50}}) {
+  for (const Case& c :
+       {Case{4 << 20, 2, 335, 1000}, Case{1 << 20, 16, 2, 1}, Case{65536, 8, 0.05, 50}}) {
     const double gap = c.message_ms * 1e6 / static_cast<double>(c.bytes);
     const auto outcomes = run_groups(
         "wireproof-plan 1\nrun seed=3\ntransport kind=model\n"
-        "model latency_ns=1500 overhead_ns=200 gap_ns_per_byte=" + std::to_string(gap) +
+        "model latency_ns=1500 overhead_ns=200 gap_ns_per_byte=" +
+        std::to_string(gap) +
         "\npolicy in_flight_bytes=268435456 point_budget_ms=" + std::to_string(c.budget_ms) +
         "\npoint id=1 pattern=message_rate members=0:3 message_bytes=" + std::to_string(c.bytes) +
         " window=" + std::to_string(c.window) +

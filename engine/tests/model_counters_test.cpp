@@ -1,6 +1,4 @@
 // Counter files that the model moves, and a whole run that reads them: each root a machine.
-#include "transport/model/counters.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -9,6 +7,7 @@
 #include "base/failure.hpp"
 #include "sweep_run.hpp"
 #include "temporary_tree.hpp"
+#include "transport/model/counters.hpp"
 
 namespace wireproof {
 namespace {
@@ -89,10 +88,10 @@ TEST(ModelCounters, EachRootIsAMachineOfItsOwn) {
   EXPECT_NE(r.of_kind("host", 1).find(R"("boot_id":"boot-b")"), std::string::npos);
   const std::string point = r.of_kind("point", 0);
   const std::uint64_t payload = r.number(point, "payload_forward_bytes");
-  const std::string sent = "\"ib/mlx5_0/1/counters/port_xmit_data\":[0," +
-                           std::to_string(payload / 4) + "]";
-  const std::string received = "\"ib/mlx5_0/1/counters/port_rcv_data\":[0," +
-                               std::to_string(payload / 4) + "]";
+  const std::string sent =
+      "\"ib/mlx5_0/1/counters/port_xmit_data\":[0," + std::to_string(payload / 4) + "]";
+  const std::string received =
+      "\"ib/mlx5_0/1/counters/port_rcv_data\":[0," + std::to_string(payload / 4) + "]";
   EXPECT_NE(point.find(sent), std::string::npos) << point;
   EXPECT_NE(point.find(received), std::string::npos) << point;
   EXPECT_EQ(point.find("shared_with"), std::string::npos);
@@ -155,9 +154,9 @@ TEST(ModelCounters, DriverStatisticsAreOneFile) {
   const std::uint64_t payload = r.number(point, "payload_forward_bytes");
   const std::string end = std::to_string(100 + payload);
   EXPECT_NE(point.find("\"ethtool/hsn0/tx_bytes_phy\":[100," + end + "]"), std::string::npos);
-  EXPECT_EQ(read_bounded(tree.path("0/ethtool/hsn0"), 1000).text,
-            "NIC statistics:\n     tx_bytes_phy: " + end +
-                "\n     rx_bytes_phy: 0\n     other: 7\n");
+  EXPECT_EQ(
+      read_bounded(tree.path("0/ethtool/hsn0"), 1000).text,
+      "NIC statistics:\n     tx_bytes_phy: " + end + "\n     rx_bytes_phy: 0\n     other: 7\n");
 }
 
 TEST(ModelCounters, AGroupMovesThemToo) {

@@ -1,9 +1,10 @@
 // The network interfaces of made-up trees and of this very host.
+#include "host/nics.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "host/nics.hpp"
 #include "tests/temporary_tree.hpp"
 
 namespace wireproof::host {

@@ -53,7 +53,8 @@ TEST_F(TwoSockets, CoreZeroIsLeftToTheKernel) {
 TEST_F(TwoSockets, ABoundRankStays) {
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4}, 0).core);
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4, 5, 6, 7}, 0).core);
-  EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).core);  // the wrong socket, but bound
+  EXPECT_FALSE(
+      choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).core);  // the wrong socket, but bound
   EXPECT_EQ(choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).numa_node, 1);
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {}, 0).core);
 }

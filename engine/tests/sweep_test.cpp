@@ -112,9 +112,10 @@ TEST(Sweep, ACounterAtItsEndIsToldThoughItStandsStill) {
   const test::TemporaryTree tree;
   tree.write("sys/class/infiniband/old/ports/1/counters/port_xmit_data", "4294967295\n");
   tree.write("sys/class/infiniband/old/ports/1/counters/port_rcv_data", "4294967294\n");
-  const Told r = run("wireproof-plan 1\ntransport kind=model\nwitness idle_ms=1 root=" + tree.root() +
-                     "\nmodel latency_ns=1000 gap_ns_per_byte=0.1\n"
-                     "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n");
+  const Told r =
+      run("wireproof-plan 1\ntransport kind=model\nwitness idle_ms=1 root=" + tree.root() +
+          "\nmodel latency_ns=1000 gap_ns_per_byte=0.1\n"
+          "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n");
   const std::string point = r.of_kind("point", 0);
   EXPECT_NE(point.find(R"(port_xmit_data":[4294967295,4294967295])"), std::string::npos) << point;
   EXPECT_EQ(point.find("port_rcv_data"), std::string::npos);

@@ -17,8 +17,8 @@ constexpr std::size_t kLongestFile = 4 << 20;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 Failure wrong(const ModelCounter& counter, const std::string& what) {
-  return bad_plan("plan line " + std::to_string(counter.line) + ": model_counter path=" +
-                  counter.path + ": " + what);
+  return bad_plan("plan line " + std::to_string(counter.line) +
+                  ": model_counter path=" + counter.path + ": " + what);
 }
 
 std::string stamp() {
@@ -69,8 +69,7 @@ ModelCounters::ModelCounters(const Plan& plan) : began_ns_(monotonic_ns()) {
 }
 
 void ModelCounters::add_counter(const ModelCounter& what, const Tree& tree) {
-  const auto [place, fresh] =
-      by_path_.try_emplace(tree.root() + '\n' + what.path, files_.size());
+  const auto [place, fresh] = by_path_.try_emplace(tree.root() + '\n' + what.path, files_.size());
   if (fresh) {
     if (!tree.target(what.path).empty() || !tree.open(what.path, O_WRONLY))
       throw wrong(what, "is no regular file below " + tree.root() + " that can be written");
@@ -151,13 +150,13 @@ void ModelCounters::write(File& file) const {
   std::string text;
   for (const std::string& line : file.lines) text.append(line) += '\n';
   const Descriptor out = file.tree->open(file.path, O_WRONLY);
-  const bool good = out &&
-                    ::pwrite(out.number(), text.data(), text.size(), 0) ==
-                        static_cast<ssize_t>(text.size()) &&
-                    ::ftruncate(out.number(), static_cast<off_t>(text.size())) == 0;
+  const bool good =
+      out &&
+      ::pwrite(out.number(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+      ::ftruncate(out.number(), static_cast<off_t>(text.size())) == 0;
   if (!good)
-    throw cannot_measure("model-counter", file.tree->root() + "/" + file.path +
-                                              " cannot be written any more");
+    throw cannot_measure("model-counter",
+                         file.tree->root() + "/" + file.path + " cannot be written any more");
   file.changed = false;
 }
 

@@ -170,7 +170,8 @@ bool is_on_link(const Way& way, const Address& remote) {
     mask.storage.ss_family = remote.storage.ss_family;
     const auto a = octets(mine), b = octets(remote), m = octets(mask);
     bool same = true;
-    for (std::size_t i = 0; i < a.size(); ++i) same = same && ((a[i] ^ b[i]) & m[i]) == std::byte{0};
+    for (std::size_t i = 0; i < a.size(); ++i)
+      same = same && ((a[i] ^ b[i]) & m[i]) == std::byte{0};
     if (same) return true;
   }
   return false;
@@ -204,16 +205,17 @@ Way way_out(const std::string& nic) {
   const std::vector<std::string> interfaces = interfaces_of(nic);
   const std::vector<Way> known = every_address();
   if (interfaces.empty()) {
-    throw cannot_measure("tcp-no-nic", "the claimed NIC " + nic + " is not on this host, or has no " +
+    throw cannot_measure("tcp-no-nic", "the claimed NIC " + nic +
+                                           " is not on this host, or has no " +
                                            "network interface; " + others(known));
   }
   if (auto way = best_of(interfaces, known)) return *way;
   for (const std::string& interface : interfaces) {
     if (auto way = best_of(upper_of(interface), known)) return *way;
   }
-  throw cannot_measure("tcp-no-address", "the claimed NIC " + nic +
-                                             " has no IP address, so TCP cannot use it; " +
-                                             others(known));
+  throw cannot_measure(
+      "tcp-no-address",
+      "the claimed NIC " + nic + " has no IP address, so TCP cannot use it; " + others(known));
 }
 
 std::string interface_with(const std::string& nic, const Address& address) {

@@ -9,12 +9,12 @@
 
 namespace wireproof::tcp {
 
-/// Network interfaces that `nic` means: itself, those of an RDMA device ("mlx5_0", "mlx5_0:1"), else
-/// none.
+/// Network interfaces that `nic` means: itself, those of an RDMA device ("mlx5_0", "mlx5_0:1"),
+/// else none.
 std::vector<std::string> interfaces_of(const std::string& nic);
 
-/// Where to bind: an IPv4 address of the claimed NIC before an IPv6 one, link-local last; an address
-/// of what stands on it (a bond, bridge or VLAN) where it has none itself.
+/// Where to bind: an IPv4 address of the claimed NIC before an IPv6 one, link-local last; an
+/// address of what stands on it (a bond, bridge or VLAN) where it has none itself.
 struct Way {
   std::string interface;
   Address address;

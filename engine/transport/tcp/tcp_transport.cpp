@@ -174,8 +174,7 @@ class TcpTransport final : public Transport {
   Socket connect_one(int target, Purpose purpose, tcp::Deadline deadline) const {
     const Address remote =
         tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), way_.address);
-    Socket socket =
-        tcp::connect_to(remote, way_.address, deadline, tcp::binding_for(way_, remote));
+    Socket socket = tcp::connect_to(remote, way_.address, deadline, tcp::binding_for(way_, remote));
     tcp::introduce(socket,
                    {.purpose = purpose,
                     .from = group_.rank(),

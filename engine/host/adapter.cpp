@@ -75,7 +75,7 @@ std::string serial_number(std::string_view configuration) {
   return {};
 }
 
-std::string known_guid(std::string text) {
+std::string known_guid(const std::string& text) {
   return text.find_first_not_of("0:x") == std::string::npos ? std::string() : text;
 }
 

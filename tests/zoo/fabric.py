@@ -205,10 +205,10 @@ MLX = (
 
 OTHER = (
     Adapter("qib", "qib (True Scale), PSM", (_QIB,), "ib0", _shares("ib0", {"psm", "kernel"}),
-            "infiniband/hw/qib/qib_mad.c: WORDSEND and WORDRCV of the chip, 4-byte words", fast="psm", rate=3.9e9),
+            "infiniband/hw/qib/qib_mad.c: WORDSEND and WORDRCV of the chip, 4-byte words", fast="psm", rate=3.5e9),
     Adapter("qib-32", "qib, 32-bit port counters", (
         replace(_QIB, files=(*netdev(), *port_data(ALL, "wire", width=32, pegs=True))),), "ib0",
-        _shares("ib0", {"psm", "kernel"}), "infiniband/core/sysfs.c", fast="psm", rate=3.9e9),
+        _shares("ib0", {"psm", "kernel"}), "infiniband/core/sysfs.c", fast="psm", rate=3.5e9),
     Adapter("hfi1", "hfi1 (Omni-Path 100), PSM2", (_HFI,), "ib0", _shares("ib0", {"psm", "kernel"}),
             "infiniband/hw/hfi1/mad.c: C_DC_XMIT_FLITS, 8-byte flits, unconverted", fast="psm"),
     Adapter("cn5000", "hfi1 (CN5000), OPX", (replace(

@@ -30,6 +30,8 @@ MET = (
     2005,
     2846,  # a busy other port carried more than the payload: wrong path
     2886,
+    10107,  # background that was taken off another port: off-wire
+    18198,
 )
 
 

@@ -291,7 +291,7 @@ def _undecided(kinds: set[str], telling: Sequence[Sighting]) -> tuple[Proof, str
     silent = kinds & {"off-wire", "loopback", "inside"}
     if silent and "on-wire" in kinds:
         return "unproven", "ends-disagree"
-    if silent and not kinds & {"unknown", "dark", "stale"}:
+    if silent and not kinds & {"unknown", "dark", "stale", "background"}:
         return "off-wire", "off-wire"
     for kind, code in _UNKNOWN:
         if kind in kinds:

@@ -191,11 +191,11 @@ class _Look:
         return "wrong-path" if sum(self.others.values()) <= self.due.most else "background"
 
     def _few_elsewhere(self) -> bool:
-        """The other ports' packets are counted, and are fewer than the messages: it was not these that they carried."""
+        """The other ports' packets are counted, and are far fewer than the messages: it was not these."""
         counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
         if self.due.packets is None or self.due.packets < _LEAST_PACKETS or None in counts:
             return False
-        return sum(count or 0.0 for count in counts) < self.criteria.on_wire_min * self.due.packets
+        return sum(count or 0.0 for count in counts) < _ELSEWHERE * self.due.packets
 
     def _masked(self) -> bool:
         """What was taken off another port's bytes for others could be what is missing here."""

@@ -186,7 +186,7 @@ def test_speeds() -> None:
 
 @pytest.mark.parametrize("driver", ["rdma_rxe", "siw"])
 def test_the_rate_that_software_rdma_guesses_is_no_port_s_speed(driver: str) -> None:
-    """linux 6.1 rdma_rxe says 2.5 Gb/s of an interface without a speed, and of one at 1 Gb/s."""
+    """linux 6.1 rdma_rxe takes an unknown speed for 1 Gb/s and prints 2.5 Gb/s for that."""
     rxe = Rdma(device="rxe0", port=1, link_layer="Ethernet", rate="2.5 Gb/sec (1X SDR)", driver=driver)
     assert speed_of(Nic(name="eth0", driver="virtio_net", rdma=rxe)) is None
     assert speed_of(Nic(name="eth0", driver="igb", speed_mbps=1000, rdma=rxe)) == 1e9

@@ -7,6 +7,8 @@ import pytest
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
+from wireproof.model.ledger import Entry, Ledger, PortLedger
+from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.verdict.traffic import judge_traffic
@@ -322,3 +324,54 @@ def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
     assert found.lasted_s == pytest.approx(10)
     assert found.least_bytes == 1001 * MB
     assert printed([], visible_s=0.25) is None
+
+
+ROCE = LinkClaim(kind="roce1", protocol="rocev2", rate_bits_per_s=1e9)
+
+
+def by_carrier(**moved: float) -> Traffic:
+    """n1 sends and n2 receives so many bytes of each carrier."""
+    nic = Nic(name="eth0", kind="ethernet", driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
+
+    def seen(name: str, sends: bool) -> HostTraffic:
+        entries = [
+            Entry(carrier=carrier, level="function", quality="exact", bytes=count, peak_bytes_per_s=117e6)
+            for carrier, count in moved.items()
+        ]
+        none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in entries]
+        ports = {"eth0": PortLedger(nic=nic, tx=entries if sends else none, rx=none if sends else entries)}
+        return HostTraffic(host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports))
+
+    return traffic(seen("n1", True), seen("n2", False))
+
+
+@pytest.mark.parametrize("nic", ["", "eth0", "mlx5_0"])
+def test_sockets_on_the_port_of_a_claimed_rdma_link_are_on_wire_and_a_finding(nic: str) -> None:
+    found = judge_traffic(by_carrier(kernel=1020.0 * MB, rdma=0.0), [stream()], claim(nic, ROCE))
+    assert (found.proof, found.verdict) == ("on-wire", "fail")
+    assert codes(found)[:2] == ["traffic-on-wire", "tcp-instead-of-rdma"]
+
+
+def test_rdma_on_the_port_of_a_claimed_ethernet_link_is_on_wire_and_a_warning() -> None:
+    found = judge_traffic(by_carrier(kernel=1000.0, rdma=1020.0 * MB), [stream()], claim())
+    assert (found.proof, found.verdict) == ("on-wire", "pass")
+    assert "rdma-instead-of-tcp" in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("moved", "link"),
+    [
+        ({"kernel": 1000.0, "rdma": 1020.0 * MB}, ROCE),
+        ({"kernel": 1020.0 * MB, "rdma": 0.0}, LINK),
+        ({"kernel": 1020.0 * MB, "rdma": 0.0}, None),
+        ({"any": 1020.0 * MB}, ROCE),
+        ({"kernel": 1020.0 * MB, "rdma": 1020.0 * MB}, ROCE),
+        ({"kernel": 500.0 * MB, "rdma": 520.0 * MB}, ROCE),
+    ],
+)
+def test_no_other_protocol_is_found_where_it_was_the_claimed_one_or_nothing_tells(
+    moved: dict[str, float], link: LinkClaim | None
+) -> None:
+    found = judge_traffic(by_carrier(**moved), [stream()], claim("", link))
+    assert found.proof == "on-wire"
+    assert not {"tcp-instead-of-rdma", "rdma-instead-of-tcp"} & set(codes(found))

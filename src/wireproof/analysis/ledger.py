@@ -77,9 +77,12 @@ class _Port:
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
         self._slots = {way: [_slot(row, nic, way) for row in fitting] for way in ("tx", "rx")}
         self._unread = list(_unread(self._family, nic, foreign=foreign))
+        self._rdma_packets = _filled(self._family.rdma_packets if self._family is not None else (), nic)
 
     def read(self, changes: Changes) -> PortLedger:
         tx, rx = (self._whole(way, changes) for way in ("tx", "rx"))
+        if self._rdma_packets and _stood_still(self._rdma_packets, changes):
+            tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._family is not None)
 
     def _whole(self, way: str, changes: Changes) -> list[Entry]:
@@ -146,6 +149,22 @@ class _Port:
         if self.nic.lower:
             return "double", f"counted again on {', '.join(self.nic.lower[:4])}"
         return "exact", ""
+
+
+def _stood_still(names: Sequence[str], changes: Changes) -> bool:
+    """These counters exist, none of them rose, and the kernel's cache of them was over."""
+    late = changes.settled_ms < _AT_ONCE_MS and changes.interval_ns < _AT_ONCE_MS * 1e6 * _LATE_SHARE
+    return not late and all((rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names)
+
+
+def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
+    """``entries`` of an interface whose RDMA in software sent and got no packet."""
+    found = [
+        msgspec.structs.replace(one, carrier="kernel") if (one.carrier, one.level) == ("any", "stack") else one
+        for one in entries
+    ]
+    none = Entry(carrier="rdma", level="stack", quality="exact", bytes=0.0, packets=0.0, counters=list(packets))
+    return [*found, none]
 
 
 def _heard(entries: list[Entry]) -> list[Entry]:

@@ -84,7 +84,7 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
     def in_software(self) -> bool:
         """Made by the kernel of an interface (soft-RoCE, soft-iWARP): ``rate`` is a guess from the interface's speed.
 
-        Seen with linux 6.1 rdma_rxe: 2.5 Gb/s of an interface that states no speed, and of one at 1 Gb/s too.
+        Seen with linux 6.1 rdma_rxe: an unknown speed is taken for 1 Gb/s, and 2.5 Gb/s is printed for that.
         """
         return self.driver in ("rdma_rxe", "rxe", "siw")
 

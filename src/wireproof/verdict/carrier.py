@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -18,18 +18,22 @@ from wireproof.verdict.issue import Issue, amount
 from wireproof.verdict.proof import PairProof
 from wireproof.verdict.sight import Sighting
 
-__all__ = ["carrier_issues", "carrier_of", "observed_link"]
+__all__ = ["RDMA_PROTOCOLS", "carrier_issues", "carrier_of", "mostly", "observed_link"]
 
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+RDMA_PROTOCOLS = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
 _SHARE = 0.9
 _MOST_OTHER = 0.5
 
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
     """What carried the payload past this port; None where counters do not tell, or it was no one thing."""
-    by = dict(sighting.by)
+    return mostly(dict(sighting.by), sighting.need)
+
+
+def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
+    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not tell."""
     kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
-    need = max(sighting.need, 1.0)
+    need = max(need, 1.0)
     if kernel is None or rdma is None:
         return None
     if rdma >= _SHARE * need:
@@ -93,7 +97,7 @@ def carrier_issues(ctx: Context, point: PointRecord, pair: PairResult, proof: Pa
     carrier = carrier_of(busiest)
     by = {name: amount(count) for name, count in busiest.by}
     where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
-    if carrier == "kernel" and claimed.protocol in _RDMA:
+    if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
         text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {by.get('rdma', by.get('psm'))}"
         return [Issue("tcp-instead-of-rdma", "fail", ctx.route(pair), text, point=point.id, weight=busiest.need)]
     if carrier in ("rdma", "psm") and claimed.protocol == "tcp":

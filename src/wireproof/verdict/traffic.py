@@ -11,6 +11,7 @@ from wireproof.model.ledger import PortLedger
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
+from wireproof.verdict.traffic_carrier import other_protocol
 from wireproof.verdict.traffic_doubts import Doubts
 from wireproof.verdict.traffic_ports import NOTHING, Carried, Ports
 from wireproof.verdict.traffic_reasons import amount, reason, troubles
@@ -41,11 +42,13 @@ def judge_traffic(
     judged = _Judged(traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim)
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
+    other = judged.other_protocol(proof)
+    reasons += [other] if other is not None else []
     reasons += judged.beside(attainable)
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,
-        verdict="pass" if proof == "off-wire" and _is_memory(claim) else _VERDICT[proof],
+        verdict=_verdict(proof, claim, other),
         reasons=reasons,
         port=", ".join(judged.claimed.names),
         crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
@@ -56,6 +59,12 @@ def judge_traffic(
         quality=judged.claimed.quality,
         derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
     )
+
+
+def _verdict(proof: Proof, claim: Claim, other: Reason | None) -> Verdict:
+    if proof == "off-wire" and _is_memory(claim):
+        return "pass"
+    return "fail" if other is not None and other.severity == "fail" else _VERDICT[proof]
 
 
 def _is_memory(claim: Claim) -> bool:
@@ -99,6 +108,12 @@ class _Judged:
         if self.claimed.at_least(criteria.on_wire_min * wanted):
             return self._doubted(self.printed, wanted)
         return self._shortage(wanted, criteria)
+
+    def other_protocol(self, proof: Proof) -> Reason | None:
+        """The claimed port carried it, and not by the claimed protocol."""
+        if proof != "on-wire" or self.printed is None:
+            return None
+        return other_protocol(self.ports, self.claim.link, self.printed.least_bytes)
 
     def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed: nothing may speak against their being the program's."""

@@ -92,7 +92,8 @@ def _above(row: Row, own: Family) -> Row:
 def _soft(family: Family) -> Family:
     """RDMA in software above an interface: the kernel's statistics hold both."""
     rows = tuple(replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows)
-    return replace(family, name=f"{family.name} with RDMA in software", rows=rows)
+    packets = SOFT_RDMA.rdma_packets
+    return replace(family, name=f"{family.name} with RDMA in software", rows=rows, rdma_packets=packets)
 
 
 def _with_blind_rdma(family: Family) -> Family:

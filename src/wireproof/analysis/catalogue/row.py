@@ -80,8 +80,9 @@ class Family:
     ``rows``: the best first, per carrier; where the first of a carrier cannot be read, the next one serves. ``blind``:
     carriers that no counter of their own shows (``rdma`` of usNIC, of qedr): where no row of carrier ``any`` can be
     read, what they carry stays unproven. ``deviceless``: they pass it without a device in /sys/class/infiniband.
-    ``stacked``: its bytes count again in the interfaces below. ``note``: what a reader of the documentation page
-    should know.
+    ``stacked``: its bytes count again in the interfaces below. ``rdma_packets``: counters of the packets of its RDMA,
+    whose bytes the interface has: where none of them moved, all were the kernel's. ``note``: what a reader of the
+    documentation page should know.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Family:
     note: str = ""
     kinds: tuple[str, ...] = ()
     deviceless: bool = False
+    rdma_packets: tuple[str, ...] = ()
 
     @property
     def has_rdma(self) -> bool:

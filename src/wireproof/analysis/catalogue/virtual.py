@@ -65,6 +65,7 @@ SOFT_RDMA = Family(
     note="Its bytes are the interface's own, which then shows RDMA and TCP as one. What rxe sends within one machine "
     "moves its packet counters and no interface, the loopback's neither (measured). The rate that it prints is a guess "
     "from the interface's speed: 2.5 Gb/s where that is unknown.",
+    rdma_packets=("ib/{device}/{port}/hw_counters/sent_pkts", "ib/{device}/{port}/hw_counters/rcvd_pkts"),
 )
 
 VIRTUAL = (

@@ -254,8 +254,8 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
     if proof.proof == "wrong-path" and size < _HEADERS_RULE and largest.proof == "off-wire":
         return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
-    gone = largest.proof in ("off-wire", "wrong-path")
-    if proof.proof == "on-wire" and ((few and gone) or (headers and (gone or largest.proof == "mixed"))):
+    lost = largest.proof in ("off-wire", "wrong-path", "mixed")
+    if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):
         return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
     return proof
 

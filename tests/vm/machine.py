@@ -102,6 +102,8 @@ def _lay_session(folder: Path, ports: dict[str, int]) -> None:
         "PrintMotd no\nPrintLastLog no\n",
         encoding="utf-8",
     )
+    # sshd lets nobody in whose account is locked, or whose entry it cannot read; ours has no password either.
+    (session / "shadow").write_text("root:*:20000:0:99999:7:::\n", encoding="utf-8")
     everybody = "".join(f"{fabric_address(name)} {name}\n" for name in NAMES)
     for name in NAMES:
         here = f"127.0.0.1 localhost\n{_control(name, 2)} {socket.gethostname()}\n"

@@ -42,6 +42,7 @@ def _point(number: int, size: int, half_ns: float) -> PointRecord:
             median_ns=half_ns, low_ns=half_ns * 0.99, high_ns=half_ns * 1.01, blocks=10, effective_blocks=10,
             autocorrelation=0, half_width=0.01, label="stable",
         ),
+        integrity="ok",
     )  # fmt: skip
     return PointRecord(
         id=number, pattern="pingpong", form="latency", message_bytes=size, window=1, formula="imb-p2p",

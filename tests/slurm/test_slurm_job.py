@@ -161,7 +161,7 @@ def test_however_we_end_the_job_ends(here: Cluster, number: signal.Signals, pend
         assert any(line.strip() == wanted for line in child.stdout)
         child.send_signal(number)
     finally:
-        child.communicate(timeout=30)
+        child.communicate(timeout=120)
     until = time.monotonic() + 15
     while here.queue() != kept and time.monotonic() < until:
         time.sleep(0.1)

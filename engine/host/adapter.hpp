@@ -36,7 +36,7 @@ std::string pcie_of(const Tree& tree, const std::string& folder);
 /// it.
 std::string serial_number(std::string_view configuration);
 /// A GUID as sysfs prints it; "" for one that is all zeros.
-std::string known_guid(std::string text);
+std::string known_guid(const std::string& text);
 
 void write(JsonWriter& json, const Adapter& adapter);
 

@@ -6,12 +6,12 @@ includes every carrier; else the parts by carrier are added, and a part that not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, Level, PortLedger, Quality
 
-__all__ = ["Crossed", "crossed_at", "everywhere", "inner", "is_real", "others_than", "related"]
+__all__ = ["Crossed", "added", "crossed_at", "everywhere", "inner", "is_real", "others_than", "related"]
 
 _HARDLY = 65_536.0  # bytes
 _SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
@@ -62,7 +62,7 @@ def crossed_at(ledger: Ledger, name: str, way: Direction) -> Crossed:
     if not below:
         return _port(port.way(way))
     if _exclusive(port):
-        whole = _sum([_port(one.way(way)) for one in below])
+        whole = added([_port(one.way(way)) for one in below])
         return whole if whole.bytes is not None and whole.complete else _more(_port(port.way(way)), whole)
     return _shared(port, below, way)
 
@@ -86,7 +86,7 @@ def _shared(port: PortLedger, below: Sequence[PortLedger], way: Direction) -> Cr
     rdma = [_part([entry for entry in one.way(way) if entry.carrier in ("rdma", "psm")]) for one in below]
     if own.carried("rdma") is not None:
         return own
-    return _sum([own, *(part for part in rdma if part is not None)])
+    return added([own, *(part for part in rdma if part is not None)])
 
 
 def _port(entries: Sequence[Entry]) -> Crossed:
@@ -138,7 +138,7 @@ def _parts(entries: Sequence[Entry]) -> Crossed:
     for carrier in ("kernel", "rdma", "psm"):
         part = _part([entry for entry in entries if entry.carrier == carrier])
         found += [part] if part is not None else []
-    return _sum(found)
+    return added(found)
 
 
 def _part(entries: Sequence[Entry]) -> Crossed | None:
@@ -158,34 +158,48 @@ def _single(entry: Entry, *, by: tuple[tuple[Carrier, float], ...], inside: floa
     )  # fmt: skip
 
 
-def _sum(parts: Sequence[Crossed]) -> Crossed:
+def added(parts: Sequence[Crossed]) -> Crossed:
     """Parts that share no byte. An unreadable part leaves a lower bound."""
     known = [part for part in parts if part.bytes is not None]
     lost = [part for part in parts if part.bytes is None]
     if not known:
         return lost[0] if lost else NOTHING
-    packets = [_packets(part) for part in known]
-    peaks = [part.peak_bytes_per_s for part in known if part.peak_bytes_per_s is not None]
-    by: dict[Carrier, float] = {}
-    for part in known:
-        for carrier, count in part.by:
-            by[carrier] = by.get(carrier, 0.0) + count
-    inside = [part.inside for part in known]
-    wraps = [part.wrap_bytes for part in known if part.wrap_bytes is not None]
     return Crossed(
-        sum(part.bytes or 0.0 for part in known),
-        sum(count or 0.0 for count in packets) if None not in packets else None,
+        _whole([part.bytes for part in known]),
+        _whole([_packets(part) for part in known]),
         sum(part.background for part in known),
-        sum(peaks) if peaks else None,
+        _known(sum, [part.peak_bytes_per_s for part in known]),
         max((part.level for part in known), key=_LEVELS.index),
         min((part.quality for part in known), key=_WORSE.index),
         complete=not lost and all(part.complete for part in known),
-        inside=sum(one or 0.0 for one in inside) if None not in inside else None,
-        by=tuple(by.items()) if len(by) != 1 or "kernel" not in by or lost else (*by.items(), ("rdma", 0.0)),
+        inside=_whole([part.inside for part in known]),
+        by=_by_carrier(known, complete=not lost),
         counters=tuple(name for part in known for name in part.counters),
-        wrap_bytes=min(wraps) if wraps else None,
+        wrap_bytes=_known(min, [part.wrap_bytes for part in known]),
         remark=next((part.remark for part in (*lost, *known) if part.remark), ""),
     )
+
+
+def _whole(values: Sequence[float | None]) -> float | None:
+    """The sum; None as soon as one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _known(join: Callable[[Sequence[float]], float], values: Sequence[float | None]) -> float | None:
+    """``join`` of those that are known; None when none is."""
+    known = [value for value in values if value is not None]
+    return join(known) if known else None
+
+
+def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
+    """Bytes by carrier. Where everything is counted and only the kernel's is there, RDMA moved nothing."""
+    by: dict[Carrier, float] = {}
+    for part in parts:
+        for carrier, count in part.by:
+            by[carrier] = by.get(carrier, 0.0) + count
+    alone = complete and list(by) == ["kernel"]
+    return (*by.items(), ("rdma", 0.0)) if alone else tuple(by.items())
 
 
 def _packets(part: Crossed) -> float | None:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Literal
 
-from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, inner, is_real, others_than, related
+from wireproof.analysis.crossed import Crossed, added, crossed_at, everywhere, inner, is_real, others_than, related
 from wireproof.model.claim import Claim
 from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
@@ -139,23 +139,14 @@ def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
 
 def _total(seen: dict[str, Crossed]) -> Carried:
     """Ports that share no byte, together."""
-    known = {name: one for name, one in seen.items() if one.bytes is not None}
-    packets = [one.packets for one in known.values()]
-    inside = [one.inside for one in known.values()]
-    levels = [one.level for one in known.values()]
-    lost = [one.remark for one in seen.values() if one.bytes is None or not one.complete]
-    late = [one.remark for one in known.values() if one.quality in ("stale", "wrapped")]
+    whole = added(list(seen.values()))
+    doubtful = bool(seen) and (not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped"))
     return Carried(
-        sum(one.bytes or 0.0 for one in known.values()),
-        sum(one.background for one in known.values()),
-        sum(one.peak_bytes_per_s or 0.0 for one in known.values()),
-        next((remark or "unreadable" for remark in (*lost, *late)), ""),
-        tuple(name for name, one in known.items() if one.bytes),
-        sum(one or 0.0 for one in packets) if packets and None not in packets else None,
-        sum(one or 0.0 for one in inside) if inside and None not in inside else None,
-        next((level for level in ("stack", "function", "wire") if level in levels), ""),
-        next((one.quality for one in known.values() if one.quality != "exact"), "exact" if known else ""),
-    )
+        whole.bytes or 0.0, whole.background, whole.peak_bytes_per_s or 0.0,
+        (whole.remark or "unreadable") if doubtful else "",
+        tuple(name for name, one in seen.items() if one.bytes),
+        whole.packets, whole.inside, whole.level if seen else "", whole.quality if seen else "",
+    )  # fmt: skip
 
 
 def _from_view(host: HostTraffic) -> Ledger:

@@ -30,6 +30,11 @@ MET = (
     2005,
     2846,  # a busy other port carried more than the payload: wrong path
     2886,
+    209460,  # larger points did not cross: this one need not have
+    219008,  # another port carried more than the payload
+    227768,  # late counters, and another port carried a part
+    298033,  # a late counter of the physical port is no hairpin
+    294368,  # larger points went nowhere: a small one is not on another path
     104770,  # a small point beside a large one that is not known to have crossed
     10107,  # background that was taken off another port: off-wire
     18198,

@@ -108,6 +108,12 @@ means: Another port moved as many bytes and packets as the payload needs, at bot
 detected: Bytes of another port of 98 % of what is due or more, in every direction, and its packets where counted.
 next: Keep other traffic off that port, or measure more bytes than it carries.
 
+# points-disagree: Points of one route took different paths
+means: This point's bytes are on the claimed port, and those of a larger point between the same hosts are not: traffic
+  of others may make up what is missing here.
+detected: A point on the wire, and one with more bytes due that is off-wire, mixed or on another port.
+next: Repair what the larger point shows, keep other traffic off the port, and measure again.
+
 # rdma-instead-of-tcp: RDMA carried what a plain Ethernet link was claimed for
 means: The claimed port was used, by RDMA: the numbers are held against the limits of RoCE on that link.
 detected: An Ethernet link was claimed, and the RDMA counters of the claimed port carried the payload.

@@ -21,6 +21,7 @@ from wireproof.verdict.sight import Due, Sighting, look
 __all__ = ["summed"]
 
 _LATE = "counters-late"
+_LEAST, _MOST = 0.95, 1.12
 
 
 def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]) -> list[PairProof]:
@@ -76,6 +77,8 @@ class _Whole:
 
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
+        if any(one.kind == "stale" for one in sightings):  # another path must show in all views, or in none
+            sightings = tuple(_stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings)
         return pair_proof(self.ctx, pair, sightings)
 
     def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
@@ -88,10 +91,24 @@ class _Whole:
 
     def _by_sum(self, one: Sighting, whole: Sighting, due: Due) -> Sighting:
         found = dataclasses.replace(whole, need=one.need, quality="stale", remark="summed over the run")
+        if whole.kind in ("wrong-path", "mixed") and not _fits(whole, due):
+            return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
+        # What other ports carried may be what others made up for here.
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
+        spare += sum(whole.others.values())
         return found if one.need > spare else dataclasses.replace(found, kind="stale", remark=one.remark)
+
+
+def _stale(one: Sighting, remark: str = "") -> Sighting:
+    return dataclasses.replace(one, kind="stale", remark=remark or one.remark)
+
+
+def _fits(whole: Sighting, due: Due) -> bool:
+    """All ports together carried what was due with its headers, and no more: traffic of others adds up too."""
+    carried = (whole.seen or 0.0) + sum(whole.others.values())
+    return _LEAST * due.need <= carried <= _MOST * due.need + due.control
 
 
 def _is_counted(one: Sighting) -> bool:

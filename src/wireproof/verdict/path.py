@@ -60,6 +60,7 @@ _SENTENCES = {
     "adapter-unknown": "the adapter's driver {driver} is not in the catalogue of counters, so the path is not proven",
     "port-uncounted": "another port may have carried it uncounted{remark}, so the path is not proven",
     "counters-late": "the port's counters are refreshed too late for one point{remark}, so the path is not proven",
+    "points-disagree": "larger points of the same two hosts did not cross, so the path is not proven",
     "rival-port": "another port carried enough to have been the one ({others}), so the path is not proven",
     "unproven-too-few-bytes": "too little to be told from other traffic, so the path is not proven",
     "counter-wrapped": "a counter was reset, stands at its end or passed it{remark}, so the path is not proven",

@@ -211,37 +211,64 @@ Told = tuple[tuple[str, str], int, PairProof]
 """Names of the two hosts, message size and proof."""
 
 
+@dataclass
+class _Hosts:
+    """What all points of two hosts say together: sizes that crossed, the most that was due where bytes did not cross
+    (``lost``), where no port carried them (``vanished``), and whether the ends of some point disagree.
+    """
+
+    crossed: list[int] = dataclasses.field(default_factory=list)
+    lost: int = -1
+    vanished: int = -1
+    disagree: bool = False
+
+    def add(self, size: int, proof: PairProof) -> None:
+        if proof.proof == "on-wire":
+            self.crossed.append(max(size, _SMALLEST))
+        if proof.proof in ("off-wire", "wrong-path", "mixed"):
+            self.lost = max(self.lost, proof.expected or 0)
+        if proof.proof == "off-wire":
+            self.vanished = max(self.vanished, proof.expected or 0)
+        self.disagree |= proof.code == "ends-disagree"
+
+
 def settle(proofs: Sequence[Told]) -> list[PairProof]:
     """Let the points of a route that are sure speak for those that are not.
 
     A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where the route's largest
     point shows that no port carried it, such a point went the same way. Where another port could have carried a point,
-    it took the claimed one if its neighbours did: a point of its size or smaller, and one of its size or larger.
+    it took the claimed one if its neighbours did: a point of its size or smaller, and one of its size or larger. A
+    point is no surer to have crossed than a larger one between the same hosts that did not.
     """
     largest: dict[tuple[str, str], PairProof] = {}
-    crossed: dict[frozenset[str], list[int]] = {}
+    hosts: dict[frozenset[str], _Hosts] = {}
     for route, size, proof in proofs:
         if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
             largest[route] = proof
-        if proof.proof == "on-wire":
-            crossed.setdefault(frozenset(route), []).append(max(size, _SMALLEST))
-    gone = {frozenset(route) for route, _, proof in proofs if proof.proof in ("off-wire", "wrong-path", "mixed")}
+        hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
     return [
-        _like(
-            _between(proof, max(size, _SMALLEST), crossed.get(ends, []) if ends not in gone else []),
-            size,
-            largest[route],
-        )
+        _held_back(_like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]), hosts[frozenset(route)])
         for route, size, proof in proofs
-        for ends in [frozenset(route)]
     ]
 
 
-def _between(proof: PairProof, size: int, crossed: Sequence[int]) -> PairProof:
+def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
+    """Others' traffic may make up what is missing on the claimed port; it need not do so at every point."""
+    crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
+    due = proof.expected or 0
+    if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
+        return dataclasses.replace(proof, proof="unproven", code="points-disagree")
+    if proof.code == "inside-adapter" and hosts.disagree:
+        return dataclasses.replace(proof, proof="unproven", code="ends-disagree")
+    return proof
+
+
+def _between(proof: PairProof, size: int, hosts: _Hosts) -> PairProof:
     """A library chooses the path by size: one that crosses below and above crosses between."""
-    if proof.code != "rival-port" or not crossed or not min(crossed) <= size <= max(crossed):
+    if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
         return proof
-    return dataclasses.replace(proof, proof="on-wire", code="")
+    inside = min(hosts.crossed) <= max(size, _SMALLEST) <= max(hosts.crossed)
+    return dataclasses.replace(proof, proof="on-wire", code="") if inside else proof
 
 
 def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:

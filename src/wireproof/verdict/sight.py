@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, is_real, others_than
 from wireproof.model.claim import Criteria
@@ -84,7 +84,10 @@ def look(ledger: Ledger, rank: int, claimed: str, way: Direction, due: Due, crit
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, way, due, criteria, remark)
-    return _Look(ledger, rank, name, way, due, criteria).sighting()
+    found = _Look(ledger, rank, name, way, due, criteria).sighting()
+    if not claimed and due.need < _STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
+        return replace(found, kind="background")  # of so little, the busiest port need not be the one that carried it
+    return found
 
 
 def _busiest(ledger: Ledger, way: Direction) -> str:

@@ -220,3 +220,5 @@ def test_a_background_job_of_a_script_can_be_ended(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         signal.signal(signal.SIGINT, before)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # once one has come, further ones are ignored, children's too
+            signal.signal(number, signal.SIG_DFL)

@@ -22,6 +22,7 @@ __all__ = ["summed"]
 
 _LATE = "counters-late"
 _LEAST, _MOST = 0.95, 1.12
+_QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
 
 
 def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]) -> list[PairProof]:
@@ -95,9 +96,9 @@ class _Whole:
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
-        # What other ports carried may be what others made up for here.
+        if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS):
+            return _stale(found, one.remark)  # a share of each point may have gone there, made up for by others here
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
-        spare += sum(whole.others.values())
         return found if one.need > spare else dataclasses.replace(found, kind="stale", remark=one.remark)
 
 

@@ -35,6 +35,8 @@ MET = (
     227768,  # late counters, and another port carried a part
     298033,  # a late counter of the physical port is no hairpin
     294368,  # larger points went nowhere: a small one is not on another path
+    264266,  # over a run another path shows in all views, or in none
+    288592,
     104770,  # a small point beside a large one that is not known to have crossed
     10107,  # background that was taken off another port: off-wire
     18198,

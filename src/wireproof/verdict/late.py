@@ -78,7 +78,8 @@ class _Whole:
 
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
-        if any(one.kind == "stale" for one in sightings):  # another path must show in all views, or in none
+        telling = {one.kind for one in sightings if one.kind != "small"}
+        if len(telling) > 1:  # over a run another path must show in all views, or in none
             sightings = tuple(_stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings)
         return pair_proof(self.ctx, pair, sightings)
 

@@ -143,6 +143,15 @@ with allocated(JobRequest(nodes={nodes}, poll_s=0.2, through={through!r}), say):
 """
 
 
+def _wait_until_it_runs(here: Cluster, job: str) -> None:
+    """Before that the nodes are free, and whoever asks next is not kept waiting."""
+    for _ in range(300):
+        if "RUNNING" in here.slurm.run(["squeue", "--noheader", "--jobs", job, "--format=%T"]).stdout:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"job {job} did not start within 30 s")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("pending", [False, True])
 def test_however_we_end_the_job_ends(here: Cluster, number: signal.Signals, pending: bool) -> None:
@@ -150,6 +159,7 @@ def test_however_we_end_the_job_ends(here: Cluster, number: signal.Signals, pend
     if pending:
         blocking = ["sbatch", "--parsable", "--nodes=4", "--exclusive", "--output=/dev/null", "--wrap=sleep 60"]
         kept = here.slurm.run(blocking).stdout.strip()
+        _wait_until_it_runs(here, kept)
     code = CODE.format(nodes=2, through=here.through)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     child = subprocess.Popen(

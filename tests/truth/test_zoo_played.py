@@ -33,10 +33,16 @@ def test_a_healthy_run_on_each_adapter(key, tmp_path):
     assert not _wrong(key, "fast" if adapter(key).fast else "tcp", tmp_path)
 
 
-@pytest.mark.parametrize("situation", [one for one in _PLAYED if one != "fast"])
+@pytest.mark.parametrize("situation", [one for one in _PLAYED if one not in ("fast", "late")])
 @pytest.mark.parametrize("key", _FEW[:2])
 def test_every_situation_on_two_adapters(key, situation, tmp_path):
     assert not _wrong(key, situation, tmp_path)
+
+
+@pytest.mark.slow  # the model's run is over in real time before a counter that is a second late shows: still wrong
+@pytest.mark.parametrize("key", _FEW[:2])
+def test_late_counters_on_two_adapters(key, tmp_path):
+    assert not _wrong(key, "late", tmp_path)
 
 
 @pytest.mark.slow

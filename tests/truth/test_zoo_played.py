@@ -39,7 +39,6 @@ def test_every_situation_on_two_adapters(key, situation, tmp_path):
     assert not _wrong(key, situation, tmp_path)
 
 
-@pytest.mark.slow  # the model's run is over in real time before a counter that is a second late shows: still wrong
 @pytest.mark.parametrize("key", _FEW[:2])
 def test_late_counters_on_two_adapters(key, tmp_path):
     assert not _wrong(key, "late", tmp_path)

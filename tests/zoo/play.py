@@ -7,13 +7,12 @@ import subprocess
 from pathlib import Path
 
 import msgspec
-from tests.zoo.frames import claim_of, nics_of
+from tests.zoo.frames import claim_of
 from tests.zoo.parts import File, Port
 from tests.zoo.ramp import Machine
 from tests.zoo.scene import Scene, Timeline, acknowledged, seen_by, shares_of
 from tests.zoo.tree import counter_files, lay_out
 
-from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import assemble, decode_frame
 from wireproof.model.plan import (
@@ -57,14 +56,9 @@ def plan_of(world: Timeline, root: Path) -> Plan:
         run_id="zoo", seed=scene.seed, transport=Transport(kind="model"), points=points,
         ranks=tuple(RankPlace(index=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)),
         policy=Policy(point_budget_ms=_POINT_MS), model_counters=tuple(counters),
-        witness=WitnessPolicy(idle_ms=_IDLE_MS, settle_ms=_settle_ms(world), root=f"{root}/{{host}}"),
+        witness=WitnessPolicy(idle_ms=_IDLE_MS, root=f"{root}/{{host}}"),
         model=ModelWorld(latency_ns=scene.latency_s * 1e9, gap_ns_per_byte=1e9 / scene.rate, noise=0.004),
     )  # fmt: skip
-
-
-def _settle_ms(world: Timeline) -> int:
-    """As the product asks for: the slowest counter that the catalogue knows of; more is for the engine to find out."""
-    return round(max(slowest_refresh_ms(nics_of(world.scene, machine)) for machine in world.machines))
 
 
 def _counters(scene: Scene, rank: int, machine: Machine, files: dict[str, str]) -> list[ModelCounter]:

@@ -1,4 +1,6 @@
-"""``python -m benchmarks``: every comparison in turn, one table. Exit status 0 all reached, 1 missed, 3 undecided."""
+"""``python -m benchmarks``: every comparison in turn, one table. Exit status 0 all reached, 1
+missed, 3 undecided.
+"""
 
 from __future__ import annotations
 
@@ -81,18 +83,46 @@ def _machine() -> dict[str, object]:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--only", multiple=True, type=click.Choice(list(PARTS)), help="this part only (may be repeated).")
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=100, show_default=True, help="comparisons of each rival."
+    "--only",
+    multiple=True,
+    type=click.Choice(list(PARTS)),
+    help="this part only (may be repeated).",
 )
 @click.option(
-    "--lab-rounds", type=click.IntRange(1, 100), default=12, show_default=True, help="the same for lab sweeps."
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=100,
+    show_default=True,
+    help="comparisons of each rival.",
 )
-@click.option("--minutes", type=click.FloatRange(0.1, 600), default=12, show_default=True, help="no new round after.")
-@click.option("--patience", type=click.FloatRange(0, 600), default=3, show_default=True, help="s to wait for quiet.")
+@click.option(
+    "--lab-rounds",
+    type=click.IntRange(1, 100),
+    default=12,
+    show_default=True,
+    help="the same for lab sweeps.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0.1, 600),
+    default=12,
+    show_default=True,
+    help="no new round after.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, 600),
+    default=3,
+    show_default=True,
+    help="s to wait for quiet.",
+)
 @click.option("--full", is_flag=True, help="the suites' own default counts too: some minutes more.")
 @click.option(
-    "--json", "json_to", type=click.Path(dir_okay=False, allow_dash=True), help="JSON to a file, - for stdout."
+    "--json",
+    "json_to",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="JSON to a file, - for stdout.",
 )
 def main(
     only: tuple[str, ...],
@@ -103,18 +133,27 @@ def main(
     full: bool,
     json_to: str | None,
 ) -> None:
-    """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=), a plain MPI loop."""
+    """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=), a plain
+    MPI loop.
+    """
     machine = _machine()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
         setting = Setting(
-            scratch=Path(scratch), rounds=rounds, lab_rounds=lab_rounds, full=full, patience_s=patience,
+            scratch=Path(scratch),
+            rounds=rounds,
+            lab_rounds=lab_rounds,
+            full=full,
+            patience_s=patience,
             osu_home=os.environ.get("OSU_HOME", ""),
-        )  # fmt: skip
+        )
         interrupted = False
         try:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was found until then is told
-            _run(setting, [name for name in PARTS if not only or name in only], begun + 60 * minutes)
+            # what was found until then is told
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            _run(
+                setting, [name for name in PARTS if not only or name in only], begun + 60 * minutes
+            )
         except KeyboardInterrupt:
             interrupted = True
     machine |= {"load after": _load(), "seconds": round(time.monotonic() - begun, 1)}

@@ -1,8 +1,10 @@
-"""Stream at 1 MiB and message rate at 8 B on one host: ours beside IMB-MPI1 Uniband with the same window.
+"""Stream at 1 MiB and message rate at 8 B on one host: ours beside IMB-MPI1 Uniband with the same
+window.
 
-Uniband sends all messages of a window from one buffer into one buffer and drains the pipe after each window. Our
-formula ``imb-mpi1`` does the same and is what the target is about; our own stream (own receive buffers, a pipe that
-never drains, at most 4 MiB in flight) is shown with the window that it really uses.
+Uniband sends all messages of a window from one buffer into one buffer and drains the pipe after
+each window. Our formula ``imb-mpi1`` does the same and is what the target is about; our own stream
+(own receive buffers, a pipe that never drains, at most 4 MiB in flight) is shown with the window
+that it really uses.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ ROWS = {SMALL: 60, LARGE: 8}
 
 
 def _point(size: int, window: int, *, robust: bool) -> Point:
-    base = Point(id=0, pattern="stream", form="stream", message_bytes=size, window=window, pairs=((0, 1),))
+    base = Point(
+        id=0, pattern="stream", form="stream", message_bytes=size, window=window, pairs=((0, 1),)
+    )
     if robust:
         return _with(base, budget_ms=150)
     return _with(base, formula="imb-mpi1", iterations=WINDOWS[size] * window)
@@ -60,13 +64,19 @@ def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
             robust = point.formula == "robust"
             value = pair.estimate and pair.estimate.median_ns if robust else pair.formula_value_ns
             if value:
-                values.setdefault("robust" if robust else f"imb-mpi1/{point.window}", []).append(1e9 / value)
-    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run))
+                values.setdefault("robust" if robust else f"imb-mpi1/{point.window}", []).append(
+                    1e9 / value
+                )
+    return Sample(
+        {name: statistics.median(found) for name, found in values.items()}, bounce_of(run)
+    )
 
 
 def _ours(stage: Stage, size: int) -> Callable[[], Sample]:
     plan = _points(size)
-    return lambda: sample_of(*stage.engine(plan, Policy(point_budget_ms=500, run_deadline_ms=90_000)))
+    return lambda: sample_of(
+        *stage.engine(plan, Policy(point_budget_ms=500, run_deadline_ms=90_000))
+    )
 
 
 def _rate(rows: Sequence[ImbRow]) -> float:
@@ -77,7 +87,9 @@ def _rate(rows: Sequence[ImbRow]) -> float:
     return statistics.median(rates)
 
 
-def _uniband(stage: Stage, program: Path, sizes: Path, size: int, window: int) -> Callable[[], Sample]:
+def _uniband(
+    stage: Stage, program: Path, sizes: Path, size: int, window: int
+) -> Callable[[], Sample]:
     windows = WINDOWS[size] * (WINDOW // window if size == LARGE else 1)
     argv = imb_mpi1_argv(program, "Uniband", sizes, windows, window)
     return lambda: Sample({"rate": _rate(parse_imb(stage.rival(argv)[0]))})
@@ -89,15 +101,24 @@ def _compare_size(setting: Setting, stage: Stage, program: Path, size: int, unti
     rivals = {f"Uniband, window {w}": _uniband(stage, program, sizes, size, w) for w in windows}
     shown = "8 B" if size == SMALL else "1 MiB"
     setting.say(f"{GROUP}: {shown} against {', '.join(rivals)}")
-    found = interleave(_ours(stage, size), rivals, setting.rounds, setting.say, until, setting.patience_s)
+    found = interleave(
+        _ours(stage, size), rivals, setting.rounds, setting.say, until, setting.patience_s
+    )
     for window in windows:
         rival = f"Uniband, window {window}"
         for metric in (f"imb-mpi1/{window}", "robust"):
             if metric == "robust" and window != windows[-1]:
                 continue  # our own stream has the bounded window
             formula = metric.partition("/")[0]
-            wish = Comparison(title=f"{shown}: {rival}: our {formula}", rival=rival, ours=metric, theirs="rate",
-                              unit="messages/s", target=TARGET, sense="at least")  # fmt: skip
+            wish = Comparison(
+                title=f"{shown}: {rival}: our {formula}",
+                rival=rival,
+                ours=metric,
+                theirs="rate",
+                unit="messages/s",
+                target=TARGET,
+                sense="at least",
+            )
             setting.add(compare(GROUP, wish, found))
     setting.add(control(f"{GROUP}", f"imb-mpi1/{windows[0]}", f"messages/s at {shown}", found))
 
@@ -108,6 +129,8 @@ def run(setting: Setting) -> None:
         install = find_intel()
         stage = here(install)
         for size, share in ((LARGE, 0.6), (SMALL, 1.0)):
-            _compare_size(setting, stage, install.launcher.parent / "IMB-MPI1", size, setting.share(share))
+            _compare_size(
+                setting, stage, install.launcher.parent / "IMB-MPI1", size, setting.share(share)
+            )
     except WireproofError as error:
         setting.skip(GROUP, "IMB-MPI1 Uniband (Intel MPI)", error)

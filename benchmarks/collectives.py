@@ -1,4 +1,6 @@
-"""Barrier and allreduce beside IMB-MPI1's: two ranks on this machine, one launch of each in turn."""
+"""Barrier and allreduce beside IMB-MPI1's: two ranks on this machine, one launch of each in
+turn.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ ROBUST_MS = 100
 
 
 def imb_t_max(text: str) -> Iterator[tuple[str, float]]:
-    """(``barrier`` or ``allreduce SIZE``, t_max in ns) of every row of IMB-MPI1 Barrier and Allreduce."""
+    """(``barrier`` or ``allreduce SIZE``, t_max in ns) of every row of IMB-MPI1 Barrier and
+    Allreduce.
+    """
     name, columns = "", 0
     for line in text.splitlines():
         words = line.split()
@@ -47,8 +51,12 @@ def imb_t_max(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _medians(values: dict[str, list[float]]) -> Sample:
-    """The first eighth of a launch touches everything for the first time and is left out, on both sides."""
-    return Sample({name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()})
+    """The first eighth of a launch touches everything for the first time and is left out, on both
+    sides.
+    """
+    return Sample(
+        {name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()}
+    )
 
 
 def own_values(run: Run) -> Sample:
@@ -58,7 +66,11 @@ def own_values(run: Run) -> Sample:
         group = point.group
         value = group and (group.formula_value_ns or (group.estimate and group.estimate.median_ns))
         if value:
-            name = point.pattern if point.pattern == "barrier" else f"{point.pattern} {point.message_bytes}"
+            name = (
+                point.pattern
+                if point.pattern == "barrier"
+                else f"{point.pattern} {point.message_bytes}"
+            )
             values.setdefault(f"{name} {point.formula}", []).append(value)
     return _medians(values)
 
@@ -67,9 +79,14 @@ def _points() -> list[Point]:
     def point(pattern: Pattern, size: int, formula: Formula) -> Point:
         suite = formula != "robust"
         return Point(
-            id=0, pattern=pattern, message_bytes=size, members=(0, 1), formula=formula,
-            iterations=ITERATIONS if suite else 0, budget_ms=None if suite else ROBUST_MS,
-        )  # fmt: skip
+            id=0,
+            pattern=pattern,
+            message_bytes=size,
+            members=(0, 1),
+            formula=formula,
+            iterations=ITERATIONS if suite else 0,
+            budget_ms=None if suite else ROBUST_MS,
+        )
 
     kinds: list[tuple[Pattern, int]] = [("barrier", 0), *(("allreduce", size) for size in SIZES)]
     suite = [point(pattern, size, "imb-mpi1") for pattern, size in kinds]
@@ -92,16 +109,26 @@ def _imb(stage: Stage, program: Path, sizes: Path) -> Callable[[], Sample]:
 
 
 def _wish(name: str, formula: Formula) -> Comparison:
-    """IMB's clock around an allreduce is MPI_Wtime, which costs 25 ns; at 8 B that shows, so no target there."""
+    """IMB's clock around an allreduce is MPI_Wtime, which costs 25 ns; at 8 B that shows, so no
+    target there.
+    """
     same = formula == "imb-mpi1"
     short = name == "allreduce 8"
     note = "its clock is MPI_Wtime, ours the counter" if short else ""
     return Comparison(
-        title=f"{name}{'' if name == 'barrier' else ' B'}: our {formula}", rival="IMB-MPI1", ours=f"{name} {formula}",
-        theirs=name, unit="ns", target=WITHIN if same and not short else None, sense="within",
-        resolution=HALF_DIGIT_NS, states=False,
-        note=note if same else "another quantity: the median, and calls one after another without a barrier",
-    )  # fmt: skip
+        title=f"{name}{'' if name == 'barrier' else ' B'}: our {formula}",
+        rival="IMB-MPI1",
+        ours=f"{name} {formula}",
+        theirs=name,
+        unit="ns",
+        target=WITHIN if same and not short else None,
+        sense="within",
+        resolution=HALF_DIGIT_NS,
+        states=False,
+        note=note
+        if same
+        else "another quantity: the median, and calls one after another without a barrier",
+    )
 
 
 def _side_by_side(setting: Setting) -> None:
@@ -113,9 +140,13 @@ def _side_by_side(setting: Setting) -> None:
     policy = Policy(point_budget_ms=500, run_deadline_ms=90_000)
     setting.say(f"{GROUP}: IMB-MPI1 Barrier and Allreduce")
     found = interleave(
-        lambda: own_values(stage.engine(points, policy)[0]), rivals, setting.rounds, setting.say, setting.until,
+        lambda: own_values(stage.engine(points, policy)[0]),
+        rivals,
+        setting.rounds,
+        setting.say,
+        setting.until,
         setting.patience_s,
-    )  # fmt: skip
+    )
     for name in ("barrier", *(f"allreduce {size}" for size in SIZES)):
         for formula in ("imb-mpi1", "robust"):
             setting.add(compare(GROUP, _wish(name, formula), found))

@@ -1,6 +1,8 @@
-"""``wireproof judge`` on many logs: 10,000 files of 10 kB, wall time and the memory of all its processes; one file.
+"""``wireproof judge`` on many logs: 10,000 files of 10 kB, wall time and the memory of all its
+processes; one file.
 
-The logs are the golden ones, padded to their size with lines as they stand in job logs, no two files alike.
+The logs are the golden ones, padded to their size with lines as they stand in job logs, no two
+files alike.
 """
 
 from __future__ import annotations
@@ -34,11 +36,17 @@ _TALK = (
 
 def _logs() -> list[bytes]:
     folder = ROOT / "tests" / "golden" / "logs"
-    return [path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in (".out", ".txt", ".log")]
+    return [
+        path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.suffix in (".out", ".txt", ".log")
+    ]
 
 
 def corpus(folder: Path, files: int, bytes_each: int) -> list[str]:
-    """Names of ``files`` files of about ``bytes_each`` bytes in ``folder``: one golden log each, amid a job's talk."""
+    """Names of ``files`` files of about ``bytes_each`` bytes in ``folder``: one golden log each,
+    amid a job's talk.
+    """
     logs, names = _logs(), list[str]()
     for index in range(files):
         log = logs[index % len(logs)][:bytes_each]
@@ -46,7 +54,10 @@ def corpus(folder: Path, files: int, bytes_each: int) -> list[str]:
         while size < bytes_each:
             number = len(lines)
             lines.append(
-                _TALK[number % len(_TALK)].format(n=(index + number) % 251, job=100_000 + index).encode() + b"\n"
+                _TALK[number % len(_TALK)]
+                .format(n=(index + number) % 251, job=100_000 + index)
+                .encode()
+                + b"\n"
             )
             size += len(lines[-1])
         half = len(lines) // 2
@@ -64,7 +75,9 @@ def _children(pid: int) -> list[int]:
 
 
 def memory_of(pid: int) -> int:
-    """Bytes held by a process and its descendants, shared pages counted once (PSS); 0 when it has gone."""
+    """Bytes held by a process and its descendants, shared pages counted once (PSS); 0 when it has
+    gone.
+    """
     total = 0
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
@@ -105,9 +118,17 @@ def _argv(*words: str) -> list[str]:
 def _row(title: str, unit: str, values: list[float], target: float, note: str = "") -> Row:
     interval = interval_of(values) if len(values) > 1 else (values[0], values[0])
     return Row(
-        group=GROUP, title=title, unit=unit, quantity=unit, value=statistics.median(values), pairs=len(values),
-        low=interval[0] if interval else None, high=interval[1] if interval else None, target=target, note=note,
-    )  # fmt: skip
+        group=GROUP,
+        title=title,
+        unit=unit,
+        quantity=unit,
+        value=statistics.median(values),
+        pairs=len(values),
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        target=target,
+        note=note,
+    )
 
 
 def run(setting: Setting) -> None:
@@ -123,6 +144,10 @@ def run(setting: Setting) -> None:
         megabytes = sum(Path(name).stat().st_size for name in names) / 1e6
         note = f"{megabytes:.0f} MB; one run"
         setting.add(_row(f"{FILES} logs of {BYTES_EACH / 1000:.0f} kB", "s", [wall], WALL_S, note))
-        setting.add(_row(f"{FILES} logs, all processes", "MB", [peak], MEMORY_MB, "sampled each 50 ms"))
+        setting.add(
+            _row(f"{FILES} logs, all processes", "MB", [peak], MEMORY_MB, "sampled each 50 ms")
+        )
     alone = str(ROOT / "tests" / "golden" / "logs" / "osu74-bw-tcp1g.out")
-    setting.add(_row("one log", "s", [_watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)], ONE_FILE_S))
+    setting.add(
+        _row("one log", "s", [_watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)], ONE_FILE_S)
+    )

@@ -1,8 +1,10 @@
-"""A sweep 0 B to 4 MiB over the 1 Gb/s lab link through Intel MPI: how long it takes, and whether it agrees with IMB's.
+"""A sweep 0 B to 4 MiB over the 1 Gb/s lab link through Intel MPI: how long it takes, and whether
+it agrees with IMB's.
 
-IMB-P2P PingPong's default takes three minutes there. By default it is run here with fewer repetitions, enough for its
-numbers, and its default time is derived from them by its own rule (repetitions, a tenth for warm-up, 0.2 s of sleep per
-size); ``--full`` runs the default itself, once.
+IMB-P2P PingPong's default takes three minutes there. By default it is run here with fewer
+repetitions, enough for its numbers, and its default time is derived from them by its own rule
+(repetitions, a tenth for warm-up, 0.2 s of sleep per size); ``--full`` runs the default itself,
+once.
 """
 
 from __future__ import annotations
@@ -36,13 +38,24 @@ from wireproof.model.run import Run
 from wireproof.model.topology import Network, Topology
 from wireproof.plan.sweep import SIZES, numbered, sweep
 
-__all__ = ["MOST", "NUMERATOR", "Findings", "agreement", "default_seconds", "rows_of", "run", "time_of_size"]
+__all__ = [
+    "MOST",
+    "NUMERATOR",
+    "Findings",
+    "agreement",
+    "default_seconds",
+    "rows_of",
+    "run",
+    "time_of_size",
+]
 
 GROUP = "sweep 0 B to 4 MiB, 1 Gb/s lab, Intel MPI over TCP"
 PAIRS = ((0, 1),)
 MOST, NUMERATOR, REPEATS = 500, 8, 3
-"""IMB-P2P -iter: 500 round trips, at most 8 MiB of them (2 at 4 MiB), and all sizes that many times over in one launch:
-the median of short rows forgets a disturbance that a mean over a long one keeps."""
+"""IMB-P2P -iter: 500 round trips, at most 8 MiB of them (2 at 4 MiB), and all sizes that many times
+over in one launch: the median of short rows forgets a disturbance that a mean over a long one
+keeps.
+"""
 PINGPONG_SHARE, BOTH_SHARE = 1 / 30, 1 / 12
 QUIET_S = 184.0
 """IMB-P2P PingPong by default over such a link, measured on a quiet machine of two cores."""
@@ -52,7 +65,9 @@ FULL_DEADLINE_S = 900.0
 
 @dataclass
 class Findings:
-    """What the rounds have found: wall seconds of the sweeps, precision of the points, times by size."""
+    """What the rounds have found: wall seconds of the sweeps, precision of the points, times by
+    size.
+    """
 
     pingpong_s: list[float] = field(default_factory=list)
     both_s: list[float] = field(default_factory=list)
@@ -73,13 +88,17 @@ def topology() -> Topology:
 def formula_points() -> list[Point]:
     """IMB's loop and formula by our engine, with the repetitions that IMB is told to make."""
     return [
-        msgspec.structs.replace(point, iterations=p2p_repetitions(point.message_bytes, MOST, NUMERATOR))
+        msgspec.structs.replace(
+            point, iterations=p2p_repetitions(point.message_bytes, MOST, NUMERATOR)
+        )
         for point in sweep("pingpong", SIZES, PAIRS, formula="imb-p2p")
     ] * REPEATS
 
 
 def time_of_size(rows: Sequence[ImbRow]) -> dict[int, float]:
-    """Median of the half round trips in ns, by size. Raises ``CouldNotMeasure`` when a size is not there."""
+    """Median of the half round trips in ns, by size. Raises ``CouldNotMeasure`` when a size is not
+    there.
+    """
     found = {
         size: statistics.median(times)
         for size in SIZES
@@ -102,7 +121,9 @@ def _note_robust(found: Findings, run: Run) -> None:
             if estimate.label != "stable":
                 found.labelled += 1
             elif estimate.half_width > AGREE:
-                found.wide.append(f"{point.pattern} {point.message_bytes} B +/- {estimate.half_width:.1%}")
+                found.wide.append(
+                    f"{point.pattern} {point.message_bytes} B +/- {estimate.half_width:.1%}"
+                )
 
 
 def _formula_times(run: Run) -> dict[int, float]:
@@ -139,14 +160,17 @@ def _round(stage: Stage, found: Findings, sizes: Path) -> None:
 
 
 def default_seconds(found: Findings) -> float:
-    """IMB's default time: measured with ``--full``, else derived from its own best times and its own repetitions.
+    """IMB's default time: measured with ``--full``, else derived from its own best times and its
+    own repetitions.
 
-    The best of the rounds, because a disturbed round would make IMB look slower than it is; and never more than what
-    it took on a quiet machine.
+    The best of the rounds, because a disturbed round would make IMB look slower than it is; and
+    never more than what it took on a quiet machine.
     """
     if found.full_s is not None:
         return found.full_s
-    best = {size: min(triple.theirs.values[str(size)] for triple in found.triples) for size in SIZES}
+    best = {
+        size: min(triple.theirs.values[str(size)] for triple in found.triples) for size in SIZES
+    }
     return min(QUIET_S, p2p_default_seconds(best))
 
 
@@ -162,10 +186,18 @@ def _wall(found: Findings, title: str, ours: Sequence[float], target: float) -> 
         f" is derived from its own best times, {QUIET_S:.0f} s at most; --full runs it"
     )
     return Row(
-        group=GROUP, title=title, unit="s", value=statistics.median(shares), pairs=len(shares), target=target,
-        low=interval[0] if interval else None, high=interval[1] if interval else None,
-        ours=statistics.median(ours), theirs=default, note=f"1/{1 / statistics.median(shares):.0f}; {how}",
-    )  # fmt: skip
+        group=GROUP,
+        title=title,
+        unit="s",
+        value=statistics.median(shares),
+        pairs=len(shares),
+        target=target,
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        ours=statistics.median(ours),
+        theirs=default,
+        note=f"1/{1 / statistics.median(shares):.0f}; {how}",
+    )
 
 
 def agreement(found: Findings, size: int) -> Row | NotRun:
@@ -184,19 +216,36 @@ def agreement(found: Findings, size: int) -> Row | NotRun:
 
 
 def _precision(found: Findings) -> Row:
-    """Share of points that are neither within 2 % nor labelled multimodal or unstable: must be none."""
+    """Share of points that are neither within 2 % nor labelled multimodal or unstable: must be
+    none.
+    """
     share = len(found.wide) / max(1, found.points)
     note = f"{found.points} points, {found.labelled} labelled multimodal or unstable"
     if found.wide:
         note += "; " + ", ".join(found.wide[:6])
-    return Row(group=GROUP, title="points wider than 2 % and yet called stable", unit="share", quantity="share",
-               value=share, low=share, high=share, target=0.0, pairs=found.points, note=note)  # fmt: skip
+    return Row(
+        group=GROUP,
+        title="points wider than 2 % and yet called stable",
+        unit="share",
+        quantity="share",
+        value=share,
+        low=share,
+        high=share,
+        target=0.0,
+        pairs=found.points,
+        note=note,
+    )
 
 
 def rows_of(found: Findings) -> list[Row | NotRun]:
     """Two times, one line of precision, one line for each size."""
     return [
-        _wall(found, "wall time: our pingpong / IMB-P2P PingPong by default", found.pingpong_s, PINGPONG_SHARE),
+        _wall(
+            found,
+            "wall time: our pingpong / IMB-P2P PingPong by default",
+            found.pingpong_s,
+            PINGPONG_SHARE,
+        ),
         _wall(found, "wall time: our pingpong and stream / the same", found.both_s, BOTH_SHARE),
         _precision(found),
         *(agreement(found, size) for size in SIZES),
@@ -228,8 +277,10 @@ def run(setting: Setting) -> None:
                 quiet = wait_for_quiet(min(setting.until, time.monotonic() + setting.patience_s))
                 begun = time.monotonic()
                 _round(stage, found, sizes)
-                setting.say(f"lab: round {number + 1} of {setting.lab_rounds}: {time.monotonic() - begun:.0f} s"
-                            + ("" if quiet else ", beside other jobs"))  # fmt: skip
+                setting.say(
+                    f"lab: round {number + 1} of {setting.lab_rounds}: {time.monotonic() - begun:.0f} s"
+                    + ("" if quiet else ", beside other jobs")
+                )
             if setting.full:
                 _full(stage, found, setting)
     except WireproofError as error:

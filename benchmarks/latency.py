@@ -1,4 +1,6 @@
-"""Half round trip at 8 B on one host: ours beside IMB's two ping-pongs and beside a plain MPI loop."""
+"""Half round trip at 8 B on one host: ours beside IMB's two ping-pongs and beside a plain MPI
+loop.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.paired import Comparison, Sample, compare, control, interleave
-from benchmarks.rivals import imb_mpi1_argv, imb_p2p_argv, parse_imb, parse_plain, plain_argv, repeated
+from benchmarks.rivals import (
+    imb_mpi1_argv,
+    imb_p2p_argv,
+    parse_imb,
+    parse_plain,
+    plain_argv,
+    repeated,
+)
 from benchmarks.row import NotRun
 from benchmarks.setting import Setting, compiler_of, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, bounce_of, build_plain_loop, here
@@ -23,41 +32,62 @@ __all__ = ["run"]
 GROUP = "half round trip, 8 B, shared memory"
 BYTES = 8
 ITERATIONS = 1000
-"""Of one printed row: 0.3 ms, short against a time slice, so that a disturbance spoils one row and not the sample."""
+"""Of one printed row: 0.3 ms, short against a time slice, so that a disturbance spoils one row and
+not the sample.
+"""
 ROWS = 80
 OWN_ROWS = 6
 """Between two robust points."""
 ROBUST_POINTS = 3
 ROBUST_MS = 100
 UNHURRIED = 20
-"""First rows of a launch that are left out for both sides: queues are touched for the first time."""
+"""First rows of a launch that are left out for both sides: queues are touched for the first
+time.
+"""
 TARGET = 1.02
 INTEL_SHARE = 0.7
 """Of the time for this part."""
 
 
 def points(formulas: Sequence[Formula]) -> list[Point]:
-    """Robust points among those of each formula; the latter have as many iterations as the rival's rows."""
-    robust = Point(id=0, pattern="pingpong", message_bytes=BYTES, pairs=((0, 1),), budget_ms=ROBUST_MS)
-    own = [msgspec.structs.replace(robust, formula=formula, iterations=ITERATIONS) for formula in formulas]
+    """Robust points among those of each formula; the latter have as many iterations as the rival's
+    rows.
+    """
+    robust = Point(
+        id=0, pattern="pingpong", message_bytes=BYTES, pairs=((0, 1),), budget_ms=ROBUST_MS
+    )
+    own = [
+        msgspec.structs.replace(robust, formula=formula, iterations=ITERATIONS)
+        for formula in formulas
+    ]
     return [*(own * OWN_ROWS), robust] * ROBUST_POINTS
 
 
 def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
-    """Median of each formula's values; the first point of a launch counts only where there is no other."""
+    """Median of each formula's values; the first point of a launch counts only where there is no
+    other.
+    """
     values: dict[str, list[float]] = {}
     for point in run.points:
         for pair in point.pairs:
-            value = pair.formula_value_ns if point.formula != "robust" else pair.estimate and pair.estimate.median_ns
+            value = (
+                pair.formula_value_ns
+                if point.formula != "robust"
+                else pair.estimate and pair.estimate.median_ns
+            )
             if value:
                 values.setdefault(point.formula, []).append(value)
-    return Sample({name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()},
-                  bounce_of(run))  # fmt: skip
+    return Sample(
+        {name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()},
+        bounce_of(run),
+    )
 
 
 def ours(stage: Stage, formulas: Sequence[Formula]) -> Callable[[], Sample]:
     plan = points(formulas)
-    return lambda: sample_of(*stage.engine(plan, Policy(point_budget_ms=500, run_deadline_ms=60_000)))
+    return lambda: sample_of(
+        *stage.engine(plan, Policy(point_budget_ms=500, run_deadline_ms=60_000))
+    )
 
 
 def _median(values: Sequence[float], program: str) -> Sample:
@@ -82,7 +112,9 @@ def plain(stage: Stage, program: Path) -> Callable[[], Sample]:
 
 def _wish(rival: str, metric: str, formula: str, note: str = "") -> Comparison:
     title = f"{rival}: our {formula}"
-    return Comparison(title=title, rival=rival, ours=formula, theirs=metric, unit="ns", target=TARGET, note=note)
+    return Comparison(
+        title=title, rival=rival, ours=formula, theirs=metric, unit="ns", target=TARGET, note=note
+    )
 
 
 def _intel(setting: Setting, until: float) -> None:
@@ -91,8 +123,12 @@ def _intel(setting: Setting, until: float) -> None:
     binaries = install.launcher.parent
     sizes = setting.file("eight.txt", repeated([BYTES], ROWS))
     rivals = {
-        "IMB-MPI1 PingPong": imb(stage, imb_mpi1_argv(binaries / "IMB-MPI1", "PingPong", sizes, ITERATIONS)),
-        "IMB-P2P PingPong": imb(stage, imb_p2p_argv(binaries / "IMB-P2P", sizes, ITERATIONS, 800, 0)),
+        "IMB-MPI1 PingPong": imb(
+            stage, imb_mpi1_argv(binaries / "IMB-MPI1", "PingPong", sizes, ITERATIONS)
+        ),
+        "IMB-P2P PingPong": imb(
+            stage, imb_p2p_argv(binaries / "IMB-P2P", sizes, ITERATIONS, 800, 0)
+        ),
     }
     loop = f"plain loop, {label_of(install)}"
     try:
@@ -101,7 +137,12 @@ def _intel(setting: Setting, until: float) -> None:
         setting.skip(GROUP, loop, error)
     setting.say(f"{GROUP}: {label_of(install)} against {', '.join(rivals)}")
     found = interleave(
-        ours(stage, ("imb-mpi1", "imb-p2p")), rivals, setting.rounds, setting.say, until, setting.patience_s
+        ours(stage, ("imb-mpi1", "imb-p2p")),
+        rivals,
+        setting.rounds,
+        setting.say,
+        until,
+        setting.patience_s,
     )
     for rival in rivals:
         same = "imb-p2p" if "P2P" in rival else "imb-mpi1"
@@ -115,7 +156,9 @@ def _other(setting: Setting, install: MpiInstall, until: float) -> None:
     name = f"plain loop, {label_of(install)}"
     rivals = {name: plain(stage, build_plain_loop(compiler_of(install), setting.scratch))}
     setting.say(f"{GROUP}: {name}")
-    found = interleave(ours(stage, ("imb-mpi1",)), rivals, setting.rounds, setting.say, until, setting.patience_s)
+    found = interleave(
+        ours(stage, ("imb-mpi1",)), rivals, setting.rounds, setting.say, until, setting.patience_s
+    )
     for formula in ("robust", "imb-mpi1"):
         setting.add(compare(GROUP, _wish(name, "time", formula), found))
 
@@ -133,7 +176,16 @@ def run(setting: Setting) -> None:
         except WireproofError as error:
             setting.skip(GROUP, f"plain loop, {label_of(install)}", error)
     families = {"debian-mpich" if one.needs_link else one.family for one in installs}
-    for family, package in (("debian-mpich", "mpich"), ("openmpi", "openmpi-bin and libopenmpi-dev")):
+    for family, package in (
+        ("debian-mpich", "mpich"),
+        ("openmpi", "openmpi-bin and libopenmpi-dev"),
+    ):
         if family not in families:
-            setting.add(NotRun(group=GROUP, title=f"plain loop, {family}", required=False,
-                               reason=f"not on this machine (Debian packages {package})"))  # fmt: skip
+            setting.add(
+                NotRun(
+                    group=GROUP,
+                    title=f"plain loop, {family}",
+                    required=False,
+                    reason=f"not on this machine (Debian packages {package})",
+                )
+            )

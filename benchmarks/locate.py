@@ -1,7 +1,9 @@
-"""``locate`` on synthetic worlds with planted faults: how often the culprit is named, and how often an innocent is.
+"""``locate`` on synthetic worlds with planted faults: how often the culprit is named, and how often
+an innocent is.
 
-Seeded. A sweep is what `check` does: screen, analysis, then the suspects alone with known-good partners. Worlds: sigma
-2 %, healthy ports 0.5 % apart, 3 % of the samples with a one-sided tail, unless a row says otherwise.
+Seeded. A sweep is what `check` does: screen, analysis, then the suspects alone with known-good
+partners. Worlds: sigma 2 %, healthy ports 0.5 % apart, 3 % of the samples with a one-sided tail,
+unless a row says otherwise.
 """
 
 from __future__ import annotations
@@ -28,24 +30,35 @@ def binomial(hits: int, trials: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share."""
     share = hits / trials
     centre = (share + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
-    half = _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5 / (1 + _Z**2 / trials)
+    half = (
+        _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5 / (1 + _Z**2 / trials)
+    )
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def sweep(
-    world: World, *, rounds: int | None = None, fabric: bool = True, seed: int = 1, metric: Metric = "goodput"
+    world: World,
+    *,
+    rounds: int | None = None,
+    fabric: bool = True,
+    seed: int = 1,
+    metric: Metric = "goodput",
 ) -> tuple[Screened, Located]:
     """Screen, confirm, conclude, as `check` does."""
     leaves = world.leaf.tolist() if fabric else None
     known = world.fabric() if fabric else None
-    screened = screen(world.measure(screen_rounds(world.nodes, leaves, seed, rounds), metric), known)
+    screened = screen(
+        world.measure(screen_rounds(world.nodes, leaves, seed, rounds), metric), known
+    )
     number = {name: index for index, name in enumerate(world.names)}
     nodes = [number[one.nodes[0]] for one in screened.suspects]
     pairs = [(number[one.nodes[0]], number[one.nodes[1]]) for one in screened.pairs]
     good = [number[name] for name in screened.good]
     again = confirm_rounds(nodes, good, leaves, seed) if nodes else []
     again += alone_rounds(pairs, leaves) if pairs else []
-    return screened, conclude(screened, world.measure(again, metric, alone=True) if again else None, known)
+    return screened, conclude(
+        screened, world.measure(again, metric, alone=True) if again else None, known
+    )
 
 
 def _named(located: Located) -> set[str]:
@@ -65,29 +78,58 @@ def _power(setting: Setting, nodes: int, worlds: int, each: int, target: float) 
         if time.monotonic() > until:
             break
         bad = [(seed * 7919 + place * nodes // each) % nodes for place in range(each)]
-        world = _slow_nodes(World(nodes=nodes, leaves=max(1, nodes // 16), seed=seed + 1), bad, 0.95)
+        world = _slow_nodes(
+            World(nodes=nodes, leaves=max(1, nodes // 16), seed=seed + 1), bad, 0.95
+        )
         named = _named(sweep(world, rounds=12, seed=seed)[1])
         culprits = {world.names[number] for number in bad}
-        hits, trials, wrong = hits + len(named & culprits), trials + each, wrong + len(named - culprits)
+        hits, trials, wrong = (
+            hits + len(named & culprits),
+            trials + each,
+            wrong + len(named - culprits),
+        )
     note = f"12 rounds and confirm; {wrong} others named in {trials // each} worlds"
     _share(setting, f"5 % slow node found, {nodes:,} nodes", hits, trials, target, "at least", note)
 
 
-def _share(setting: Setting, title: str, hits: int, trials: int, target: float, sense: Sense, note: str = "") -> None:
+def _share(
+    setting: Setting,
+    title: str,
+    hits: int,
+    trials: int,
+    target: float,
+    sense: Sense,
+    note: str = "",
+) -> None:
     if not trials:
         setting.skip(GROUP, title, "no time was left for it")
         return
     low, high = binomial(hits, trials)
     setting.add(
         Row(
-            group=GROUP, title=title, unit="share", quantity="share", value=hits / trials, low=low, high=high,
-            target=target, sense=sense, pairs=trials, note=note,
+            group=GROUP,
+            title=title,
+            unit="share",
+            quantity="share",
+            value=hits / trials,
+            low=low,
+            high=high,
+            target=target,
+            sense=sense,
+            pairs=trials,
+            note=note,
         )
-    )  # fmt: skip
+    )
 
 
 def _counted(
-    setting: Setting, title: str, worlds: int, target: float, sense: Sense, hit: Callable[[int], bool], note: str = ""
+    setting: Setting,
+    title: str,
+    worlds: int,
+    target: float,
+    sense: Sense,
+    hit: Callable[[int], bool],
+    note: str = "",
 ) -> None:
     """The share of seeded worlds that ``hit``."""
     until = setting.share(0.5)
@@ -122,8 +164,16 @@ def _small(share: float) -> Callable[[int], bool]:
     def hit(seed: int) -> bool:
         way: Direction = "tx" if seed % 2 else "rx"
         fault = Fault(kind="port", node=seed % 8, direction=way, share=share)
-        world = World(nodes=8, sigma=0.03, tail_share=0.05, seed=seed + 1, faults=(fault,) if share < 1.0 else ())
-        blames = [(one.subject, one.direction) for one in sweep(world, fabric=False, seed=seed)[1].blames]
+        world = World(
+            nodes=8,
+            sigma=0.03,
+            tail_share=0.05,
+            seed=seed + 1,
+            faults=(fault,) if share < 1.0 else (),
+        )
+        blames = [
+            (one.subject, one.direction) for one in sweep(world, fabric=False, seed=seed)[1].blames
+        ]
         return blames == [(f"n{fault.node}", way)] if share < 1.0 else bool(blames)
 
     return hit
@@ -140,21 +190,61 @@ def _analysis_time(setting: Setting) -> None:
         times.append(time.process_time() - begun)
     setting.add(
         Row(
-            group=GROUP, title="analysis of 10,000 nodes x 20 rounds", unit="s", quantity="s of one core",
-            value=statistics.median(times), low=min(times), high=max(times), target=2.0, pairs=len(times),
+            group=GROUP,
+            title="analysis of 10,000 nodes x 20 rounds",
+            unit="s",
+            quantity="s of one core",
+            value=statistics.median(times),
+            low=min(times),
+            high=max(times),
+            target=2.0,
+            pairs=len(times),
             note=f"{len(samples):,} samples; interval: fastest and slowest run",
         )
-    )  # fmt: skip
+    )
 
 
 def run(setting: Setting) -> None:
     """Adds a row for each figure that locate has to reach."""
     setting.say("locate: synthetic worlds")
     _analysis_time(setting)
-    _counted(setting, "8 nodes, a port at 80 %: port and direction", 1000, 0.99, "at least", _small(0.8), "sigma 3 %")
-    _counted(setting, "8 good nodes: anybody blamed", 1000, 0.01, "at most", _small(1.0), "sigma 3 %, tail 5 %")
-    _counted(setting, "1,024 good nodes: anybody blamed", 400, 0.01, "at most", _blames_in_a_good_world, "12 rounds")
-    _counted(setting, "two bad nodes paired together: both, and they alone", 100, 0.95, "at least", _both_of_a_bad_pair)
-    _counted(setting, "an up-link at 50 %, 1,024 nodes: named exactly", 100, 0.90, "at least", _uplink)
+    _counted(
+        setting,
+        "8 nodes, a port at 80 %: port and direction",
+        1000,
+        0.99,
+        "at least",
+        _small(0.8),
+        "sigma 3 %",
+    )
+    _counted(
+        setting,
+        "8 good nodes: anybody blamed",
+        1000,
+        0.01,
+        "at most",
+        _small(1.0),
+        "sigma 3 %, tail 5 %",
+    )
+    _counted(
+        setting,
+        "1,024 good nodes: anybody blamed",
+        400,
+        0.01,
+        "at most",
+        _blames_in_a_good_world,
+        "12 rounds",
+    )
+    _counted(
+        setting,
+        "two bad nodes paired together: both, and they alone",
+        100,
+        0.95,
+        "at least",
+        _both_of_a_bad_pair,
+    )
+    _counted(
+        setting, "an up-link at 50 %, 1,024 nodes: named exactly", 100, 0.90, "at least", _uplink
+    )
     _power(setting, 1024, 150, 4, 0.98)
     _power(setting, 10_000, 20, 10, 0.95)

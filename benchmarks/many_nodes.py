@@ -1,7 +1,8 @@
-"""`check` in a lab of eight nodes at 100 Mb/s: one port at 80 % in one direction, anywhere, and none at all.
+"""`check` in a lab of eight nodes at 100 Mb/s: one port at 80 % in one direction, anywhere, and
+none at all.
 
-Each trial is the command as a user gives it, by its JSON. ``--minutes`` bounds the number of trials; a busy machine
-makes the links' own noise larger, so the load before is in the table.
+Each trial is the command as a user gives it, by its JSON. ``--minutes`` bounds the number of
+trials; a busy machine makes the links' own noise larger, so the load before is in the table.
 """
 
 from __future__ import annotations
@@ -36,16 +37,33 @@ def _check(lab: Lab, seed: int) -> tuple[Any, float]:
     """(the JSON document, seconds) of one check."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
-        argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab.name, "--json", "--seed", str(seed)]
+        argv = [
+            sys.executable,
+            "-m",
+            "wireproof",
+            "check",
+            "--lab",
+            lab.name,
+            "--json",
+            "--seed",
+            str(seed),
+        ]
         done = subprocess.run(
-            [*argv, "--out", str(Path(scratch) / "run")], capture_output=True, timeout=TIMEOUT_S, check=False
+            [*argv, "--out", str(Path(scratch) / "run")],
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
         )
     return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
 
 
 def _blamed(document: Any) -> list[tuple[str, str]]:
     located = document["located"] if document else []
-    return [(blame["subject"], blame.get("direction", "")) for one in located for blame in one.get("blames", [])]
+    return [
+        (blame["subject"], blame.get("direction", ""))
+        for one in located
+        for blame in one.get("blames", [])
+    ]
 
 
 def _planted(seed: int) -> Fault:
@@ -54,17 +72,28 @@ def _planted(seed: int) -> Fault:
     return Fault(node=draw.choice(NODES), network="hsn", kind="rate", direction=way, value="80mbit")  # type: ignore[arg-type]
 
 
-def _row(setting: Setting, title: str, hits: int, trials: int, target: float, sense: Sense, note: str) -> None:
+def _row(
+    setting: Setting, title: str, hits: int, trials: int, target: float, sense: Sense, note: str
+) -> None:
     if not trials:
         setting.skip(GROUP, title, "no time was left for it")
         return
     low, high = binomial(hits, trials)
     setting.add(
         Row(
-            group=GROUP, title=title, unit="share", quantity="share", value=hits / trials, low=low, high=high,
-            target=target, sense=sense, pairs=trials, note=note,
+            group=GROUP,
+            title=title,
+            unit="share",
+            quantity="share",
+            value=hits / trials,
+            low=low,
+            high=high,
+            target=target,
+            sense=sense,
+            pairs=trials,
+            note=note,
         )
-    )  # fmt: skip
+    )
 
 
 def _trials(setting: Setting, lab: Lab) -> None:
@@ -84,22 +113,49 @@ def _trials(setting: Setting, lab: Lab) -> None:
         seconds.append(took)
         good += 1
         innocent += bool(_blamed(document)) or document is None
-    _row(setting, "port at 80 %: it and nobody else", found, bad, 0.99, "at least", "8 nodes at 100 Mb/s, any port")
-    _row(setting, "8 good nodes: anybody blamed", innocent, good, 0.01, "at most", "a check that failed counts")
+    _row(
+        setting,
+        "port at 80 %: it and nobody else",
+        found,
+        bad,
+        0.99,
+        "at least",
+        "8 nodes at 100 Mb/s, any port",
+    )
+    _row(
+        setting,
+        "8 good nodes: anybody blamed",
+        innocent,
+        good,
+        0.01,
+        "at most",
+        "a check that failed counts",
+    )
     if seconds:
         longest = max(seconds)
         setting.add(
             Row(
-                group=GROUP, title="a whole check, the longest", unit="s", quantity="time", value=longest, low=longest,
-                high=longest, target=60.0, sense="at most", pairs=len(seconds), note="command to exit",
+                group=GROUP,
+                title="a whole check, the longest",
+                unit="s",
+                quantity="time",
+                value=longest,
+                low=longest,
+                high=longest,
+                target=60.0,
+                sense="at most",
+                pairs=len(seconds),
+                note="command to exit",
             )
-        )  # fmt: skip
+        )
 
 
 def run(setting: Setting) -> None:
     """The trials, in a lab of our own that goes with us."""
     try:
-        with up(Topology(nodes=NODES, networks=(NETWORK,)), f"bench-{os.getpid()}", tied=True) as lab:
+        with up(
+            Topology(nodes=NODES, networks=(NETWORK,)), f"bench-{os.getpid()}", tied=True
+        ) as lab:
             _trials(setting, lab)
     except WireproofError as error:
         setting.skip(GROUP, "a port at 80 %", str(error))

@@ -21,16 +21,24 @@ __all__ = ["find_osu", "run"]
 GROUP = "OSU, shared memory"
 LARGE = 1 << 20
 COUNTS = {"osu_latency": (8, 5000, 2000), "osu_bw": (LARGE, 20, 4)}
-"""(bytes, timed, warm-up): its default skip of 100 ends inside Intel MPI's start-up transient (0.25 for 0.16 us)."""
+"""(bytes, timed, warm-up): its default skip of 100 ends inside Intel MPI's start-up transient (0.25
+for 0.16 us).
+"""
 HALF_DIGIT = 0.005
 """Two decimals are printed: us for latency, 10^6 B/s for bandwidth."""
 
 
 def find_osu(home: Path) -> dict[str, Path]:
-    """osu_latency and osu_bw anywhere below ``home``. Raises ``CouldNotMeasure`` when one is not there."""
+    """osu_latency and osu_bw anywhere below ``home``. Raises ``CouldNotMeasure`` when one is not
+    there.
+    """
     found: dict[str, Path] = {}
     for name in COUNTS:
-        programs = [path for path in sorted(home.rglob(name)) if path.is_file() and path.stat().st_mode & 0o111]
+        programs = [
+            path
+            for path in sorted(home.rglob(name))
+            if path.is_file() and path.stat().st_mode & 0o111
+        ]
         if not programs:
             raise CouldNotMeasure(f"OSU_HOME={home} has no program {name} below it")
         found[name] = programs[0]
@@ -38,9 +46,18 @@ def find_osu(home: Path) -> dict[str, Path]:
 
 
 def _points() -> list[Point]:
-    latency = Point(id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),), formula="osu", iterations=5000)
-    stream = Point(id=0, pattern="stream", form="stream", message_bytes=LARGE, pairs=((0, 1),), formula="osu",
-                   iterations=20 * 64)  # fmt: skip
+    latency = Point(
+        id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),), formula="osu", iterations=5000
+    )
+    stream = Point(
+        id=0,
+        pattern="stream",
+        form="stream",
+        message_bytes=LARGE,
+        pairs=((0, 1),),
+        formula="osu",
+        iterations=20 * 64,
+    )
     return [latency, latency, stream] * 3
 
 
@@ -51,8 +68,12 @@ def _sample(run: Run, _seconds: float) -> Sample:
         for pair in point.pairs:
             if time := pair.formula_value_ns:
                 one = time / 1e3 if point.pattern == "pingpong" else LARGE * 1e3 / time
-                values.setdefault("osu_latency" if point.pattern == "pingpong" else "osu_bw", []).append(one)
-    return Sample({name: statistics.median(found) for name, found in values.items()}, bounce_of(run))
+                values.setdefault(
+                    "osu_latency" if point.pattern == "pingpong" else "osu_bw", []
+                ).append(one)
+    return Sample(
+        {name: statistics.median(found) for name, found in values.items()}, bounce_of(run)
+    )
 
 
 def _rival(stage: Stage, name: str, program: Path) -> Callable[[], Sample]:
@@ -105,8 +126,31 @@ def run(setting: Setting) -> None:
         setting.skip(GROUP, "osu_latency, osu_bw", str(error))
         return
     setting.add(
-        compare(GROUP, Comparison(title="osu_latency 8 B: our osu", rival="osu_latency", ours="osu_latency",
-                                  theirs="value", unit="us", target=1.02, resolution=HALF_DIGIT), found),
-        compare(GROUP, Comparison(title="osu_bw 1 MiB: our osu", rival="osu_bw", ours="osu_bw", theirs="value",
-                                  unit="MB/s", target=0.98, sense="at least", resolution=HALF_DIGIT), found),
-    )  # fmt: skip
+        compare(
+            GROUP,
+            Comparison(
+                title="osu_latency 8 B: our osu",
+                rival="osu_latency",
+                ours="osu_latency",
+                theirs="value",
+                unit="us",
+                target=1.02,
+                resolution=HALF_DIGIT,
+            ),
+            found,
+        ),
+        compare(
+            GROUP,
+            Comparison(
+                title="osu_bw 1 MiB: our osu",
+                rival="osu_bw",
+                ours="osu_bw",
+                theirs="value",
+                unit="MB/s",
+                target=0.98,
+                sense="at least",
+                resolution=HALF_DIGIT,
+            ),
+            found,
+        ),
+    )

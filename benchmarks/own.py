@@ -1,4 +1,6 @@
-"""Figures that are ours alone and have a bound: harness floor, start of the program, size, memory."""
+"""Figures that are ours alone and have a bound: harness floor, start of the program, size,
+memory.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,15 @@ from wireproof.launch.engines import ABIS, find_engine
 from wireproof.launch.install import MpiInstall
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
-from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport, TransportKind
+from wireproof.model.plan import (
+    ModelWorld,
+    Plan,
+    Point,
+    Policy,
+    RankPlace,
+    Transport,
+    TransportKind,
+)
 from wireproof.model.record import Form, Pattern
 from wireproof.model.run import Run
 from wireproof.plan.sweep import SIZES, numbered, sweep
@@ -38,19 +48,32 @@ PLAIN_BUFFERS_MB = 2 * SIZES[-1] / 1e6
 STARTS = 20
 FLOOR_RUNS = 9
 PATTERNS: tuple[tuple[Pattern, Form], ...] = (
-    ("pingpong", "latency"), ("stream", "stream"), ("exchange", "stream"), ("put", "latency"), ("put", "stream"),
-    ("get", "latency"), ("get", "stream"),
-)  # fmt: skip
+    ("pingpong", "latency"),
+    ("stream", "stream"),
+    ("exchange", "stream"),
+    ("put", "latency"),
+    ("put", "stream"),
+    ("get", "latency"),
+    ("get", "stream"),
+)
 
 
-def alone(kind: TransportKind, points: Sequence[Point], model: ModelWorld | None = None, seed: int = 1) -> Run:
-    """A run on the null or the model transport: one process, no launcher. Raises ``CouldNotMeasure``."""
+def alone(
+    kind: TransportKind, points: Sequence[Point], model: ModelWorld | None = None, seed: int = 1
+) -> Run:
+    """A run on the null or the model transport: one process, no launcher. Raises
+    ``CouldNotMeasure``.
+    """
     command = prepare(kind, None)
     plan = Plan(
-        run_id=f"bench-{kind}", seed=seed, transport=Transport(kind=kind), points=tuple(points), model=model,
+        run_id=f"bench-{kind}",
+        seed=seed,
+        transport=Transport(kind=kind),
+        points=tuple(points),
+        model=model,
         ranks=tuple(RankPlace(index=rank, host="localhost") for rank in range(2)),
         policy=Policy(point_budget_ms=300, run_deadline_ms=60_000),
-    )  # fmt: skip
+    )
     claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
     outcome = measure(plan, command, claim=claim, provenance=provenance(command, None))
     shutil.rmtree(outcome.folder, ignore_errors=True)
@@ -62,7 +85,11 @@ def alone(kind: TransportKind, points: Sequence[Point], model: ModelWorld | None
 def _floors(setting: Setting) -> None:
     setting.say(FLOOR)
     points = numbered(
-        [Point(id=0, pattern=p, form=f, message_bytes=8, pairs=((0, 1),), budget_ms=20) for p, f in PATTERNS], seed=1
+        [
+            Point(id=0, pattern=p, form=f, message_bytes=8, pairs=((0, 1),), budget_ms=20)
+            for p, f in PATTERNS
+        ],
+        seed=1,
     )
     found: dict[tuple[Pattern, Form], list[float]] = {}
     for _ in range(FLOOR_RUNS):
@@ -72,23 +99,45 @@ def _floors(setting: Setting) -> None:
         values = found.get((pattern, form), [])
         title = f"{pattern}, form {form}" if pattern in ("put", "get") else pattern
         if values:
-            setting.add(_own(FLOOR, f"{title}, per operation on the null transport", "ns", values, FLOOR_NS))
+            setting.add(
+                _own(FLOOR, f"{title}, per operation on the null transport", "ns", values, FLOOR_NS)
+            )
         else:
             setting.skip(FLOOR, title, "the engine told no floor for it")
 
 
-def _own(group: str, title: str, unit: str, values: Sequence[float], target: float | None, note: str = "") -> Row:
+def _own(
+    group: str, title: str, unit: str, values: Sequence[float], target: float | None, note: str = ""
+) -> Row:
     interval = interval_of(values)
     return Row(
-        group=group, title=title, unit=unit, quantity=unit, value=statistics.median(values), pairs=len(values),
-        low=interval[0] if interval else None, high=interval[1] if interval else None, target=target, note=note,
-    )  # fmt: skip
+        group=group,
+        title=title,
+        unit=unit,
+        quantity=unit,
+        value=statistics.median(values),
+        pairs=len(values),
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        target=target,
+        note=note,
+    )
 
 
 def _exact(group: str, title: str, unit: str, value: float, target: float, note: str = "") -> Row:
     """A figure without chance: its interval is a point."""
-    return Row(group=group, title=title, unit=unit, quantity=unit, value=value, low=value, high=value, target=target,
-               pairs=1, note=note)  # fmt: skip
+    return Row(
+        group=group,
+        title=title,
+        unit=unit,
+        quantity=unit,
+        value=value,
+        low=value,
+        high=value,
+        target=target,
+        pairs=1,
+        note=note,
+    )
 
 
 def _children_ms() -> float:
@@ -103,7 +152,9 @@ def _start(setting: Setting) -> None:
     walls: list[float] = []
     for number in range(STARTS + 1):
         begun = time.perf_counter()
-        done = subprocess.run([*argv, "--help"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            [*argv, "--help"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
         if done.returncode != 0:
             raise CouldNotMeasure(f"{argv[0]} --help ended with status {done.returncode}")
         if number > 0:  # the first fills the page cache
@@ -128,12 +179,16 @@ def _peak(run: Run) -> float:
 
 
 def _sweep_points() -> tuple[Point, ...]:
-    points = sweep("pingpong", SIZES, [(0, 1)], budget_ms=60) + sweep("stream", SIZES, [(0, 1)], budget_ms=60)
+    points = sweep("pingpong", SIZES, [(0, 1)], budget_ms=60) + sweep(
+        "stream", SIZES, [(0, 1)], budget_ms=60
+    )
     return numbered(points + sweep("exchange", SIZES[-8:], [(0, 1)], budget_ms=60), seed=1)
 
 
 def _memory_of(setting: Setting, install: MpiInstall) -> None:
-    """Ours over a full sweep, less what the MPI itself takes for such traffic in a program without buffers."""
+    """Ours over a full sweep, less what the MPI itself takes for such traffic in a program without
+    buffers.
+    """
     stage: Stage = here(install)
     program = build_plain_loop(compiler_of(install), setting.scratch)
     whole = _peak(stage.engine(_sweep_points(), Policy(run_deadline_ms=120_000))[0])
@@ -152,7 +207,15 @@ def _memory_of(setting: Setting, install: MpiInstall) -> None:
 def _memory(setting: Setting) -> None:
     setting.say(MEMORY)
     alone_peak = _peak(alone("null", _sweep_points()))
-    setting.add(_exact(MEMORY, "null transport: both ends in one process, all of it", "MB", alone_peak, 2 * MEMORY_MB))
+    setting.add(
+        _exact(
+            MEMORY,
+            "null transport: both ends in one process, all of it",
+            "MB",
+            alone_peak,
+            2 * MEMORY_MB,
+        )
+    )
     installs = other_mpis()
     try:
         installs.insert(0, find_intel())

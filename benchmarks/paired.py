@@ -1,12 +1,15 @@
-"""A B C A B C A: drift hits all. Ours runs before and after the rivals; only what lies between two like runs counts.
+"""A B C A B C A: drift hits all. Ours runs before and after the rivals; only what lies between two
+like runs counts.
 
-The latency of a virtual machine has two plateaus (the distance of two virtual cores: factor 2.4) that flip every few
-seconds. A rival whose two neighbours of ours differ was measured across such a flip, or beside somebody's job; it says
-nothing about the ratio. The rule looks at our figures only, so that it cannot favour either side. Launches during which
-others used the processors are left out too (``quiet``), theirs and ours.
+The latency of a virtual machine has two plateaus (the distance of two virtual cores: factor 2.4)
+that flip every few seconds. A rival whose two neighbours of ours differ was measured across such a
+flip, or beside somebody's job; it says nothing about the ratio. The rule looks at our figures only,
+so that it cannot favour either side. Launches during which others used the processors are left out
+too (``quiet``), theirs and ours.
 
-Inside one plateau launches of one and the same program still differ by 8 % (standard deviation, 8 B, shared memory),
-presumably because the queues get other memory each time. No longer loop averages that away, only more launches do.
+Inside one plateau launches of one and the same program still differ by 8 % (standard deviation, 8
+B, shared memory), presumably because the queues get other memory each time. No longer loop averages
+that away, only more launches do.
 """
 
 from __future__ import annotations
@@ -38,19 +41,25 @@ __all__ = [
 ]
 
 DRIFT = 0.35
-"""Our figure before and after may differ by this share: three standard deviations of launches, far below a plateau."""
+"""Our figure before and after may differ by this share: three standard deviations of launches, far
+below a plateau.
+"""
 NEAR_NS = 120.0
 """Raw cache-line bounce (half round trip) below this: the two cores are near each other."""
 LEAST = 6
 """Fewer ratios have no distribution-free 95 % interval."""
 MANY = 20
-"""From so many on the interquartile mean is used: it forgets outliers as the median does and needs a third fewer."""
+"""From so many on the interquartile mean is used: it forgets outliers as the median does and needs
+a third fewer.
+"""
 RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One launch: a median for each metric, and the raw bounce that our engine found beside it (None: theirs)."""
+    """One launch: a median for each metric, and the raw bounce that our engine found beside it
+    (None: theirs).
+    """
 
     values: Mapping[str, float]
     bounce_ns: float | None = None
@@ -71,7 +80,9 @@ class Triple:
     after: Sample
 
     def ours(self, metric: str) -> float | None:
-        """Geometric mean of the two, None when they have drifted apart, or one is missing or disturbed."""
+        """Geometric mean of the two, None when they have drifted apart, or one is missing or
+        disturbed.
+        """
         if self.before.disturbed or self.theirs.disturbed or self.after.disturbed:
             return None
         values = [sample.values.get(metric) for sample in (self.before, self.after)]
@@ -83,7 +94,9 @@ class Triple:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Our ``metric`` over the rival's; ``resolution``: half the last digit that the rival prints, in the unit."""
+    """Our ``metric`` over the rival's; ``resolution``: half the last digit that the rival prints,
+    in the unit.
+    """
 
     title: str
     rival: str
@@ -114,10 +127,11 @@ def interleave(
     until: float = math.inf,
     patience_s: float = 0.0,
 ) -> Interleaved:
-    """``rounds`` times all rivals in turn between two of ours; no new round after ``until`` (time.monotonic).
+    """``rounds`` times all rivals in turn between two of ours; no new round after ``until``
+    (time.monotonic).
 
-    ``patience_s``: so long is waited before a launch for others to leave the processors. Our own failure is the
-    caller's to handle.
+    ``patience_s``: so long is waited before a launch for others to leave the processors. Our own
+    failure is the caller's to handle.
     """
 
     def measured(run: Callable[[], Sample]) -> Sample:
@@ -150,7 +164,9 @@ def interleave(
 
 
 def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
-    """Distribution-free 95 % interval of the median (order statistics, widened for dependence); None below 6."""
+    """Distribution-free 95 % interval of the median (order statistics, widened for dependence);
+    None below 6.
+    """
     from wireproof.analysis.interval import estimate
 
     if len(values) < LEAST:
@@ -168,7 +184,8 @@ def middle_of(values: Sequence[float]) -> float:
 
 
 def ratio_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of ``middle_of``: order statistics below 20 values, else a bootstrap (Efron 1979).
+    """95 % interval of ``middle_of``: order statistics below 20 values, else a bootstrap (Efron
+    1979).
 
     Pairs of neighbours are drawn together, because neighbouring comparisons share a launch of ours.
     """
@@ -186,7 +203,12 @@ def ratio_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 def _states(triples: Sequence[Triple]) -> str:
     """How many comparisons lie in which state of the cores, as our bounce saw it."""
-    seen = [sample.bounce_ns for triple in triples for sample in (triple.before, triple.after) if sample.bounce_ns]
+    seen = [
+        sample.bounce_ns
+        for triple in triples
+        for sample in (triple.before, triple.after)
+        if sample.bounce_ns
+    ]
     if not seen:
         return "bounce not measured"
     near = sum(1 for value in seen if value < NEAR_NS)
@@ -197,17 +219,26 @@ def compare(group: str, wish: Comparison, found: Interleaved) -> Row | NotRun:
     """The row of one comparison; ``NotRun`` when the rival did not answer."""
     title = wish.title
     if wish.rival in found.failed and len(found.triples[wish.rival]) < LEAST:
-        return NotRun(group=group, title=title, reason=found.failed[wish.rival], required=wish.target is not None)
+        return NotRun(
+            group=group,
+            title=title,
+            reason=found.failed[wish.rival],
+            required=wish.target is not None,
+        )
     triples = found.triples[wish.rival]
     used: list[tuple[float, float]] = []
     for triple in triples:
         ours, theirs = triple.ours(wish.ours), triple.theirs.values.get(wish.theirs)
         if ours is not None and theirs is not None and theirs > 0:
             used.append((ours, theirs))
-    return _row(group, wish, used, len(triples) - len(used), _states(triples) if wish.states else "")
+    return _row(
+        group, wish, used, len(triples) - len(used), _states(triples) if wish.states else ""
+    )
 
 
-def _row(group: str, wish: Comparison, used: list[tuple[float, float]], dropped: int, state: str) -> Row:
+def _row(
+    group: str, wish: Comparison, used: list[tuple[float, float]], dropped: int, state: str
+) -> Row:
     ratios = [ours / theirs for ours, theirs in used]
     theirs = statistics.median(their for _, their in used) if used else None
     interval = ratio_interval(ratios)
@@ -231,12 +262,16 @@ def _row(group: str, wish: Comparison, used: list[tuple[float, float]], dropped:
 
 
 def control(group: str, metric: str, unit: str, found: Interleaved) -> Row:
-    """Ours against ours, the launch after over the launch before: what the method reads where the truth is 1."""
+    """Ours against ours, the launch after over the launch before: what the method reads where the
+    truth is 1.
+    """
     triples = max(found.triples.values(), key=len, default=[])
     used = [
         (triple.after.values[metric], triple.before.values[metric])
         for triple in triples
         if triple.ours(metric) is not None
     ]
-    wish = Comparison(title=f"control: ours / ours ({metric})", rival="", ours=metric, theirs=metric, unit=unit)
+    wish = Comparison(
+        title=f"control: ours / ours ({metric})", rival="", ours=metric, theirs=metric, unit=unit
+    )
     return _row(group, wish, used, len(triples) - len(used), _states(triples))

@@ -1,7 +1,9 @@
-"""Who else uses the processors: a launch beside somebody's job is no evidence, and a pause may be worth waiting for.
+"""Who else uses the processors: a launch beside somebody's job is no evidence, and a pause may be
+worth waiting for.
 
-Two ranks that poll need two cores for themselves. What others took is the machine's busy time (/proc/stat) less that of
-our own children; it is looked at for both sides alike, and never at what was measured.
+Two ranks that poll need two cores for themselves. What others took is the machine's busy time
+(/proc/stat) less that of our own children; it is looked at for both sides alike, and never at what
+was measured.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ STAT = Path("/proc/stat")
 
 
 def busy_seconds(text: str, ticks_per_s: int) -> float | None:
-    """Seconds that all processors together were not idle, from /proc/stat's first line; steal counts as busy."""
+    """Seconds that all processors together were not idle, from /proc/stat's first line; steal
+    counts as busy.
+    """
     words = text.split("\n", 1)[0].split()
     if len(words) < 9 or words[0] != "cpu":
         return None
@@ -42,7 +46,9 @@ def _own() -> float:
 
 
 class Meter:
-    """``with Meter() as meter: ...``; then ``meter.foreign``: cores that others used meanwhile, None where unknown."""
+    """``with Meter() as meter: ...``; then ``meter.foreign``: cores that others used meanwhile,
+    None where unknown.
+    """
 
     foreign: float | None = None
 
@@ -51,7 +57,10 @@ class Meter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         busy, wall = _busy(), time.monotonic() - self._wall
         if self._busy is not None and busy is not None and wall > 0:
@@ -59,7 +68,9 @@ class Meter:
 
 
 def wait_for_quiet(until: float) -> bool:
-    """True when others use less than ``DISTURBED`` cores, at once or before ``until`` (time.monotonic)."""
+    """True when others use less than ``DISTURBED`` cores, at once or before ``until``
+    (time.monotonic).
+    """
     while True:
         with Meter() as meter:
             time.sleep(LOOK_S)

@@ -1,9 +1,10 @@
 """Rings beside HPCC's own, and the message rate of all pairs beside IMB-MPI1 Uniband.
 
-HPCC prints one figure per launch, so every comparison is a launch of each. Its ring is 8 repetitions of loops that last
-10 us at least: sound where a message takes as long the first time as the thousandth. Where it does not (Intel MPI
-touches new memory for its first thousand messages) both HPCC's figure and ours by its recipe are those first messages;
-our own robust ring, which warms up until it is stationary, is shown beside it.
+HPCC prints one figure per launch, so every comparison is a launch of each. Its ring is 8
+repetitions of loops that last 10 us at least: sound where a message takes as long the first time as
+the thousandth. Where it does not (Intel MPI touches new memory for its first thousand messages)
+both HPCC's figure and ours by its recipe are those first messages; our own robust ring, which warms
+up until it is stationary, is shown beside it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ KEYS = {
 
 
 def hpcc_input() -> str:
-    """The least hpccinf.txt: HPCC cannot run its rings alone, so all that comes before them is made small."""
+    """The least hpccinf.txt: HPCC cannot run its rings alone, so all that comes before them is made
+    small.
+    """
     lines = [
         "",
         "",
@@ -65,7 +68,9 @@ def hpcc_input() -> str:
 
 
 def summary_of(text: str) -> dict[str, float]:
-    """ns per message by order from the ``Key=value`` lines of hpccoutf.txt. Raises ``CouldNotMeasure``."""
+    """ns per message by order from the ``Key=value`` lines of hpccoutf.txt. Raises
+    ``CouldNotMeasure``.
+    """
     found: dict[str, float] = {}
     for line in text.splitlines():
         key, _, value = line.partition("=")
@@ -79,7 +84,9 @@ def summary_of(text: str) -> dict[str, float]:
 
 
 def ring_samples(run: Run, _seconds: float = 0.0) -> Sample:
-    """ns per message: ``natural`` and ``random`` by HPCC's recipe, ``robust`` (half a turn of our own ring)."""
+    """ns per message: ``natural`` and ``random`` by HPCC's recipe, ``robust`` (half a turn of our
+    own ring).
+    """
     values: dict[str, list[float]] = {}
     for point in run.points:
         group = point.group
@@ -99,7 +106,9 @@ def _ring_points() -> list[Point]:
 
 
 def _ours(stage: Stage, points: list[Point]) -> Callable[[], Sample]:
-    return lambda: ring_samples(*stage.engine(points, Policy(point_budget_ms=500, run_deadline_ms=90_000)))
+    return lambda: ring_samples(
+        *stage.engine(points, Policy(point_budget_ms=500, run_deadline_ms=90_000))
+    )
 
 
 def _hpcc(stage: Stage, folder: Path) -> Callable[[], Sample]:
@@ -126,16 +135,41 @@ def _rings(setting: Setting) -> None:
     (folder / "hpccinf.txt").write_text(hpcc_input(), encoding="ascii")
     setting.say(f"{RINGS}: HPCC under {label_of(installs[0])}")
     rivals = {"HPCC": _hpcc(stage, folder)}
-    found = interleave(_ours(stage, _ring_points()), rivals, setting.rounds, setting.say, setting.share(0.7),
-                       setting.patience_s)  # fmt: skip
+    found = interleave(
+        _ours(stage, _ring_points()),
+        rivals,
+        setting.rounds,
+        setting.say,
+        setting.share(0.7),
+        setting.patience_s,
+    )
     for order in KEYS:
-        wish = Comparison(title=f"8 B, {order} order: by HPCC's recipe", rival="HPCC", ours=order, theirs=order,
-                          unit="ns/message", target=WITHIN, sense="within", states=False)  # fmt: skip
+        wish = Comparison(
+            title=f"8 B, {order} order: by HPCC's recipe",
+            rival="HPCC",
+            ours=order,
+            theirs=order,
+            unit="ns/message",
+            target=WITHIN,
+            sense="within",
+            states=False,
+        )
         setting.add(compare(RINGS, wish, found))
-    setting.add(compare(RINGS, Comparison(
-        title="8 B: our robust ring", rival="HPCC", ours="robust", theirs="natural", unit="ns/message", states=False,
-        note="another quantity: stationary, and the median instead of the least of 8",
-    ), found))  # fmt: skip
+    setting.add(
+        compare(
+            RINGS,
+            Comparison(
+                title="8 B: our robust ring",
+                rival="HPCC",
+                ours="robust",
+                theirs="natural",
+                unit="ns/message",
+                states=False,
+                note="another quantity: stationary, and the median instead of the least of 8",
+            ),
+            found,
+        )
+    )
     setting.add(control(RINGS, "natural", "ns/message", found))
 
 
@@ -157,22 +191,44 @@ def _rate(setting: Setting) -> None:
     argv = imb_mpi1_argv(program, "Uniband", sizes, WINDOWS, WINDOW)
 
     def theirs() -> Sample:
-        rates = [row.columns.get("Msg/sec", 0.0) for row in parse_imb(stage.rival(argv)[0])][ROWS // 8 :]
+        rates = [row.columns.get("Msg/sec", 0.0) for row in parse_imb(stage.rival(argv)[0])][
+            ROWS // 8 :
+        ]
         if not rates:
             raise CouldNotMeasure("IMB-MPI1 Uniband printed no row that can be read")
         return Sample({"rate": statistics.median(rates)})
 
-    base = {"id": 0, "pattern": "message_rate", "message_bytes": 8, "members": (0, 1), "window": WINDOW}
+    base = {
+        "id": 0,
+        "pattern": "message_rate",
+        "message_bytes": 8,
+        "members": (0, 1),
+        "window": WINDOW,
+    }
     suite = Point(**base, formula="imb-mpi1", iterations=WINDOWS * WINDOW)  # type: ignore[arg-type]
     points = [*[suite] * 6, Point(**base, budget_ms=150)] * 3  # type: ignore[arg-type]
     setting.say(f"{RATE}: IMB-MPI1 Uniband")
     found = interleave(
-        lambda: _rate_sample(*stage.engine(points, Policy(point_budget_ms=500, run_deadline_ms=90_000))),
-        {"Uniband": theirs}, setting.rounds, setting.say, setting.until, setting.patience_s,
-    )  # fmt: skip
+        lambda: _rate_sample(
+            *stage.engine(points, Policy(point_budget_ms=500, run_deadline_ms=90_000))
+        ),
+        {"Uniband": theirs},
+        setting.rounds,
+        setting.say,
+        setting.until,
+        setting.patience_s,
+    )
     for formula in ("imb-mpi1", "robust"):
-        wish = Comparison(title=f"8 B, window {WINDOW}: our {formula}", rival="Uniband", ours=formula, theirs="rate",
-                          unit="messages/s", target=LEAST_RATE, sense="at least", states=False)  # fmt: skip
+        wish = Comparison(
+            title=f"8 B, window {WINDOW}: our {formula}",
+            rival="Uniband",
+            ours=formula,
+            theirs="rate",
+            unit="messages/s",
+            target=LEAST_RATE,
+            sense="at least",
+            states=False,
+        )
         setting.add(compare(RATE, wish, found))
     setting.add(control(RATE, "imb-mpi1", "messages/s", found))
 

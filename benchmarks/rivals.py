@@ -1,7 +1,8 @@
 """The other benchmarks: the arguments that they are called with and the text that they print. Pure.
 
-Sizes are repeated in one call ("8 8 8 ..."): IMB then prints one row for each, which gives as many short samples from
-one launch as we like. Printed microseconds have two decimals, far too coarse at 0.15 us; the rate beside them has more.
+Sizes are repeated in one call ("8 8 8 ..."): IMB then prints one row for each, which gives as many
+short samples from one launch as we like. Printed microseconds have two decimals, far too coarse at
+0.15 us; the rate beside them has more.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class ImbRow:
 
     @property
     def half_round_trip_ns(self) -> float:
-        """From the column with the most digits: the time has two decimals, the rates no fraction or two.
+        """From the column with the most digits: the time has two decimals, the rates no fraction or
+        two.
 
         P2P counts messages both ways, MPI1 bytes of one.
         """
@@ -62,13 +64,28 @@ class ImbRow:
 def imb_mpi1_argv(
     program: Path, benchmark: str, sizes: Path, iterations: int, window: int | None = None
 ) -> tuple[str, ...]:
-    """IMB-MPI1: ``iterations`` for each row, its own warm-up and barriers as always, no shortening by time."""
-    argv = [str(program), benchmark, "-msglen", str(sizes), "-iter", str(iterations), "-iter_policy", "off"]
+    """IMB-MPI1: ``iterations`` for each row, its own warm-up and barriers as always, no shortening
+    by time.
+    """
+    argv = [
+        str(program),
+        benchmark,
+        "-msglen",
+        str(sizes),
+        "-iter",
+        str(iterations),
+        "-iter_policy",
+        "off",
+    ]
     return (*argv, "-window_size", str(window)) if window else tuple(argv)
 
 
-def imb_p2p_argv(program: Path, sizes: Path | None, most: int, numerator: int, pause_us: int | None) -> tuple[str, ...]:
-    """IMB-P2P PingPong. ``sizes`` None: its own 0 B to 4 MiB; ``pause_us`` None: its own 0.1 s twice a size."""
+def imb_p2p_argv(
+    program: Path, sizes: Path | None, most: int, numerator: int, pause_us: int | None
+) -> tuple[str, ...]:
+    """IMB-P2P PingPong. ``sizes`` None: its own 0 B to 4 MiB; ``pause_us`` None: its own 0.1 s
+    twice a size.
+    """
     argv = [str(program), "PingPong", "-iter", f"{most},{numerator}"]
     argv += ["-msglen", str(sizes)] if sizes else []
     argv += ["-pause", str(pause_us)] if pause_us is not None else []
@@ -81,13 +98,20 @@ def p2p_repetitions(size: int, most: int, numerator: int) -> int:
 
 
 def p2p_default_seconds(half_round_trip_ns: dict[int, float]) -> float:
-    """Time that IMB-P2P PingPong takes by default for these sizes: its own repetitions, a tenth more, its pauses."""
-    loops = sum(2e-9 * time * 1.1 * p2p_repetitions(size, *P2P_DEFAULT) for size, time in half_round_trip_ns.items())
+    """Time that IMB-P2P PingPong takes by default for these sizes: its own repetitions, a tenth
+    more, its pauses.
+    """
+    loops = sum(
+        2e-9 * time * 1.1 * p2p_repetitions(size, *P2P_DEFAULT)
+        for size, time in half_round_trip_ns.items()
+    )
     return loops + P2P_PAUSE_S * len(half_round_trip_ns)
 
 
 def parse_imb(text: str) -> list[ImbRow]:
-    """Rows below the line that begins with ``#bytes``; anything else (time-outs too) ends or is skipped."""
+    """Rows below the line that begins with ``#bytes``; anything else (time-outs too) ends or is
+    skipped.
+    """
     names: list[str] = []
     rows: list[ImbRow] = []
     for line in text.splitlines():
@@ -99,7 +123,9 @@ def parse_imb(text: str) -> list[ImbRow]:
                 numbers = [float(word) for word in words]
             except ValueError:
                 continue
-            rows.append(ImbRow(int(numbers[0]), int(numbers[1]), dict(zip(names, numbers[2:], strict=True))))
+            rows.append(
+                ImbRow(int(numbers[0]), int(numbers[1]), dict(zip(names, numbers[2:], strict=True)))
+            )
     return rows
 
 
@@ -127,7 +153,9 @@ def plain_argv(program: Path, size: int, iterations: int, rows: int) -> tuple[st
 
 
 def parse_plain(text: str) -> tuple[list[float], int]:
-    """(half round trips in ns of each row, peak memory of the larger rank in bytes) of plain_loop's output."""
+    """(half round trips in ns of each row, peak memory of the larger rank in bytes) of plain_loop's
+    output.
+    """
     rows: list[float] = []
     peak = 0
     for line in text.splitlines():

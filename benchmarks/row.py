@@ -12,8 +12,11 @@ Sense = Literal["at most", "at least", "within"]
 Outcome = Literal["reached", "missed", "undecided", "shown"]
 
 
-def outcome_of(low: float | None, high: float | None, target: float | None, sense: Sense) -> Outcome:
-    """``reached`` only when the whole interval keeps the target, ``missed`` when no part of it does.
+def outcome_of(
+    low: float | None, high: float | None, target: float | None, sense: Sense
+) -> Outcome:
+    """``reached`` only when the whole interval keeps the target, ``missed`` when no part of it
+    does.
 
     ``within``: the target is the distance from 1, either way.
     """
@@ -31,10 +34,12 @@ def outcome_of(low: float | None, high: float | None, target: float | None, sens
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """``value`` with its 95 % interval is what is judged: ours / theirs, or a figure of our own in ``unit``.
+    """``value`` with its 95 % interval is what is judged: ours / theirs, or a figure of our own in
+    ``unit``.
 
-    ``ours`` and ``theirs`` are the medians in ``unit``, for reading only. ``pairs``: comparisons used; ``dropped``:
-    those thrown out because our own figure had moved between the run before theirs and the run after.
+    ``ours`` and ``theirs`` are the medians in ``unit``, for reading only. ``pairs``: comparisons
+    used; ``dropped``: those thrown out because our own figure had moved between the run before
+    theirs and the run after.
     """
 
     group: str
@@ -58,7 +63,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What could not be compared here, and why. ``required``: it has a target, so that it is no pass without it."""
+    """What could not be compared here, and why. ``required``: it has a target, so that it is no
+    pass without it.
+    """
 
     group: str
     title: str
@@ -67,7 +74,9 @@ class NotRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exit_status(rows: list[Row], not_run: list[NotRun]) -> int:
-    """0 all targets reached, 1 some missed, 3 some undecided or not run: zero evidence is never a pass."""
+    """0 all targets reached, 1 some missed, 3 some undecided or not run: zero evidence is never a
+    pass.
+    """
     outcomes = {row.outcome for row in rows}
     if "missed" in outcomes:
         return 1

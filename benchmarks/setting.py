@@ -1,4 +1,6 @@
-"""What one invocation of the benchmark has at hand: the MPIs, a scratch folder, how long, how to say what goes on."""
+"""What one invocation of the benchmark has at hand: the MPIs, a scratch folder, how long, how to
+say what goes on.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,11 @@ INTEL_VARIABLE = "WIREPROOF_TEST_IMPI"
 
 @dataclasses.dataclass(kw_only=True)
 class Setting:
-    """``rounds``: comparisons of each rival. ``full``: the suites' own defaults too, however long they take.
+    """``rounds``: comparisons of each rival. ``full``: the suites' own defaults too, however long
+    they take.
 
-    ``until``: no new round of the part under way after this (time.monotonic): a busy machine gets fewer comparisons.
+    ``until``: no new round of the part under way after this (time.monotonic): a busy machine gets
+    fewer comparisons.
     """
 
     scratch: Path
@@ -46,7 +50,9 @@ class Setting:
             else:
                 self.not_run.append(one)
 
-    def skip(self, group: str, title: str, error: WireproofError | str, *, required: bool = True) -> None:
+    def skip(
+        self, group: str, title: str, error: WireproofError | str, *, required: bool = True
+    ) -> None:
         self.add(NotRun(group=group, title=title, reason=str(error), required=required))
 
     def share(self, part: float) -> float:
@@ -61,11 +67,15 @@ class Setting:
 
 
 def find_intel() -> MpiInstall:
-    """Intel MPI with the IMB programs, as ``tools/setup test`` installs it. Raises ``CouldNotMeasure``."""
+    """Intel MPI with the IMB programs, as ``tools/setup test`` installs it. Raises
+    ``CouldNotMeasure``.
+    """
     given = os.environ.get(INTEL_VARIABLE)
     folder = Path(given) if given else ROOT / ".deps" / "impi"
     if not (folder / "bin" / "IMB-P2P").is_file():
-        raise CouldNotMeasure(f"no IMB-P2P in {folder}/bin: run `make test` once, or set {INTEL_VARIABLE}")
+        raise CouldNotMeasure(
+            f"no IMB-P2P in {folder}/bin: run `make test` once, or set {INTEL_VARIABLE}"
+        )
     return choose_mpi(str(folder))
 
 
@@ -84,9 +94,13 @@ def other_mpis() -> list[MpiInstall]:
 
 
 def compiler_of(install: MpiInstall, embedded: Path = Path(sys.prefix) / "bin") -> Path:
-    """The compiler wrapper for a plain loop on ``install``; Intel's wheel has none, but takes the standard ABI."""
+    """The compiler wrapper for a plain loop on ``install``; Intel's wheel has none, but takes the
+    standard ABI.
+    """
     if install.family == "intel":
         return embedded / "mpicc_abi"
-    names = {"mpich": ("mpicc.mpich", "mpicc"), "openmpi": ("mpicc.openmpi", "mpicc")}[install.family]
+    names = {"mpich": ("mpicc.mpich", "mpicc"), "openmpi": ("mpicc.openmpi", "mpicc")}[
+        install.family
+    ]
     folder = install.launcher.parent
     return next((folder / name for name in names if (folder / name).is_file()), folder / names[-1])

@@ -1,4 +1,6 @@
-"""Where both sides run: the same launcher, the same environment, the same hosts; only the program differs."""
+"""Where both sides run: the same launcher, the same environment, the same hosts; only the program
+differs.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ SAID_BYTES = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Two ranks of one MPI. ``command`` starts our engine; a rival takes its place at the end of the argv."""
+    """Two ranks of one MPI. ``command`` starts our engine; a rival takes its place at the end of
+    the argv.
+    """
 
     command: LaunchCommand
     install: MpiInstall | None
@@ -58,14 +62,21 @@ class Stage:
         )
 
     def engine(
-        self, points: Sequence[Point], policy: Policy | None = None, witness: WitnessPolicy = NO_IDLE
+        self,
+        points: Sequence[Point],
+        policy: Policy | None = None,
+        witness: WitnessPolicy = NO_IDLE,
     ) -> tuple[Run, float]:
-        """(run, wall seconds of everything: launcher, MPI_Init, points, end). Raises ``CouldNotMeasure``."""
+        """(run, wall seconds of everything: launcher, MPI_Init, points, end). Raises
+        ``CouldNotMeasure``.
+        """
         plan = Plan(
             run_id=f"bench-{datetime.now(UTC):%H%M%S}-{token_hex(3)}",
             seed=1,
             transport=Transport(kind="mpi", expect=self.command.expect),
-            ranks=tuple(RankPlace(index=i, host=host, nic=self.nic) for i, host in enumerate(self.hosts)),
+            ranks=tuple(
+                RankPlace(index=i, host=host, nic=self.nic) for i, host in enumerate(self.hosts)
+            ),
             points=tuple(_numbered(points)),
             policy=policy or Policy(),
             witness=witness,
@@ -87,9 +98,17 @@ class Stage:
         return outcome.run, seconds
 
     def rival(self, argv: Sequence[str], deadline_s: float = 120.0) -> tuple[str, float]:
-        """(standard output, wall seconds) of another program under the same launcher. Raises ``CouldNotMeasure``."""
+        """(standard output, wall seconds) of another program under the same launcher. Raises
+        ``CouldNotMeasure``.
+        """
         command = self._entered(rival_argv(self.command, argv))
-        guard = [str(find_program("wireproof-node")), "guard", "--deadline-ms", str(round(deadline_s * 1000)), "--"]
+        guard = [
+            str(find_program("wireproof-node")),
+            "guard",
+            "--deadline-ms",
+            str(round(deadline_s * 1000)),
+            "--",
+        ]
         begun = time.monotonic()
         done = subprocess.run(
             [*guard, *command.argv],
@@ -106,7 +125,9 @@ class Stage:
             raise CouldNotMeasure(f"{Path(argv[0]).name} did not end within {deadline_s:.0f} s")
         if done.returncode != 0:
             said = " ".join((done.stderr or done.stdout).split())[-SAID_BYTES:]
-            raise CouldNotMeasure(f"{Path(argv[0]).name} ended with status {done.returncode}: {said}")
+            raise CouldNotMeasure(
+                f"{Path(argv[0]).name} ended with status {done.returncode}: {said}"
+            )
         return done.stdout, seconds
 
 
@@ -117,7 +138,9 @@ def _numbered(points: Sequence[Point]) -> list[Point]:
 def rival_argv(command: LaunchCommand, argv: Sequence[str]) -> list[str]:
     """The launcher's argv with ``argv`` in the place of our engine."""
     if command.argv[-2:] != (str(command.engine), "run"):
-        raise CouldNotMeasure(f"the launcher's command does not end with our engine: {' '.join(command.argv[-3:])}")
+        raise CouldNotMeasure(
+            f"the launcher's command does not end with our engine: {' '.join(command.argv[-3:])}"
+        )
     return [*command.argv[:-2], *argv]
 
 
@@ -128,7 +151,15 @@ def here(install: MpiInstall) -> Stage:
 
 def in_lab(install: MpiInstall, lab: Lab, hosts: tuple[str, str], nic: str) -> Stage:
     """One rank in each of two lab nodes, over TCP on ``nic``."""
-    command = prepare("mpi", install, hosts=hosts, nics=(nic, nic), agent=str(lab.agent), fabric="tcp", machine_ranks=2)
+    command = prepare(
+        "mpi",
+        install,
+        hosts=hosts,
+        nics=(nic, nic),
+        agent=str(lab.agent),
+        fabric="tcp",
+        machine_ranks=2,
+    )
     return Stage(command=command, install=install, hosts=hosts, nic=nic, lab=lab)
 
 
@@ -145,12 +176,16 @@ def bounce_of(run: Run) -> float | None:
 
 
 def build_plain_loop(compiler: Path, into: Path) -> Path:
-    """``plain_loop`` compiled by an MPI's own compiler wrapper. Raises ``CouldNotMeasure`` with what it said."""
+    """``plain_loop`` compiled by an MPI's own compiler wrapper. Raises ``CouldNotMeasure`` with
+    what it said.
+    """
     program = into / f"plain_loop.{compiler.parent.parent.name}.{compiler.name}"
     argv = [str(compiler), "-O2", "-o", str(program), str(Path(__file__).with_name("plain_loop.c"))]
     if not compiler.is_file():
         raise CouldNotMeasure(f"there is no {compiler}")
-    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+    done = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", timeout=120, check=False
+    )
     if done.returncode != 0:
         raise CouldNotMeasure(f"{compiler} failed: {' '.join(done.stderr.split())[-SAID_BYTES:]}")
     return program

@@ -1,7 +1,8 @@
-"""`check` of healthy links, from 10 Mb/s to 10 Gb/s, with every MPI, alone and beside two busy loops: no fail, ever.
+"""`check` of healthy links, from 10 Mb/s to 10 Gb/s, with every MPI, alone and beside two busy
+loops: no fail, ever.
 
-Each trial is the command as a user gives it, by its JSON and its exit status. Inconclusive is an honest answer of a
-busy machine; how often it is given is told too. So is the longest check.
+Each trial is the command as a user gives it, by its JSON and its exit status. Inconclusive is an
+honest answer of a busy machine; how often it is given is told too. So is the longest check.
 """
 
 from __future__ import annotations
@@ -46,15 +47,29 @@ def _busy(count: int) -> Iterator[None]:
 
 
 def _check(lab: Lab, mpi: str, seed: int) -> tuple[str, float, str]:
-    """(verdict, seconds, codes of what failed) of one check; "none" where nothing could be judged."""
+    """(verdict, seconds, codes of what failed) of one check; "none" where nothing could be
+    judged.
+    """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
-        argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab.name, "--mpi", mpi, "--json"]
+        argv = [
+            sys.executable,
+            "-m",
+            "wireproof",
+            "check",
+            "--lab",
+            lab.name,
+            "--mpi",
+            mpi,
+            "--json",
+        ]
         argv += ["--seed", str(seed), "--out", str(Path(scratch) / "run")]
         done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
     took = time.monotonic() - began
     document: Any = json.loads(done.stdout) if done.stdout else {}
-    failed = {finding["code"] for finding in document.get("findings", []) if finding["severity"] == "fail"}
+    failed = {
+        finding["code"] for finding in document.get("findings", []) if finding["severity"] == "fail"
+    }
     return document.get("verdict", "none"), took, " ".join(sorted(failed))
 
 
@@ -63,10 +78,19 @@ def _row(setting: Setting, title: str, found: list[str], wanted: str, target: fl
     hits = float(sum(verdict == wanted for verdict in found))
     setting.add(
         Row(
-            group=GROUP, title=title, unit="checks", quantity="checks", value=hits, low=hits, high=hits, target=target,
-            sense="at most", pairs=len(found), note=f"{hits:.0f} of {len(found)} checks of two good nodes",
+            group=GROUP,
+            title=title,
+            unit="checks",
+            quantity="checks",
+            value=hits,
+            low=hits,
+            high=hits,
+            target=target,
+            sense="at most",
+            pairs=len(found),
+            note=f"{hits:.0f} of {len(found)} checks of two good nodes",
         )
-    )  # fmt: skip
+    )
 
 
 def _tell(setting: Setting, found: dict[tuple[str, str], list[str]], seconds: list[float]) -> None:
@@ -83,10 +107,19 @@ def _tell(setting: Setting, found: dict[tuple[str, str], list[str]], seconds: li
         longest = max(seconds)
         setting.add(
             Row(
-                group=GROUP, title="a whole check, the longest", unit="s", quantity="time", value=longest, low=longest,
-                high=longest, target=PROMISED_S, sense="at most", pairs=len(seconds), note="command to exit",
+                group=GROUP,
+                title="a whole check, the longest",
+                unit="s",
+                quantity="time",
+                value=longest,
+                low=longest,
+                high=longest,
+                target=PROMISED_S,
+                sense="at most",
+                pairs=len(seconds),
+                note="command to exit",
             )
-        )  # fmt: skip
+        )
 
 
 def _trials(setting: Setting, labs: dict[str, Lab], mpis: list[str]) -> None:
@@ -109,7 +142,9 @@ def _trials(setting: Setting, labs: dict[str, Lab], mpis: list[str]) -> None:
 
 
 def run(setting: Setting) -> None:
-    """Each rate's lab of our own, which goes with us; ``--lab-rounds`` times every MPI, alone and disturbed."""
+    """Each rate's lab of our own, which goes with us; ``--lab-rounds`` times every MPI, alone and
+    disturbed.
+    """
     mpis = [str(install.launcher) for install in other_mpis()]
     with contextlib.suppress(WireproofError):
         mpis.append(str(find_intel().launcher))
@@ -117,9 +152,13 @@ def run(setting: Setting) -> None:
         labs = {}
         try:
             for number, rate in enumerate(RATES):
-                network = Network(name="hsn", device="hsn0", rate=rate, subnet=f"10.{60 + number}.1.0/24")
+                network = Network(
+                    name="hsn", device="hsn0", rate=rate, subnet=f"10.{60 + number}.1.0/24"
+                )
                 name = f"bench-steady-{os.getpid()}-{number}"
-                labs[rate] = stack.enter_context(up(Topology(nodes=("n1", "n2"), networks=(network,)), name, tied=True))
+                labs[rate] = stack.enter_context(
+                    up(Topology(nodes=("n1", "n2"), networks=(network,)), name, tied=True)
+                )
             _trials(setting, labs, mpis)
         except WireproofError as error:
             setting.skip(GROUP, "checks of good links", str(error))

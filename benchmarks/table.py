@@ -24,7 +24,9 @@ def _number(value: float | None) -> str:
 
 
 def _judged(row: Row) -> str:
-    interval = "" if row.low is None or row.high is None else f" [{_number(row.low)}, {_number(row.high)}]"
+    interval = (
+        "" if row.low is None or row.high is None else f" [{_number(row.low)}, {_number(row.high)}]"
+    )
     return _number(row.value) + interval
 
 
@@ -32,7 +34,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     limit = "" if row.target is None else f"{SIGNS[row.sense]} {_number(row.target)}"
     count = f"{row.pairs}" + (f" (-{row.dropped})" if row.dropped else "")
     judged = _judged(row) + ("" if row.quantity == "ratio" else f" {row.quantity}")
-    both = "" if row.theirs is None and row.ours is None else f"{_number(row.ours)} / {_number(row.theirs)} {row.unit}"
+    both = (
+        ""
+        if row.theirs is None and row.ours is None
+        else f"{_number(row.ours)} / {_number(row.theirs)} {row.unit}"
+    )
     return (row.title, both, judged, limit, row.outcome if limit else "", count)
 
 
@@ -42,7 +48,9 @@ HEAD = ("comparison", "ours / theirs", "judged [95 % interval]", "target", "outc
 def _aligned(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
     for line in lines:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        yield "  ".join(
+            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
 
 
 def as_text(rows: Sequence[Row], not_run: Sequence[NotRun], machine: dict[str, object]) -> str:

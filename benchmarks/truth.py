@@ -1,4 +1,6 @@
-"""The model transport's latency, gap and switch point, recovered from a sweep that knows nothing of them."""
+"""The model transport's latency, gap and switch point, recovered from a sweep that knows nothing of
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ TARGET = 0.01
 
 @dataclass(frozen=True)
 class Recovered:
-    """Relative errors of one world; ``switch_found``: the break lies between the two sizes around the limit."""
+    """Relative errors of one world; ``switch_found``: the break lies between the two sizes around
+    the limit.
+    """
 
     latency: float
     gap: float
@@ -30,9 +34,11 @@ class Recovered:
 
 
 def world_of(seed: int) -> ModelWorld:
-    """A plausible interconnect: 0.3 to 30 us, 0.1 to 40 GB/s, a switch at a size of the sweep, 1 % noise, some stalls.
+    """A plausible interconnect: 0.3 to 30 us, 0.1 to 40 GB/s, a switch at a size of the sweep, 1 %
+    noise, some stalls.
 
-    The switch costs at least 10 % of the time at its size: a smaller step is not what anybody calls a switch point.
+    The switch costs at least 10 % of the time at its size: a smaller step is not what anybody calls
+    a switch point.
     """
     draw = random.Random(seed)
     latency = 300.0 * 100 ** draw.random()
@@ -40,9 +46,13 @@ def world_of(seed: int) -> ModelWorld:
     limit = 1 << draw.randrange(9, 17)
     at_limit = latency + gap * limit
     return ModelWorld(
-        latency_ns=latency, gap_ns_per_byte=gap, eager_limit_bytes=limit,
-        rendezvous_ns=at_limit * draw.uniform(0.1, 1.0), noise=0.01, stall=0.001,
-    )  # fmt: skip
+        latency_ns=latency,
+        gap_ns_per_byte=gap,
+        eager_limit_bytes=limit,
+        rendezvous_ns=at_limit * draw.uniform(0.1, 1.0),
+        noise=0.01,
+        stall=0.001,
+    )
 
 
 def compare_world(world: ModelWorld, times_ns: dict[int, float]) -> Recovered | None:
@@ -65,15 +75,28 @@ def _recover(seed: int) -> Recovered | None:
     world = world_of(seed)
     run = alone("model", numbered(sweep("pingpong", SIZES, [(0, 1)]), seed=seed), world, seed)
     times = {
-        point.message_bytes: pair.estimate.median_ns for point in run.points for pair in point.pairs if pair.estimate
+        point.message_bytes: pair.estimate.median_ns
+        for point in run.points
+        for pair in point.pairs
+        if pair.estimate
     }
     return compare_world(world, times)
 
 
 def _row(title: str, errors: list[float], note: str = "") -> Row:
     worst = max(errors)
-    return Row(group=GROUP, title=title, unit="relative error", quantity="worst relative error", value=worst,
-               low=worst, high=worst, target=TARGET, pairs=len(errors), note=note)  # fmt: skip
+    return Row(
+        group=GROUP,
+        title=title,
+        unit="relative error",
+        quantity="worst relative error",
+        value=worst,
+        low=worst,
+        high=worst,
+        target=TARGET,
+        pairs=len(errors),
+        note=note,
+    )
 
 
 def run(setting: Setting) -> None:
@@ -89,11 +112,16 @@ def run(setting: Setting) -> None:
         setting.skip(GROUP, "fit", f"{WORLDS - len(fits)} of {WORLDS} worlds could not be fitted")
     if not fits:
         return
-    setting.add(_row("latency", [one.latency for one in fits]), _row("gap per byte", [one.gap for one in fits]))
+    setting.add(
+        _row("latency", [one.latency for one in fits]),
+        _row("gap per byte", [one.gap for one in fits]),
+    )
     missed = sum(not one.switch_found for one in fits)
     setting.add(_row("switch point (share of worlds where it was not found)", [missed / len(fits)]))
     steps = [one.step for one in fits if one.switch_found]
     if steps:
         note = "not part of the target: the step is a difference of two fitted lines"
         row = _row("time that the switch costs", steps, note)
-        setting.add(Row(**{**{name: getattr(row, name) for name in row.__struct_fields__}, "target": None}))
+        setting.add(
+            Row(**{**{name: getattr(row, name) for name in row.__struct_fields__}, "target": None})
+        )

@@ -16,7 +16,9 @@ SMALL = World(sizes=(8, 65536, 1 << 20))
 
 
 def each_pair(run: Run, **changes: Any) -> Run:
-    points = [set_(point, pairs=[set_(pair, **changes) for pair in point.pairs]) for point in run.points]
+    points = [
+        set_(point, pairs=[set_(pair, **changes) for pair in point.pairs]) for point in run.points
+    ]
     return set_(run, points=points)
 
 
@@ -33,13 +35,20 @@ def each_nic(run: Run, **changes: Any) -> Run:
 
 
 def each_counter(run: Run, change: Callable[[str, tuple[int, int]], tuple[int, int] | None]) -> Run:
-    """``change`` gets name and reading of every counter and gives the new reading, or None to leave it out."""
+    """``change`` gets name and reading of every counter and gives the new reading, or None to leave
+    it out.
+    """
     points = []
     for point in run.points:
         witness = []
         for reading in point.witness:
             changed = {name: change(name, pair) for name, pair in reading.counters.items()}
-            witness.append(set_(reading, counters={name: pair for name, pair in changed.items() if pair is not None}))
+            witness.append(
+                set_(
+                    reading,
+                    counters={name: pair for name, pair in changed.items() if pair is not None},
+                )
+            )
         points.append(set_(point, witness=witness))
     return set_(run, points=points)
 
@@ -56,7 +65,14 @@ def slower(run: Run, factor: float) -> Run:
         for pair in point.pairs:
             assert pair.estimate is not None
             e = pair.estimate
-            estimate = set_(e, median_ns=e.median_ns * factor, low_ns=e.low_ns * factor, high_ns=e.high_ns * factor)
-            pairs.append(set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=estimate))
+            estimate = set_(
+                e,
+                median_ns=e.median_ns * factor,
+                low_ns=e.low_ns * factor,
+                high_ns=e.high_ns * factor,
+            )
+            pairs.append(
+                set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=estimate)
+            )
         points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor))
     return set_(run, points=points)

@@ -1,4 +1,6 @@
-"""Capabilities: a test says by a marker what it needs; where that is missing it is skipped, and the skip names it."""
+"""Capabilities: a test says by a marker what it needs; where that is missing it is skipped, and the
+skip names it.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,14 @@ def _missing_netns() -> str | None:
         if not shutil.which(program):
             return f"{program} is not on PATH"
     flags = ["--net"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net"]
-    made = subprocess.run(["unshare", *flags, "true"], capture_output=True, text=True, timeout=20, check=False)
-    return None if made.returncode == 0 else f"network namespaces cannot be made here: {made.stderr.strip()}"
+    made = subprocess.run(
+        ["unshare", *flags, "true"], capture_output=True, text=True, timeout=20, check=False
+    )
+    return (
+        None
+        if made.returncode == 0
+        else f"network namespaces cannot be made here: {made.stderr.strip()}"
+    )
 
 
 def _missing_root() -> str | None:
@@ -69,11 +77,19 @@ def _missing_intelmpi() -> str | None:
 def _missing_browser() -> str | None:
     if importlib.util.find_spec("playwright") is None:
         return "the Python package playwright is not installed"
-    return None if shutil.which("chromium") or shutil.which("chromium-browser") else "no chromium on PATH"
+    return (
+        None
+        if shutil.which("chromium") or shutil.which("chromium-browser")
+        else "no chromium on PATH"
+    )
 
 
 def _missing_slurm() -> str | None:
-    for program, package in (("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm")):
+    for program, package in (
+        ("munged", "munge"),
+        ("slurmctld", "slurm-wlm"),
+        ("slurmd", "slurm-wlm"),
+    ):
         if not shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"):
             return f"{program} is not here (Debian package {package})"
     return _missing_root() or _missing_netns()

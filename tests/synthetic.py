@@ -1,9 +1,10 @@
 """Synthetic runs with a known truth: good worlds and planted lies, for tests of the judgement.
 
-Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to 20 times longer
-(stalls are one-sided in practice); the claimed ports carry headers, acknowledgements and up to 2 kB/s of neighbour
-discovery; the management port carries 1 kB to 3 MB per point (launcher, ssh) in full packets; counters start anywhere,
-and packets are counted beside bytes.
+Noise, all seeded: every batch time is ``median x (1 + |N(0, noise)|)`` with one in 50 batches 3 to
+20 times longer (stalls are one-sided in practice); the claimed ports carry headers,
+acknowledgements and up to 2 kB/s of neighbour discovery; the management port carries 1 kB to 3 MB
+per point (launcher, ssh) in full packets; counters start anywhere, and packets are counted beside
+bytes.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ SIZES = (0, 8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 
 @dataclass(frozen=True)
 class World:
-    """A cluster and what is true about it. ``speed`` maps (origin, target) numbers to a share of the goodput."""
+    """A cluster and what is true about it. ``speed`` maps (origin, target) numbers to a share of
+    the goodput.
+    """
 
     link: str = "1gbe"
     mtu: int | None = 1500
@@ -86,48 +89,81 @@ def rdma(world: World) -> bool:
 
 
 def run_of(world: World) -> Run:
-    """A complete run of the world: ordered pairs stream, unordered ones play ping-pong, one pair per point."""
+    """A complete run of the world: ordered pairs stream, unordered ones play ping-pong, one pair
+    per point.
+    """
     rng = np.random.default_rng(world.seed)
     hosts = [_host(world, rank) for rank in range(world.nodes)]
-    counters = [_Counters(world, random.Random(world.seed * 1000 + rank)) for rank in range(world.nodes)]
+    counters = [
+        _Counters(world, random.Random(world.seed * 1000 + rank)) for rank in range(world.nodes)
+    ]
     points = []
     for pattern in world.patterns:
-        pairs = itertools.permutations if pattern in ("stream", "put", "get") else itertools.combinations
+        pairs = (
+            itertools.permutations
+            if pattern in ("stream", "put", "get")
+            else itertools.combinations
+        )
         for (a, b), size in itertools.product(pairs(range(world.nodes), 2), world.sizes):
             if size == 0 and pattern != "pingpong":
                 continue
             points.append(_point(world, rng, counters, len(points), pattern, size, (a, b)))
-    claims = [HostClaim(rank=r, host=f"n{r + 1}", nic="hsn0" if world.claim_nic else "") for r in range(world.nodes)]
+    claims = [
+        HostClaim(rank=r, host=f"n{r + 1}", nic="hsn0" if world.claim_nic else "")
+        for r in range(world.nodes)
+    ]
     return Run(
         claim=Claim(hosts=claims, link=link_of(world), wire=world.wire, virtual=world.virtual),
         provenance=Provenance(
-            wireproof="0", mpi="synthetic", engine="synthetic", argv=[], environment={}, launcher="", started=""
+            wireproof="0",
+            mpi="synthetic",
+            engine="synthetic",
+            argv=[],
+            environment={},
+            launcher="",
+            started="",
         ),
         open=Open(
-            schema=1, engine="synthetic", abi="mpich", transport="mpi", run_id="r", seed=world.seed, ranks=world.nodes,
+            schema=1,
+            engine="synthetic",
+            abi="mpich",
+            transport="mpi",
+            run_id="r",
+            seed=world.seed,
+            ranks=world.nodes,
             clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
         ),
         hosts=hosts,
         points=points,
         idle=[
-            Idle(rank=r, interval_ns=2e8, counters={"net/hsn0/tx_bytes": 200, "net/hsn0/rx_bytes": 200})
+            Idle(
+                rank=r,
+                interval_ns=2e8,
+                counters={"net/hsn0/tx_bytes": 200, "net/hsn0/rx_bytes": 200},
+            )
             for r in ([0] if world.one_namespace else range(world.nodes))
         ],
         close=Close(points=len(points), failed=0, elapsed_ns=1e9, peak_rss_bytes=10_000_000),
-    )  # fmt: skip
+    )
 
 
 def _host(world: World, rank: int) -> Host:
     same = world.one_machine or world.virtual
     driver = _DRIVERS.get(world.driver, world.driver)
-    device = Rdma(device=f"{world.driver}_0", port=1, link_layer=_layer(world), driver=driver) if rdma(world) else None
+    device = (
+        Rdma(device=f"{world.driver}_0", port=1, link_layer=_layer(world), driver=driver)
+        if rdma(world)
+        else None
+    )
     nics = [
         Nic(name="lo", kind="loopback", mtu=65536, carrier=True),
         Nic(name="eth0", driver="igb", mtu=1500, carrier=True, operstate="up", speed_mbps=1000),
         Nic(
             name="hsn0",
             driver=_INTERFACES.get(world.driver, driver) or "ixgbe",
-            kind="infiniband" if device is not None and _layer(world) == "InfiniBand" else "ethernet",
+            kind="infiniband"
+            if device is not None and _layer(world) == "InfiniBand"
+            else "ethernet",
             mtu=world.mtu or 1500,
             carrier=True,
             operstate="up",
@@ -135,10 +171,17 @@ def _host(world: World, rank: int) -> Host:
         ),
     ]
     return Host(
-        rank=rank, host=f"n{rank + 1}", hostname=f"n{rank + 1}", boot_id="boot-0" if same else f"boot-{rank}",
-        netns=4026531840 + (0 if world.one_namespace or not same else rank + 1), ipcns=1, cpu_count=8,
-        library="Synthetic MPI 1.0", shared_ranks=world.shared_ranks, nics=nics,
-    )  # fmt: skip
+        rank=rank,
+        host=f"n{rank + 1}",
+        hostname=f"n{rank + 1}",
+        boot_id="boot-0" if same else f"boot-{rank}",
+        netns=4026531840 + (0 if world.one_namespace or not same else rank + 1),
+        ipcns=1,
+        cpu_count=8,
+        library="Synthetic MPI 1.0",
+        shared_ranks=world.shared_ranks,
+        nics=nics,
+    )
 
 
 def _layer(world: World) -> str:
@@ -206,9 +249,14 @@ def operation_ns(world: World, pattern: str, size: int, a: int, b: int) -> float
 
 
 def _point(
-    world: World, rng: np.random.Generator, counters: Sequence[_Counters], number: int, pattern: str, size: int,
+    world: World,
+    rng: np.random.Generator,
+    counters: Sequence[_Counters],
+    number: int,
+    pattern: str,
+    size: int,
     pair: tuple[int, int],
-) -> PointRecord:  # fmt: skip
+) -> PointRecord:
     a, b = pair
     true = operation_ns(world, pattern, size, a, b)
     halves = 2 if pattern == "pingpong" else 1
@@ -220,35 +268,58 @@ def _point(
     batch_ns = (true * halves * batch * noise).tolist()
     per_operation = np.asarray(batch_ns) / batch / halves
     medians = np.median(per_operation.reshape(blocks, per_block), axis=1)
-    messages = batch * blocks * per_block + max(1000, batch) if true < 1e6 else batch * blocks * per_block + 5
+    messages = (
+        batch * blocks * per_block + max(1000, batch)
+        if true < 1e6
+        else batch * blocks * per_block + 5
+    )
     both = pattern in ("pingpong", "exchange")
     elapsed = sum(batch_ns) * 1.05 + 1e6
     before = [dict(c.now) for c in counters]
     _move(world, counters, pair, messages, size, both, elapsed)
     readings = [_reading(counters[r], before[r], r, elapsed, world) for r in range(world.nodes)]
     return PointRecord(
-        id=number, pattern=pattern, form="latency" if pattern == "pingpong" else "stream", message_bytes=size,
+        id=number,
+        pattern=pattern,
+        form="latency" if pattern == "pingpong" else "stream",
+        message_bytes=size,
         window=64,
-        formula="robust", started_unix_ns=1_700_000_000_000_000_000 + number, elapsed_ns=elapsed,
+        formula="robust",
+        started_unix_ns=1_700_000_000_000_000_000 + number,
+        elapsed_ns=elapsed,
         pairs=[
             PairResult(
-                origin=a, target=b, status="ok", stop="precision", operations_per_batch=batch, batch_ns=batch_ns,
-                block_batches=[per_block] * blocks, messages_forward=messages,
+                origin=a,
+                target=b,
+                status="ok",
+                stop="precision",
+                operations_per_batch=batch,
+                batch_ns=batch_ns,
+                block_batches=[per_block] * blocks,
+                messages_forward=messages,
                 messages_backward=messages if both else 0,
-                payload_forward_bytes=messages * size, payload_backward_bytes=messages * size if both else 0,
-                warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True), window_used=64,
-                estimate=estimate(medians), integrity="ok",
-                sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)] * blocks,
+                payload_forward_bytes=messages * size,
+                payload_backward_bytes=messages * size if both else 0,
+                warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
+                window_used=64,
+                estimate=estimate(medians),
+                integrity="ok",
+                sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)]
+                * blocks,
             )
         ],
         witness=readings,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # type: ignore[arg-type]
 
 
-def _reading(now: _Counters, before: dict[str, int], rank: int, elapsed: float, world: World) -> WitnessReading:
+def _reading(
+    now: _Counters, before: dict[str, int], rank: int, elapsed: float, world: World
+) -> WitnessReading:
     if world.one_namespace and rank > 0:
         return WitnessReading(rank=rank, interval_ns=elapsed, shared_with=0)
-    changed = {name: (before[name], value) for name, value in now.now.items() if before[name] != value}
+    changed = {
+        name: (before[name], value) for name, value in now.now.items() if before[name] != value
+    }
     return WitnessReading(rank=rank, interval_ns=elapsed, counters=changed)
 
 
@@ -264,7 +335,11 @@ def _move(
     packet = 2048 if rdma(world) else 1448
     header = 30 if rdma(world) else 66
     for (origin, target), count in ((pair, messages), (pair[::-1], messages if both else 0)):
-        packets = count * max(1, -(-size // packet)) if size >= packet or both else max(1, count * size // packet)
+        packets = (
+            count * max(1, -(-size // packet))
+            if size >= packet or both
+            else max(1, count * size // packet)
+        )
         wire = count * (size + (40 if not rdma(world) else 0)) + packets * header
         acks = packets * header * 0.5 + 1
         _carry(world, counters, (origin, target), (wire, acks), packets)
@@ -278,7 +353,11 @@ def _move(
 
 
 def _carry(
-    world: World, counters: Sequence[_Counters], ends: tuple[int, int], moved: tuple[float, float], packets: float
+    world: World,
+    counters: Sequence[_Counters],
+    ends: tuple[int, int],
+    moved: tuple[float, float],
+    packets: float,
 ) -> None:
     """``moved``: bytes there, and acknowledgements back; ``packets`` there, half as many back."""
     (origin, target), (wire, acks) = ends, moved
@@ -292,7 +371,12 @@ def _carry(
         return
     share = {"wire": (1.0, 0.0), "mgmt": (0.0, 1.0), "stripe": (0.52, 0.48)}[world.path]
     there, here = (wire, packets), (acks, packets / 2)
-    for side, way, (count, pieces) in ((out, "tx", there), (back, "rx", there), (back, "tx", here), (out, "rx", here)):
+    for side, way, (count, pieces) in (
+        (out, "tx", there),
+        (back, "rx", there),
+        (back, "tx", here),
+        (out, "rx", here),
+    ):
         if share[0]:
             side.hsn(way, count * share[0])
             side.packets("hsn0", way, pieces * share[0])

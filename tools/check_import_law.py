@@ -1,7 +1,9 @@
-"""Checks the layers of ARCHITECTURE.md, the forbidden names and the sizes. Run by `make lint`; standard library only.
+"""Checks the layers of ARCHITECTURE.md, the forbidden names and the sizes. Run by `make lint`;
+standard library only.
 
-Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one. A size between the aim
-and the hard stop is a warning. Usage: ``python tools/check_import_law.py [ROOT]``.
+Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one. A
+size between the aim and the hard stop is a warning. Usage: ``python tools/check_import_law.py
+[ROOT]``.
 """
 
 from __future__ import annotations
@@ -43,13 +45,26 @@ PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "p
 PURE_THIRD_PARTY = {"model": {"msgspec"}}
 PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
 EFFECTS = {
-    *("asyncio", "ctypes", "fcntl", "glob", "http", "io", "logging", "multiprocessing", "os", "pty", "select"),
+    *(
+        "asyncio",
+        "ctypes",
+        "fcntl",
+        "glob",
+        "http",
+        "io",
+        "logging",
+        "multiprocessing",
+        "os",
+        "pty",
+        "select",
+    ),
     *("shutil", "signal", "socket", "subprocess", "tempfile", "threading", "time", "urllib"),
 }
 EFFECT_CALLS = {"open", "input", "print"}
 EFFECT_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"}
 
-# engine folder: the folders that it may include besides itself; "transport" is the concept, "transport/*" a technology.
+# engine folder: the folders that it may include besides itself; "transport" is the concept,
+# "transport/*" a technology.
 CPP_LAYERS: dict[str, set[str]] = {
     "base": set(),
     "plan": {"base"},
@@ -64,7 +79,18 @@ CPP_LAYERS: dict[str, set[str]] = {
     "transport/*": {"base", "plan", "transport", "pattern", "transport/local"},  # docs/adr/0006
     "transport/local": {"base", "plan", "transport", "pattern"},
     "measure": {
-        *("base", "plan", "record", "witness", "facts", "host", "sentinel", "transport", "transport/*", "pattern"),
+        *(
+            "base",
+            "plan",
+            "record",
+            "witness",
+            "facts",
+            "host",
+            "sentinel",
+            "transport",
+            "transport/*",
+            "pattern",
+        ),
     },
     "abi": set(),
     "main": {"*"},
@@ -83,11 +109,16 @@ class Breach:
     warning: bool = False
 
 
-# --- Python ---------------------------------------------------------------------------------------------------------
+# --- Python
+# ---------------------------------------------------------------------------------------------------------
 
 
-def imported_modules(tree: ast.AST, module: tuple[str, ...], is_package: bool) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(line, dotted name) of every import, lazy and typing-only ones too; ``module`` resolves the relative ones."""
+def imported_modules(
+    tree: ast.AST, module: tuple[str, ...], is_package: bool
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(line, dotted name) of every import, lazy and typing-only ones too; ``module`` resolves the
+    relative ones.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -104,9 +135,16 @@ def check_layers(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Bre
     """Imports inside ``wireproof``: each package reaches only what its layer allows."""
     package = module[1] if len(module) > 1 and module[1] != "__main__" else "cli"
     if len(module) == 1:
-        package = "model"  # wireproof/__init__.py is loaded by everybody: it may import nothing of its own
+        # wireproof/__init__.py is loaded by everybody: it may import nothing of its own
+        package = "model"
     if package not in PYTHON_LAYERS:
-        return [Breach(file, 1, f"package {package!r} has no layer: add it to ARCHITECTURE.md and to PYTHON_LAYERS")]
+        return [
+            Breach(
+                file,
+                1,
+                f"package {package!r} has no layer: add it to ARCHITECTURE.md and to PYTHON_LAYERS",
+            )
+        ]
     allowed = PYTHON_LAYERS[package] | {package}
     breaches = []
     for line, name in imported_modules(tree, module, file.name == "__init__.py"):
@@ -119,30 +157,49 @@ def check_layers(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Bre
 
 
 def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breach]:
-    """Pure packages: no process, environment, clock, file, and no library beyond the allowed ones."""
+    """Pure packages: no process, environment, clock, file, and no library beyond the allowed
+    ones.
+    """
     package = module[1]
     libraries = PURE_THIRD_PARTY.get(package, PURE_THIRD_PARTY_DEFAULT)
     breaches = []
     for line, name in imported_modules(tree, module, file.name == "__init__.py"):
         if name[0] in EFFECTS:
             breaches.append(Breach(file, line, f"{package} is pure and imports {name[0]}"))
-        elif name[0] not in {"wireproof", "__future__", *libraries} and name[0] not in sys.stdlib_module_names:
-            breaches.append(Breach(file, line, f"{package} may use {', '.join(sorted(libraries))}, not {name[0]}"))
+        elif (
+            name[0] not in {"wireproof", "__future__", *libraries}
+            and name[0] not in sys.stdlib_module_names
+        ):
+            breaches.append(
+                Breach(
+                    file, line, f"{package} may use {', '.join(sorted(libraries))}, not {name[0]}"
+                )
+            )
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name) and node.func.id in EFFECT_CALLS:
-            breaches.append(Breach(file, node.lineno, f"{package} is pure and calls {node.func.id}()"))
+            breaches.append(
+                Breach(file, node.lineno, f"{package} is pure and calls {node.func.id}()")
+            )
         elif isinstance(node.func, ast.Attribute) and node.func.attr in EFFECT_METHODS:
-            breaches.append(Breach(file, node.lineno, f"{package} is pure and calls .{node.func.attr}()"))
+            breaches.append(
+                Breach(file, node.lineno, f"{package} is pure and calls .{node.func.attr}()")
+            )
     return breaches
 
 
 def function_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function without its docstring, which the law asks to be complete rather than short."""
+    """Lines of a function without its docstring, which the law asks to be complete rather than
+    short.
+    """
     lines = (node.end_lineno or node.lineno) - node.lineno + 1
     first = node.body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         lines -= (first.end_lineno or first.lineno) - first.lineno + 1
     return lines
 
@@ -158,7 +215,9 @@ def check_python(root: Path, file: Path) -> list[Breach]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = function_lines(node)
-            breaches += check_size(file, node.lineno, f"function {node.name}", lines, FUNCTION_AIM, FUNCTION_STOP)
+            breaches += check_size(
+                file, node.lineno, f"function {node.name}", lines, FUNCTION_AIM, FUNCTION_STOP
+            )
     source = root / "src"
     if source in file.parents:
         module = file.relative_to(source).with_suffix("").parts
@@ -169,18 +228,23 @@ def check_python(root: Path, file: Path) -> list[Breach]:
     return breaches
 
 
-# --- C++ ------------------------------------------------------------------------------------------------------------
+# --- C++
+# ------------------------------------------------------------------------------------------------------------
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 NOT_CODE = re.compile(
     r'R"([^()\s\\]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/|^\s*#[^\n]*',
     re.MULTILINE,
 )
-NO_FUNCTION = re.compile(r"^\s*(?:inline\s+)?(?:namespace|class|struct|union|enum|extern)\b|[=,(]\s*$")
+NO_FUNCTION = re.compile(
+    r"^\s*(?:inline\s+)?(?:namespace|class|struct|union|enum|extern)\b|[=,(]\s*$"
+)
 
 
 def cpp_folder(engine: Path, file: Path) -> str:
-    """The layer of a file: ``base``, ``transport/tcp`` … and ``main`` for the files directly in engine/."""
+    """The layer of a file: ``base``, ``transport/tcp`` … and ``main`` for the files directly in
+    engine/.
+    """
     parts = file.relative_to(engine).parts
     if len(parts) == 1:
         return "main"
@@ -200,10 +264,13 @@ def without_text(source: str) -> str:
 
 
 def cpp_functions(source: str) -> Iterator[tuple[int, int]]:
-    """(first line, lines) of each function body: an outermost brace block whose head has parameters."""
+    """(first line, lines) of each function body: an outermost brace block whose head has
+    parameters.
+    """
     code = without_text(source)
     head = 0
-    stack: list[int | None] = []  # for each open brace the offset where its function began, None for other blocks
+    # for each open brace the offset where its function began, None for other blocks
+    stack: list[int | None] = []
     for position, sign in enumerate(code):
         if sign == "{":
             inside = any(start is not None for start in stack)
@@ -222,7 +289,11 @@ def check_include(engine: Path, file: Path, line: int, bracket: str, target: str
     """One include against the layers. Quoted includes are relative to engine/ or to the file."""
     folder = cpp_folder(engine, file)
     if Path(target).name == "mpi.h":
-        return None if folder in MPI_FOLDERS else Breach(file, line, f"{folder} includes mpi.h; only transport/mpi may")
+        return (
+            None
+            if folder in MPI_FOLDERS
+            else Breach(file, line, f"{folder} includes mpi.h; only transport/mpi may")
+        )
     if bracket == "<":
         return None
     found = next((path for path in (engine / target, file.parent / target) if path.is_file()), None)
@@ -231,12 +302,20 @@ def check_include(engine: Path, file: Path, line: int, bracket: str, target: str
     other = cpp_folder(engine, found.resolve())
     layer = folder if folder in CPP_LAYERS or not folder.startswith("transport/") else "transport/*"
     if layer not in CPP_LAYERS:
-        return Breach(file, line, f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS")
+        return Breach(
+            file,
+            line,
+            f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS",
+        )
     allowed = CPP_LAYERS[layer]
     technology = other.startswith("transport/") and "transport/*" in allowed
     if other == folder or "*" in allowed or other in allowed or technology:
         return None
-    return Breach(file, line, f"{folder} includes {other}; it may include {', '.join(sorted(allowed)) or 'nothing'}")
+    return Breach(
+        file,
+        line,
+        f"{folder} includes {other}; it may include {', '.join(sorted(allowed)) or 'nothing'}",
+    )
 
 
 def check_cpp(root: Path, file: Path) -> list[Breach]:
@@ -254,21 +333,30 @@ def check_cpp(root: Path, file: Path) -> list[Breach]:
     return breaches
 
 
-# --- both -----------------------------------------------------------------------------------------------------------
+# --- both
+# -----------------------------------------------------------------------------------------------------------
 
 
 def check_size(file: Path, line: int, what: str, lines: int, aim: int, stop: int) -> list[Breach]:
     """Nothing, a warning above the aim, a breach above the hard stop."""
     if lines <= aim:
         return []
-    return [Breach(file, line, f"{what} has {lines} lines (aim {aim}, hard stop {stop})", warning=lines <= stop)]
+    return [
+        Breach(
+            file,
+            line,
+            f"{what} has {lines} lines (aim {aim}, hard stop {stop})",
+            warning=lines <= stop,
+        )
+    ]
 
 
 def check_name(root: Path, file: Path) -> list[Breach]:
     """Names that say nothing about what is inside."""
     found = {part.split(".")[0] for part in file.relative_to(root).parts} & FORBIDDEN_NAMES
     return [
-        Breach(file, 1, f"no file or folder is called {name!r}: name it by what it holds") for name in sorted(found)
+        Breach(file, 1, f"no file or folder is called {name!r}: name it by what it holds")
+        for name in sorted(found)
     ]
 
 

@@ -1,4 +1,6 @@
-"""The strip, the culprits, the leaves and the groups in a real browser: they fit any width and need no script."""
+"""The strip, the culprits, the leaves and the groups in a real browser: they fit any width and need
+no script.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    long = msgspec.structs.replace(located(), cleared=[f"node-with-a-long-name-{i}-x" for i in range(0, 90, 3)])
+    long = msgspec.structs.replace(
+        located(), cleared=[f"node-with-a-long-name-{i}-x" for i in range(0, 90, 3)]
+    )
     leaves = replace(many(300), fabric=fabric(300))
     page = render([section(long), leaves, grouped(point(1, group()))], "who is slow")
     return write(tmp_path_factory.mktemp("located") / "report.html", page)

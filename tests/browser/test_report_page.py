@@ -1,4 +1,6 @@
-"""The report page in a real browser: it draws, it fits, it is quiet, and it asks nobody for anything."""
+"""The report page in a real browser: it draws, it fits, it is quiet, and it asks nobody for
+anything.
+"""
 
 from __future__ import annotations
 
@@ -52,25 +54,41 @@ class Visit:
     """A page that is open, with every request and every complaint that it made."""
 
     def __init__(
-        self, browser: Any, file: Path, width: int = 1280, scheme: str = "light", scripts: bool = True
+        self,
+        browser: Any,
+        file: Path,
+        width: int = 1280,
+        scheme: str = "light",
+        scripts: bool = True,
     ) -> None:
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.dialogs: list[str] = []
         self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts, offline=True
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            offline=True,
         )
         self.page = self.context.new_page()
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
             "console",
-            lambda message: self.complaints.append(message.text) if message.type in ("error", "warning") else None,
+            lambda message: (
+                self.complaints.append(message.text)
+                if message.type in ("error", "warning")
+                else None
+            ),
         )
-        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        self.page.on(
+            "dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss())
+        )
         self.page.goto(file.as_uri())
         if scripts:
-            self.page.wait_for_function("document.documentElement.dataset.plots === 'drawn'", timeout=30_000)
+            self.page.wait_for_function(
+                "document.documentElement.dataset.plots === 'drawn'", timeout=30_000
+            )
 
     def __enter__(self) -> Visit:
         return self
@@ -79,7 +97,9 @@ class Visit:
         self.context.close()
 
 
-def test_the_page_draws_its_plots_without_network_and_without_complaint(browser: Any, page_file: Path) -> None:
+def test_the_page_draws_its_plots_without_network_and_without_complaint(
+    browser: Any, page_file: Path
+) -> None:
     with Visit(browser, page_file) as visit:
         visit.page.wait_for_timeout(300)
         assert visit.page.evaluate(CANVASES) >= 4
@@ -103,10 +123,15 @@ def test_dark_readers_get_a_dark_page_with_light_axes(browser: Any, page_file: P
         muted = "getComputedStyle(document.documentElement).getPropertyValue('--muted').trim()"
         assert light.page.evaluate(muted) != dark.page.evaluate(muted)
         for visit in (light, dark):
-            assert visit.page.evaluate(f"JSON.stringify({colour})").find(visit.page.evaluate(muted)) >= 0
+            assert (
+                visit.page.evaluate(f"JSON.stringify({colour})").find(visit.page.evaluate(muted))
+                >= 0
+            )
 
 
-def test_without_scripts_the_proof_the_pairs_and_the_tables_are_still_there(browser: Any, page_file: Path) -> None:
+def test_without_scripts_the_proof_the_pairs_and_the_tables_are_still_there(
+    browser: Any, page_file: Path
+) -> None:
     with Visit(browser, page_file, scripts=False) as visit:
         shown = visit.page.inner_text("body")
         assert "n3 sends at 297 Mb/s" in shown
@@ -127,10 +152,14 @@ def test_hostile_names_stay_words(browser: Any, tmp_path: Path) -> None:
 
 def test_plots_have_words_and_tables_have_captions(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file) as visit:
-        labels = visit.page.eval_on_selector_all("[role=img]", "nodes => nodes.map(n => n.getAttribute('aria-label'))")
+        labels = visit.page.eval_on_selector_all(
+            "[role=img]", "nodes => nodes.map(n => n.getAttribute('aria-label'))"
+        )
         assert len(labels) == 4
         assert all("message size" in text and ("µs" in text or "MB/s" in text) for text in labels)
         assert visit.page.evaluate("[...document.querySelectorAll('table')].every(t => t.caption)")
-        assert visit.page.evaluate("[...document.querySelectorAll('main [id]')].length") == visit.page.evaluate(
+        assert visit.page.evaluate(
+            "[...document.querySelectorAll('main [id]')].length"
+        ) == visit.page.evaluate(
             "new Set([...document.querySelectorAll('main [id]')].map(n => n.id)).size"
         )

@@ -38,7 +38,9 @@ CASES: list[tuple[tuple[str, ...], str]] = [
 
 @pytest.mark.engine
 @pytest.mark.parametrize(("argv", "named"), CASES, ids=[" ".join(argv) for argv, _ in CASES])
-def test_bad_input_is_named_and_nothing_is_written(argv: tuple[str, ...], named: str, tmp_path: Path) -> None:
+def test_bad_input_is_named_and_nothing_is_written(
+    argv: tuple[str, ...], named: str, tmp_path: Path
+) -> None:
     done = wireproof(*argv, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert named in done.stderr

@@ -9,13 +9,21 @@ from tests.cli.verb import document, one_sentence, wireproof
 def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> None:
     done = wireproof("convert", "4986.11MB/s", "--link", "40gbe", "--mtu", "1500")
     assert done.returncode == 0, done.stderr
-    for text in ("4755.125046 MiB/s", "39.88888 Gb/s", "99.72 % of nominal", "105.92 % of attainable", "WARNING"):
+    for text in (
+        "4755.125046 MiB/s",
+        "39.88888 Gb/s",
+        "99.72 % of nominal",
+        "105.92 % of attainable",
+        "WARNING",
+    ):
         assert text in done.stdout
     assert "1448/1538" in done.stdout
 
 
 def test_a_good_number_gets_no_warning() -> None:
-    found = document(wireproof("convert", "116.96 MB/s", "--link", "1gbe", "--mtu", "1500", "--json"))
+    found = document(
+        wireproof("convert", "116.96 MB/s", "--link", "1gbe", "--mtu", "1500", "--json")
+    )
     assert found["bytes_per_s"] == 116960000
     assert found["link"]["share_of_nominal"] == pytest.approx(0.93568)
     assert found["link"]["share_of_attainable"] == pytest.approx(0.9938, abs=1e-4)
@@ -47,9 +55,20 @@ def test_a_time_alone_asks_for_a_size() -> None:
 
 @pytest.mark.parametrize(
     "argv",
-    [("5mb/s",), ("5Gps",), ("nan",), ("inf MB/s",), ("-5MB/s",), ("1e30MB/s",), ("",), ("5MB/s", "--link", "10gbee"),
-     ("5us", "--size", "0"), ("5us", "--size", "8 parsec"), ("5MB/s", "--mtu", "1")],
-)  # fmt: skip
+    [
+        ("5mb/s",),
+        ("5Gps",),
+        ("nan",),
+        ("inf MB/s",),
+        ("-5MB/s",),
+        ("1e30MB/s",),
+        ("",),
+        ("5MB/s", "--link", "10gbee"),
+        ("5us", "--size", "0"),
+        ("5us", "--size", "8 parsec"),
+        ("5MB/s", "--mtu", "1"),
+    ],
+)
 def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
     done = wireproof("convert", *argv)
     assert done.returncode == 2

@@ -1,4 +1,6 @@
-"""``wireproof judge`` as a user runs it: files, folders, standard input, JSON, and what cannot be judged."""
+"""``wireproof judge`` as a user runs it: files, folders, standard input, JSON, and what cannot be
+judged.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def document(*arguments: str, stdin: bytes = b"") -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("name", "link", "share"),
-    [("1gbe_openmpi_osu_put_bw.csv", "1gbe", 0.994), ("1gbe_intelmpi_imb_p2p_pingpong.csv", "1gbe", 0.982)],
+    [
+        ("1gbe_openmpi_osu_put_bw.csv", "1gbe", 0.994),
+        ("1gbe_intelmpi_imb_p2p_pingpong.csv", "1gbe", 0.982),
+    ],
 )
 @pytest.mark.parametrize("mtu", [[], ["--mtu", "1500"]])
 def test_the_documents_1gbe_tables_pass(name: str, link: str, share: float, mtu: list[str]) -> None:
@@ -45,14 +50,19 @@ def test_the_documents_1gbe_tables_pass(name: str, link: str, share: float, mtu:
 
 @pytest.mark.parametrize(
     ("name", "link"),
-    [("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), ("opa100_intelmpi_imb_p2p_pingpong.csv", "opa100"),
-     ("40gbe_intelmpi_imb_p2p_pingpong.csv", "ethernet:40")],
-)  # fmt: skip
+    [
+        ("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"),
+        ("opa100_intelmpi_imb_p2p_pingpong.csv", "opa100"),
+        ("40gbe_intelmpi_imb_p2p_pingpong.csv", "ethernet:40"),
+    ],
+)
 def test_the_documents_fast_tables_never_crossed_a_wire(name: str, link: str) -> None:
     status, found = document(str(GOLDEN / name), "--link", link)
     (series,) = found["series"]
     assert (status, series["verdict"], series["proof"]) == (1, "fail", "off-wire")
-    assert len({reason["code"] for reason in series["reasons"] if reason["severity"] == "fail"}) >= 3
+    assert (
+        len({reason["code"] for reason in series["reasons"] if reason["severity"] == "fail"}) >= 3
+    )
     text = judge(str(GOLDEN / name), "--link", link).stdout.decode()
     assert "networks" not in text
     assert "tun" not in text
@@ -74,7 +84,9 @@ def test_without_a_link_the_links_that_fit_are_named() -> None:
 
 
 def test_standard_input() -> None:
-    status, found = document("-", "--link", "10gbe", stdin=(OSU + "8 24.0\n16 24.1\n32 24.3\n").encode())
+    status, found = document(
+        "-", "--link", "10gbe", stdin=(OSU + "8 24.0\n16 24.1\n32 24.3\n").encode()
+    )
     assert found["series"][0]["source"] == "standard input"
     assert status in (0, 3)
 
@@ -86,13 +98,20 @@ def test_bad_files_are_named_and_the_others_judged(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("empty", "binary", "prose.txt", "absent")]
     status, found = document(*names, str(GOLDEN / "1gbe_openmpi_osu_put_bw.csv"), "--link", "1gbe")
     assert status == 2
-    assert [Path(error["file"]).name for error in found["errors"]] == ["empty", "binary", "prose.txt", "absent"]
+    assert [Path(error["file"]).name for error in found["errors"]] == [
+        "empty",
+        "binary",
+        "prose.txt",
+        "absent",
+    ]
     assert [series["verdict"] for series in found["series"]] == ["pass"]
 
 
 def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
     for number in range(40):
-        (tmp_path / f"job{number}.out").write_text(OSU + f"8 {24 + number}.00\n16 {25 + number}.00\n")
+        (tmp_path / f"job{number}.out").write_text(
+            OSU + f"8 {24 + number}.00\n16 {25 + number}.00\n"
+        )
     status, found = document(str(tmp_path), "--link", "1gbe", "--jobs", "2")
     assert status in (0, 3)
     times = [series["points"][0]["hrt_ns"] for series in found["series"]]
@@ -131,4 +150,8 @@ def test_a_cut_log_is_inconclusive(tmp_path: Path) -> None:
     data = (GOLDEN / "1gbe_openmpi_osu_put_bw.csv").read_bytes()[:-4]
     (tmp_path / "cut.csv").write_bytes(data)
     status, found = document(str(tmp_path / "cut.csv"), "--link", "1gbe")
-    assert (status, found["series"][0]["verdict"], found["series"][0]["complete"]) == (3, "inconclusive", False)
+    assert (status, found["series"][0]["verdict"], found["series"][0]["complete"]) == (
+        3,
+        "inconclusive",
+        False,
+    )

@@ -1,4 +1,6 @@
-"""What a user does with a lab: bring it up, measure in it, break it while it is measured, take it down."""
+"""What a user does with a lab: bring it up, measure in it, break it while it is measured, take it
+down.
+"""
 
 from __future__ import annotations
 
@@ -61,12 +63,18 @@ def wait_until_gone(before: set[int]) -> None:
 
 def test_a_check_in_a_lab_is_proven_and_knows_its_limit(lab: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    done = wireproof("check", "--lab", lab, "--hosts", "n1,n2", "--json", "--out", out, "--budget", "200ms")
+    done = wireproof(
+        "check", "--lab", lab, "--hosts", "n1,n2", "--json", "--out", out, "--budget", "200ms"
+    )
     assert done.returncode in (0, 1, 3), done.stderr
     found = document(done)
     assert found["proof"] == "on-wire", found["findings"]
     assert found["limits"]["attainable_bytes_per_s"] == pytest.approx(119.6e6, rel=0.01)
-    routes = {(one["origin_host"], one["target_host"]) for one in found["results"] if one["pattern"] == "stream"}
+    routes = {
+        (one["origin_host"], one["target_host"])
+        for one in found["results"]
+        if one["pattern"] == "stream"
+    }
     assert routes == {("n1", "n2"), ("n2", "n1")}
     assert "1 Gb/s" in (out / "report.html").read_text()
 
@@ -99,7 +107,18 @@ def test_a_clock_that_is_no_cycle_counter_is_told(lab: str) -> None:
 
 def start(lab: str, out: Path) -> subprocess.Popen[str]:
     """A long run, and wait until some of its points are sealed."""
-    argv = ["measure", "stream", "--lab", lab, "--sizes", "64KiB,256KiB,1MiB", "--repeat", "40", "--budget", "200ms"]
+    argv = [
+        "measure",
+        "stream",
+        "--lab",
+        lab,
+        "--sizes",
+        "64KiB,256KiB,1MiB",
+        "--repeat",
+        "40",
+        "--budget",
+        "200ms",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "wireproof", *argv, "--out", str(out)],
         stdout=subprocess.PIPE,
@@ -117,7 +136,9 @@ def start(lab: str, out: Path) -> subprocess.Popen[str]:
 def sealed(out: Path) -> list[int]:
     frames = out / "run" / "frames.jsonl"
     lines = frames.read_text().splitlines() if frames.exists() else []
-    whole = [json.loads(line) for line in lines if line.endswith("}") and '"frame":"point"' in line[:40]]
+    whole = [
+        json.loads(line) for line in lines if line.endswith("}") and '"frame":"point"' in line[:40]
+    ]
     return [frame["id"] for frame in whole]
 
 

@@ -53,7 +53,9 @@ def test_json_has_the_fields_of_the_contract(script: Path) -> None:
 
 def test_stdin_is_read() -> None:
     command = [sys.executable, "-m", "wireproof", "lint", "-", "--json"]
-    done = subprocess.run(command, input=WRONG.encode(), capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, input=WRONG.encode(), capture_output=True, timeout=60, check=False
+    )
     assert done.returncode == 1
     assert {each["file"] for each in json.loads(done.stdout)["findings"]} == {"stdin"}
 
@@ -75,7 +77,8 @@ def test_a_file_that_cannot_be_read_costs_only_itself(script: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"\n", b"\xff\xfe\xfd", b"\r\n\r\n", b"#!", b"'", b'"\\', b"\x1b[2J\x1b]0;x\x07\n"]
+    "text",
+    [b"", b"\n", b"\xff\xfe\xfd", b"\r\n\r\n", b"#!", b"'", b'"\\', b"\x1b[2J\x1b]0;x\x07\n"],
 )
 def test_strange_texts_give_no_finding_and_no_crash(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "strange.sh"
@@ -136,7 +139,9 @@ def test_fix_keeps_line_ends_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "job.sh"
     path.write_bytes(b"#!/bin/bash -I\r\n# caf\xe9\r\nexport I_MPI_PROCESSOR_LIST=0\r\n")
     wireproof("lint", path, "--fix", "--yes")
-    assert path.read_bytes() == b"#!/bin/bash -l\r\n# caf\xe9\r\nexport I_MPI_PIN_PROCESSOR_LIST=0\r\n"
+    assert (
+        path.read_bytes() == b"#!/bin/bash -l\r\n# caf\xe9\r\nexport I_MPI_PIN_PROCESSOR_LIST=0\r\n"
+    )
 
 
 def test_fix_leaves_alone_what_a_person_must_decide(tmp_path: Path) -> None:
@@ -149,7 +154,9 @@ def test_fix_leaves_alone_what_a_person_must_decide(tmp_path: Path) -> None:
 
 def test_terminal_escapes_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "\x1b[31mred.sh"
-    path.write_text("#!/bin/bash\nmpirun -genv I_MPI_FABRICS 'tmi\x1b]0;owned\x07' -n 2 ./\x1b[2J\u202e IPB-MPI1\n")
+    path.write_text(
+        "#!/bin/bash\nmpirun -genv I_MPI_FABRICS 'tmi\x1b]0;owned\x07' -n 2 ./\x1b[2J\u202e IPB-MPI1\n"
+    )
     for argv in (("lint", path), ("lint", path, "--diff"), ("lint", path, "--json")):
         done = wireproof(*argv)
         assert done.returncode == 1
@@ -168,7 +175,9 @@ def test_the_rules_are_listed_and_explained() -> None:
     listed = wireproof("lint", "--rules").stdout.splitlines()
     assert [line.split()[0] for line in listed] == sorted(RULES)
     assert len(RULES) >= 50
-    assert {each["code"] for each in document(wireproof("lint", "--rules", "--json"))["rules"]} == set(RULES)
+    assert {
+        each["code"] for each in document(wireproof("lint", "--rules", "--json"))["rules"]
+    } == set(RULES)
     done = wireproof("explain", "shebang_option")
     assert done.returncode == 0
     assert "-l" in done.stdout
@@ -184,9 +193,18 @@ def test_the_examples_are_what_they_say() -> None:
     folder = Path(__file__).resolve().parents[2] / "examples" / "recipes"
     assert wireproof("lint", folder / "pingpong.sbatch").returncode == 0
     found = {
-        each["code"] for each in document(wireproof("lint", folder / "pingpong-wrong.sbatch", "--json"))["findings"]
+        each["code"]
+        for each in document(wireproof("lint", folder / "pingpong-wrong.sbatch", "--json"))[
+            "findings"
+        ]
     }
-    assert {"shebang-option", "sbatch-variable", "variable-misspelt", "typographic-dash", "fabric-removed"} <= found
+    assert {
+        "shebang-option",
+        "sbatch-variable",
+        "variable-misspelt",
+        "typographic-dash",
+        "fabric-removed",
+    } <= found
 
 
 def test_a_file_that_cannot_be_written_is_told(script: Path, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""A cluster of several nodes as a user meets it: a bad port named, a lost node named, the rest measured, resumed."""
+"""A cluster of several nodes as a user meets it: a bad port named, a lost node named, the rest
+measured, resumed.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,15 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def culprits(found: Any) -> list[tuple[str, str, str]]:
     return [
-        (b["subject"], b.get("direction", ""), b["stage"]) for one in found["located"] for b in one.get("blames", [])
+        (b["subject"], b.get("direction", ""), b["stage"])
+        for one in found["located"]
+        for b in one.get("blames", [])
     ]
 
 
-def test_a_port_that_receives_slowly_is_named_with_its_direction_and_nobody_else(lab: str, tmp_path: Path) -> None:
+def test_a_port_that_receives_slowly_is_named_with_its_direction_and_nobody_else(
+    lab: str, tmp_path: Path
+) -> None:
     out = tmp_path / "check"
     found = document(wireproof("check", "--lab", lab, "--json", "--out", out, "--seed", "5"))
     assert culprits(found) == [("n3", "rx", "confirmed")]
@@ -67,7 +73,9 @@ def test_a_port_that_receives_slowly_is_named_with_its_direction_and_nobody_else
     before = sorted(path.name for path in out.iterdir())
     resumed = document(wireproof("resume", out, "--json"))
     assert culprits(resumed) == [("n3", "rx", "confirmed")]
-    assert sorted(path.name for path in out.iterdir()) == before, "a finished check was measured again"
+    assert sorted(path.name for path in out.iterdir()) == before, (
+        "a finished check was measured again"
+    )
 
 
 def engine_on(lab: str, node: str) -> int | None:
@@ -85,12 +93,29 @@ def engine_on(lab: str, node: str) -> int | None:
     return None
 
 
-def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(lab: str, tmp_path: Path) -> None:
+def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(
+    lab: str, tmp_path: Path
+) -> None:
     out = tmp_path / "check"
-    argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab, "--json", "--out", str(out), "--seed", "5"]
+    argv = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        "--lab",
+        lab,
+        "--json",
+        "--out",
+        str(out),
+        "--seed",
+        "5",
+    ]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not (out / "run" / "frames.jsonl").is_file() or b'"point"' not in (out / "run" / "frames.jsonl").read_bytes():
+    while (
+        not (out / "run" / "frames.jsonl").is_file()
+        or b'"point"' not in (out / "run" / "frames.jsonl").read_bytes()
+    ):
         assert time.monotonic() < deadline, process.poll()
         time.sleep(0.1)
     victim = engine_on(lab, "n2")
@@ -98,7 +123,9 @@ def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(lab: s
     os.kill(victim, signal.SIGKILL)
     stdout, stderr = process.communicate(timeout=150)
     found = json.loads(stdout)
-    assert any(one["code"] == "rank-lost" and "n2" in one["message"] for one in found["findings"]), stderr
+    assert any(
+        one["code"] == "rank-lost" and "n2" in one["message"] for one in found["findings"]
+    ), stderr
     assert found["verdict"] == "fail", "n3 is still found"
     assert ("n3", "rx") in [(subject, way) for subject, way, _ in culprits(found)]
     resumed = document(wireproof("resume", out, "--json"))
@@ -109,9 +136,28 @@ def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(lab: s
 
 
 def test_a_cluster_that_is_not_there_is_checked_whole_and_never_passes(tmp_path: Path) -> None:
-    """Eighty hosts played by the model, records without raw batches: the way from the plan to the culprit."""
-    world = ("--transport", "model", "--model", "latency_ns=1000,gap_ns_per_byte=0.0815,noise=0.005", "--link", "edr")
-    argv = ("check", *world, "--hosts", "n[1-80]", "--seed", "5", "--json", "--out", tmp_path / "check")
+    """Eighty hosts played by the model, records without raw batches: the way from the plan to the
+    culprit.
+    """
+    world = (
+        "--transport",
+        "model",
+        "--model",
+        "latency_ns=1000,gap_ns_per_byte=0.0815,noise=0.005",
+        "--link",
+        "edr",
+    )
+    argv = (
+        "check",
+        *world,
+        "--hosts",
+        "n[1-80]",
+        "--seed",
+        "5",
+        "--json",
+        "--out",
+        tmp_path / "check",
+    )
     found = document(wireproof(*argv, "--model-fault", "rank=16,rx=0.8"))
     assert culprits(found) == [("n17", "rx", "confirmed")]
     healthy = document(wireproof(*argv[:-1], tmp_path / "healthy"))
@@ -135,7 +181,9 @@ def test_a_dry_run_prints_the_command_and_starts_nothing(lab: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "wireproof-engine.mpiabi run" in done.stdout
     assert list(tmp_path.iterdir()) == []
-    job = wireproof("check", "--slurm", "-N", "16", "-p", "compute", "--link", "edr", "--dry-run", cwd=tmp_path)
+    job = wireproof(
+        "check", "--slurm", "-N", "16", "-p", "compute", "--link", "edr", "--dry-run", cwd=tmp_path
+    )
     assert job.returncode == 0, job.stderr
     assert "salloc --nodes=16" in job.stdout
     assert "#SBATCH --partition=compute" in job.stdout
@@ -173,6 +221,11 @@ def test_a_folder_that_does_not_say_how_it_was_asked_is_not_resumed(tmp_path: Pa
     done = wireproof("resume", tmp_path)
     assert done.returncode == 2
     assert "asked.json" in one_sentence(done)
-    for content in (b"", b"{}", b'{"argv": ["lab", "down"], "seed": 1, "folder": "/"}', b"\xff\xfe\x00"):
+    for content in (
+        b"",
+        b"{}",
+        b'{"argv": ["lab", "down"], "seed": 1, "folder": "/"}',
+        b"\xff\xfe\x00",
+    ):
         (tmp_path / "asked.json").write_bytes(content)
         assert wireproof("resume", tmp_path).returncode == 2

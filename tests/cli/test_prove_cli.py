@@ -1,4 +1,6 @@
-"""`wireproof prove` as a user runs it: output untouched, status kept, nothing left behind, bad input said once."""
+"""`wireproof prove` as a user runs it: output untouched, status kept, nothing left behind, bad
+input said once.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ def agent(folder: Path) -> Path:
 
 
 def test_a_host_that_does_not_answer_is_said_and_the_others_are_watched(tmp_path: Path) -> None:
-    done = wireproof("prove", "--json", "--launcher", agent(tmp_path), "--hosts", "here,dead", "--", "true")
+    done = wireproof(
+        "prove", "--json", "--launcher", agent(tmp_path), "--hosts", "here,dead", "--", "true"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [bool(host["ports"]) for host in found["hosts"]] == [True, False]
@@ -112,7 +116,9 @@ def test_a_host_that_does_not_answer_is_said_and_the_others_are_watched(tmp_path
 
 def test_no_host_that_answers_means_that_nothing_is_started(tmp_path: Path) -> None:
     mark = tmp_path / "ran"
-    done = wireproof("prove", "--launcher", agent(tmp_path), "--hosts", "bare,dead", "--", "touch", mark)
+    done = wireproof(
+        "prove", "--launcher", agent(tmp_path), "--hosts", "bare,dead", "--", "touch", mark
+    )
     assert done.returncode == 4
     assert "wireproof-engine.nompi to the same path" in done.stderr
     assert not mark.exists()
@@ -149,7 +155,15 @@ def gone(mark: str) -> list[str]:
 def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
     interval = 40_000 + os.getpid() % 10_000 + int(number)
     sleep = f"{interval}.5"
-    argv = ["prove", "--json", "--interval", f"{interval}ms", "--server", "localhost", f"sleep {sleep}"]
+    argv = [
+        "prove",
+        "--json",
+        "--interval",
+        f"{interval}ms",
+        "--server",
+        "localhost",
+        f"sleep {sleep}",
+    ]
     argv += ["--", "sh", "-c", f"echo up; sleep {sleep} & wait"]
     process = subprocess.Popen(
         [sys.executable, "-m", "wireproof", *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -17,14 +17,37 @@ EMPTY = {"PATH": "/usr/bin:/bin", "OSU_HOME": "", "I_MPI_ROOT": ""}
 def test_the_list_has_the_documents_recipes() -> None:
     listed = wireproof("run", "--list")
     assert listed.returncode == 0
-    for name in ("osu_put_bw", "IMB-P2P PingPong", "ib_write_bw", "qperf tcp_bw", "iperf3", "osu_mbw_mr", "hpcc"):
+    for name in (
+        "osu_put_bw",
+        "IMB-P2P PingPong",
+        "ib_write_bw",
+        "qperf tcp_bw",
+        "iperf3",
+        "osu_mbw_mr",
+        "hpcc",
+    ):
         assert name in listed.stdout
-    assert {row["tool"] for row in document(wireproof("run", "--list", "--json"))} >= {"osu", "imb", "hpcc", "iperf3"}
+    assert {row["tool"] for row in document(wireproof("run", "--list", "--json"))} >= {
+        "osu",
+        "imb",
+        "hpcc",
+        "iperf3",
+    }
 
 
 def test_a_dry_run_needs_no_tool_and_prints_what_a_shell_takes() -> None:
-    done = wireproof("run", "osu_put_bw", "--hosts", "c101,c102", "--fabric", "tcp", "--nic", "eno1", "--dry-run",
-                     environment=EMPTY)  # fmt: skip
+    done = wireproof(
+        "run",
+        "osu_put_bw",
+        "--hosts",
+        "c101,c102",
+        "--fabric",
+        "tcp",
+        "--nic",
+        "eno1",
+        "--dry-run",
+        environment=EMPTY,
+    )
     assert done.returncode == 0, done.stderr
     commands = [line for line in done.stdout.splitlines() if not line.startswith("#")]
     assert len(commands) == 1
@@ -85,7 +108,9 @@ def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
 
 
 def test_a_missing_tool_could_not_be_measured(tmp_path: Path) -> None:
-    done = wireproof("run", "osu_multi_lat", "--hosts", "c101,c102", environment=EMPTY | {"PATH": str(tmp_path)})
+    done = wireproof(
+        "run", "osu_multi_lat", "--hosts", "c101,c102", environment=EMPTY | {"PATH": str(tmp_path)}
+    )
     assert done.returncode == 4
     assert "osu_multi_lat was not found: build the OSU micro-benchmarks" in one_sentence(done)
 
@@ -119,8 +144,23 @@ def test_two_names_for_one_machine_fail_whatever_the_number_says(tmp_path: Path)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    done = wireproof("run", "iperf3", "--hosts", "c101,c102", "--launcher", agent, "--address", "127.0.0.1",
-                     "--port", port, "--seconds", "1", "--link", "100gbe", "--json")  # fmt: skip
+    done = wireproof(
+        "run",
+        "iperf3",
+        "--hosts",
+        "c101,c102",
+        "--launcher",
+        agent,
+        "--address",
+        "127.0.0.1",
+        "--port",
+        port,
+        "--seconds",
+        "1",
+        "--link",
+        "100gbe",
+        "--json",
+    )
     assert done.returncode == 1, done.stderr
     found = document(done)
     assert found["verdict"] == "fail"
@@ -144,7 +184,13 @@ def test_in_a_slurm_job_its_nodes_take_part() -> None:
     inside = EMPTY | {"SLURM_JOB_NODELIST": "c[101-104]"}
     pair = wireproof("run", "iperf3", "--dry-run", "--json", environment=inside)
     assert [step["host"] for step in document(pair)["steps"]] == ["c102", "c101"]
-    ring = document(wireproof("run", "osu_allreduce", "--mpi", "openmpi", "--dry-run", "--json", environment=inside))
+    ring = document(
+        wireproof(
+            "run", "osu_allreduce", "--mpi", "openmpi", "--dry-run", "--json", environment=inside
+        )
+    )
     assert "c101,c102,c103,c104" in ring["steps"][0]["argv"]
-    hostile = wireproof("run", "iperf3", "--dry-run", environment=EMPTY | {"SLURM_JOB_NODELIST": "c[1-9999999999]"})
+    hostile = wireproof(
+        "run", "iperf3", "--dry-run", environment=EMPTY | {"SLURM_JOB_NODELIST": "c[1-9999999999]"}
+    )
     assert hostile.returncode == 2

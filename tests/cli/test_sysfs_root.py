@@ -1,4 +1,6 @@
-"""`--sysfs-root` and the reader's `--prefix`: the witness where a container hides the machine's own files."""
+"""`--sysfs-root` and the reader's `--prefix`: the witness where a container hides the machine's own
+files.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,17 @@ def tree(tmp_path: Path) -> Path:
 def test_measure_reads_below_the_root(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = wireproof(
-        "measure", "pingpong", "--transport", "model", "--sizes", "8", "--sysfs-root", tree, "--out", out, "--json"
+        "measure",
+        "pingpong",
+        "--transport",
+        "model",
+        "--sizes",
+        "8",
+        "--sysfs-root",
+        tree,
+        "--out",
+        out,
+        "--json",
     )
     assert done.returncode in (0, 3), done.stderr
     frames = [json.loads(line) for line in next(out.rglob("frames.jsonl")).read_text().splitlines()]
@@ -65,7 +77,9 @@ def test_the_reader_is_started_through_the_prefix(tree: Path, tmp_path: Path) ->
     program = tmp_path / "enter"
     program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\nexec "$@"\n')
     program.chmod(0o755)
-    done = wireproof("prove", "--prefix", f"{program} env A=1", "--json", "--", sys.executable, "-c", "print(1)")
+    done = wireproof(
+        "prove", "--prefix", f"{program} env A=1", "--json", "--", sys.executable, "-c", "print(1)"
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "words").read_text().startswith("env A=1 /")
     assert document(done)["hosts"][0]["ports"]

@@ -26,7 +26,9 @@ def test_every_code_is_explained() -> None:
     assert {"off-wire", "wrong-path", "above-ceiling", "below-floor"} <= set(listed)
     entries = document(wireproof("explain", "--json"))
     assert [entry["code"] for entry in entries] == listed
-    assert all(entry["meaning"] and entry["detection"] and entry["next_action"] for entry in entries)
+    assert all(
+        entry["meaning"] and entry["detection"] and entry["next_action"] for entry in entries
+    )
     shown = wireproof("explain", "off-wire")
     assert shown.returncode == 0
     assert "Do next" in shown.stdout
@@ -45,7 +47,17 @@ def test_the_null_transport_never_passes() -> None:
 @pytest.mark.engine
 def test_the_model_gives_back_its_world() -> None:
     world = "latency_ns=2000,gap_ns_per_byte=0.08"
-    done = wireproof("measure", "pingpong", "--transport", "model", "--model", world, "--sizes", "0,1MiB", "--json")
+    done = wireproof(
+        "measure",
+        "pingpong",
+        "--transport",
+        "model",
+        "--model",
+        world,
+        "--sizes",
+        "0,1MiB",
+        "--json",
+    )
     assert done.returncode == 3, done.stderr
     value = {pair["message_bytes"]: pair["value"] for pair in document(done)["results"]}
     assert value[0] == pytest.approx(2000, rel=0.01)
@@ -69,11 +81,28 @@ def test_one_plain_machine_proves_no_wire_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.mpi
 def test_records_are_kept_and_a_finished_run_resumes_to_nothing_new(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    argv = ("measure", "pingpong", "--sizes", "8,64", "--budget", "100ms", "--seed", "3", "--out", out)
+    argv = (
+        "measure",
+        "pingpong",
+        "--sizes",
+        "8,64",
+        "--budget",
+        "100ms",
+        "--seed",
+        "3",
+        "--out",
+        out,
+    )
     first = wireproof(*argv)
     assert first.returncode == 3, first.stderr
     frames = (out / "run" / "frames.jsonl").read_text()
-    assert {json.loads(line)["frame"] for line in frames.splitlines()} >= {"open", "host", "idle", "point", "close"}
+    assert {json.loads(line)["frame"] for line in frames.splitlines()} >= {
+        "open",
+        "host",
+        "idle",
+        "point",
+        "close",
+    }
     again = wireproof(*argv, "--resume")
     assert again.returncode == 3, again.stderr
     assert (out / "run" / "frames.jsonl").read_text() == frames

@@ -13,7 +13,10 @@ TIMEOUT_S = 150
 
 
 def wireproof(
-    *argv: object, cwd: Path | None = None, environment: dict[str, str] | None = None, timeout: float = TIMEOUT_S
+    *argv: object,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+    timeout: float = TIMEOUT_S,
 ) -> subprocess.CompletedProcess[str]:
     """``wireproof ARGV`` with its output; the caller's ``WIREPROOF_*`` settings do not leak in."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("WIREPROOF_")}

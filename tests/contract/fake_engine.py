@@ -1,10 +1,12 @@
-"""A stand-in for the engine: reads the plan on standard input, writes the frames of a healthy or of a sick run.
+"""A stand-in for the engine: reads the plan on standard input, writes the frames of a healthy or of
+a sick run.
 
-What it does is chosen by ``FAKE_ENGINE`` = ``KIND`` or ``KIND:POINT`` (the point at which it happens):
-``healthy``, ``hang``, ``crash`` (SIGKILL to itself), ``torn`` (half a frame, then SIGKILL), ``unknown`` (a frame of no
-kind that we know), ``garbage`` (not JSON), ``endless`` (a line without end), ``talk`` (foreign lines among the frames),
-``silent`` (nothing at all), ``mismatch`` (the wrong library answered), ``skip`` (a point is left out, yet all is said
-to be well), ``failed`` (a point has an error), ``slow`` (0.2 s for each point), ``children`` (leaves processes behind).
+What it does is chosen by ``FAKE_ENGINE`` = ``KIND`` or ``KIND:POINT`` (the point at which it
+happens): ``healthy``, ``hang``, ``crash`` (SIGKILL to itself), ``torn`` (half a frame, then
+SIGKILL), ``unknown`` (a frame of no kind that we know), ``garbage`` (not JSON), ``endless`` (a line
+without end), ``talk`` (foreign lines among the frames), ``silent`` (nothing at all), ``mismatch``
+(the wrong library answered), ``skip`` (a point is left out, yet all is said to be well), ``failed``
+(a point has an error), ``slow`` (0.2 s for each point), ``children`` (leaves processes behind).
 """
 
 from __future__ import annotations
@@ -40,10 +42,26 @@ def opening(plan: list[tuple[str, dict[str, str]]]) -> None:
     ranks = [values for keyword, values in plan if keyword == "rank"]
     clock = {"source": "virtual", "ns_per_tick": 1.0, "quantum_ns": 1.0, "read_cost_ns": 10.0}
     run = fields["run"]
-    say("open", schema=1, engine="fake", abi="nompi", transport=fields["transport"]["kind"], run_id=run["id"],
-        seed=int(run["seed"]), ranks=len(ranks), clock=clock)  # fmt: skip
+    say(
+        "open",
+        schema=1,
+        engine="fake",
+        abi="nompi",
+        transport=fields["transport"]["kind"],
+        run_id=run["id"],
+        seed=int(run["seed"]),
+        ranks=len(ranks),
+        clock=clock,
+    )
     for values in ranks:
-        say("host", rank=int(values["index"]), host=values.get("host", ""), hostname="fake", cpu_count=2, later_key=1)
+        say(
+            "host",
+            rank=int(values["index"]),
+            host=values.get("host", ""),
+            hostname="fake",
+            cpu_count=2,
+            later_key=1,
+        )
         say("idle", rank=int(values["index"]), interval_ns=2e8, counters={"net/eth0/tx_bytes": 120})
     for keyword, values in plan:
         if keyword == "fact":
@@ -55,25 +73,54 @@ def pair(text: str, size: int) -> dict[str, Any]:
     origin, target = map(int, text.split("-"))
     batches = [1000.0 + size + index for index in range(20)]
     return {
-        "origin": origin, "target": target, "status": "ok", "stop": "precision", "operations_per_batch": 10,
-        "batch_ns": batches, "block_batches": [10, 10], "messages_forward": 300, "messages_backward": 300,
-        "payload_forward_bytes": 300 * size, "payload_backward_bytes": 300 * size, "window_used": 1,
-        "warmup": {"operations": 100, "elapsed_ns": 1e5, "stationary": True}, "integrity": "ok",
-        "estimate": {"median_ns": (1000.0 + size) / 20, "low_ns": 49.0, "high_ns": 51.0 + size, "blocks": 2,
-                     "effective_blocks": 2.0, "autocorrelation": 0.0, "half_width": 0.01, "label": "stable"},
-        "sentinels": [{"clock_read_ns": 20.0, "involuntary_switches": 0, "steal_ns": 0.0, "bounce_ns": None}],
-    }  # fmt: skip
+        "origin": origin,
+        "target": target,
+        "status": "ok",
+        "stop": "precision",
+        "operations_per_batch": 10,
+        "batch_ns": batches,
+        "block_batches": [10, 10],
+        "messages_forward": 300,
+        "messages_backward": 300,
+        "payload_forward_bytes": 300 * size,
+        "payload_backward_bytes": 300 * size,
+        "window_used": 1,
+        "warmup": {"operations": 100, "elapsed_ns": 1e5, "stationary": True},
+        "integrity": "ok",
+        "estimate": {
+            "median_ns": (1000.0 + size) / 20,
+            "low_ns": 49.0,
+            "high_ns": 51.0 + size,
+            "blocks": 2,
+            "effective_blocks": 2.0,
+            "autocorrelation": 0.0,
+            "half_width": 0.01,
+            "label": "stable",
+        },
+        "sentinels": [
+            {"clock_read_ns": 20.0, "involuntary_switches": 0, "steal_ns": 0.0, "bounce_ns": None}
+        ],
+    }
 
 
 def point(values: dict[str, str]) -> None:
     size = int(values["message_bytes"])
     form = values.get("form") or ("latency" if values["pattern"] == "pingpong" else "stream")
     counters = {"net/eth0/tx_bytes": [0, 300 * size]}
-    say("point", id=int(values["id"]), pattern=values["pattern"], form=form, message_bytes=size,
-        window=int(values["window"]), formula=values["formula"], started_unix_ns=1_700_000_000_000_000_000,
-        elapsed_ns=1e6, repeat=int(values.get("repeat", 0)),
+    say(
+        "point",
+        id=int(values["id"]),
+        pattern=values["pattern"],
+        form=form,
+        message_bytes=size,
+        window=int(values["window"]),
+        formula=values["formula"],
+        started_unix_ns=1_700_000_000_000_000_000,
+        elapsed_ns=1e6,
+        repeat=int(values.get("repeat", 0)),
         pairs=[pair(it, size) for it in values["pairs"].split(",")],
-        witness=[{"rank": 0, "interval_ns": 1e6, "counters": counters}])  # fmt: skip
+        witness=[{"rank": 0, "interval_ns": 1e6, "counters": counters}],
+    )
 
 
 def sick(kind: str) -> None:
@@ -103,12 +150,18 @@ def main() -> int:
         time.sleep(3600)
     plan = statements()
     if kind == "mismatch":
-        say("error", code="library-mismatch", message="asked for Intel(R) MPI, and MPICH 5.0.2 answered", rank=0)
+        say(
+            "error",
+            code="library-mismatch",
+            message="asked for Intel(R) MPI, and MPICH 5.0.2 answered",
+            rank=0,
+        )
         return 4
     opening(plan)
     if kind == "children":
         subprocess.Popen(
-            [sys.executable, "-c", "import os,time; os.setsid(); time.sleep(3600)"], stdin=subprocess.DEVNULL
+            [sys.executable, "-c", "import os,time; os.setsid(); time.sleep(3600)"],
+            stdin=subprocess.DEVNULL,
         )
     points = [values for keyword, values in plan if keyword == "point"]
     failed = 0
@@ -120,7 +173,13 @@ def main() -> int:
         if kind == "talk":
             sys.stdout.write("[0] MPI startup(): foreign line\n")
         if here and kind == "failed":
-            say("error", code="transport", message="connection reset by peer", id=int(values["id"]), rank=1)
+            say(
+                "error",
+                code="transport",
+                message="connection reset by peer",
+                id=int(values["id"]),
+                rank=1,
+            )
             failed += 1
             continue
         if here and kind == "skip":

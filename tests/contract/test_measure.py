@@ -1,4 +1,6 @@
-"""``measure`` against a fake engine: every way in which an engine can end, and what is kept of it."""
+"""``measure`` against a fake engine: every way in which an engine can end, and what is kept of
+it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """A mark for the processes of one test; whatever the test found, none of them may live after it."""
+    """A mark for the processes of one test; whatever the test found, none of them may live after
+    it.
+    """
     name = f"contract-{uuid.uuid4()}"
     yield name
     left = [] if none_left(name) else marked(name)
@@ -40,16 +44,27 @@ def mark() -> Iterator[str]:
     assert not left
 
 
-def run(kind: str, out: Path, mark: str = "", the_plan: Plan | None = None, **options: object) -> Outcome:
+def run(
+    kind: str, out: Path, mark: str = "", the_plan: Plan | None = None, **options: object
+) -> Outcome:
     started = command(kind, mark)
-    return measure(the_plan or plan(), started, claim=CLAIM, provenance=provenance(started, None), out=out, **options)  # type: ignore[arg-type]
+    return measure(
+        the_plan or plan(),
+        started,
+        claim=CLAIM,
+        provenance=provenance(started, None),
+        out=out,
+        **options,
+    )  # type: ignore[arg-type]
 
 
 def ids(outcome: Outcome) -> list[int]:
     return [point.id for point in outcome.run.points]
 
 
-def test_what_is_observed_beside_the_engine_is_kept_with_its_frames(tmp_path: Path, mark: str) -> None:
+def test_what_is_observed_beside_the_engine_is_kept_with_its_frames(
+    tmp_path: Path, mark: str
+) -> None:
     late = EngineError(code="wire-late", message="the lab's wire fell behind")
     outcome = run("healthy", tmp_path / "out", mark, observed=lambda: (late,))
     assert outcome.complete
@@ -62,9 +77,13 @@ def test_a_healthy_run_is_whole_and_reads_back_the_same(tmp_path: Path, mark: st
     outcome = run("healthy", tmp_path / "out", mark, on_frame=seen.append)
     assert (outcome.complete, outcome.exit_status, ids(outcome)) == (True, 0, [0, 1, 2, 3])
     assert outcome.run.missing == {}
-    assert [type(frame) for frame in seen if isinstance(frame, Open | Start | PointRecord | Close)] == [
-        Open, *([Start, PointRecord] * 4), Close,
-    ]  # fmt: skip
+    assert [
+        type(frame) for frame in seen if isinstance(frame, Open | Start | PointRecord | Close)
+    ] == [
+        Open,
+        *([Start, PointRecord] * 4),
+        Close,
+    ]
     assert load_run(tmp_path / "out") == outcome.run
     assert (tmp_path / "out" / "plan.txt").read_text().startswith("wireproof-plan 1\n")
 
@@ -80,7 +99,9 @@ def test_a_crash_loses_only_the_point_under_way(tmp_path: Path, mark: str, kind:
     assert load_run(tmp_path / "out") == outcome.run
 
 
-def test_a_hang_ends_at_the_points_deadline(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hang_ends_at_the_points_deadline(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(instrument, "SLACK_SECONDS", 0.2)
     outcome = run("hang:1", tmp_path / "out", mark, plan(policy=Policy(point_deadline_ms=300)))
     assert (outcome.ending.ended, outcome.ending.culprit, ids(outcome)) == ("deadline", 1, [0])
@@ -104,7 +125,9 @@ def test_the_runs_own_deadline_counts(tmp_path: Path, mark: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["unknown:2", "garbage:2"])
-def test_a_frame_that_is_none_ends_the_run_and_is_not_stored(tmp_path: Path, mark: str, kind: str) -> None:
+def test_a_frame_that_is_none_ends_the_run_and_is_not_stored(
+    tmp_path: Path, mark: str, kind: str
+) -> None:
     outcome = run(kind, tmp_path / "out", mark)
     assert (outcome.ending.ended, ids(outcome)) == ("bad-frame", [0, 1])
     assert load_run(tmp_path / "out") == outcome.run
@@ -138,7 +161,9 @@ def test_a_point_that_failed_is_missing_with_the_engines_reason(tmp_path: Path, 
     assert outcome.run.missing == {1: "connection reset by peer"}
 
 
-def test_an_engine_that_leaves_a_point_out_and_says_all_is_well_is_not_believed(tmp_path: Path, mark: str) -> None:
+def test_an_engine_that_leaves_a_point_out_and_says_all_is_well_is_not_believed(
+    tmp_path: Path, mark: str
+) -> None:
     outcome = run("skip:3", tmp_path / "out", mark)
     assert not outcome.complete
     assert outcome.run.missing == {3: "the engine sent no result for it"}
@@ -191,7 +216,12 @@ def test_another_plan_is_not_resumed(tmp_path: Path, mark: str) -> None:
 
 
 def drive(out: Path, mark: str, *words: str, kind: str = "slow") -> subprocess.Popen[str]:
-    around = {**os.environ, "FAKE_ENGINE": kind, "FAKE_MARK": mark, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    around = {
+        **os.environ,
+        "FAKE_ENGINE": kind,
+        "FAKE_MARK": mark,
+        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
+    }
     argv = [sys.executable, "-m", "tests.contract.drive", str(out), *words]
     return subprocess.Popen(argv, env=around, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -205,7 +235,9 @@ def wait_for_point(driver: subprocess.Popen[str], number: int) -> None:
 
 
 @pytest.mark.parametrize("presses", [1, 3])
-def test_ctrl_c_ends_the_tree_and_keeps_what_was_sealed(tmp_path: Path, mark: str, presses: int) -> None:
+def test_ctrl_c_ends_the_tree_and_keeps_what_was_sealed(
+    tmp_path: Path, mark: str, presses: int
+) -> None:
     with drive(tmp_path / "out", mark, "100") as driver:
         wait_for_point(driver, 2)
         for _ in range(presses):
@@ -221,7 +253,9 @@ def test_ctrl_c_ends_the_tree_and_keeps_what_was_sealed(tmp_path: Path, mark: st
     assert load_document(tmp_path / "out").ended == "interrupted"
 
 
-def test_killing_the_recorder_leaves_no_process_and_readable_points(tmp_path: Path, mark: str) -> None:
+def test_killing_the_recorder_leaves_no_process_and_readable_points(
+    tmp_path: Path, mark: str
+) -> None:
     with drive(tmp_path / "out", mark, "100") as driver:
         wait_for_point(driver, 2)
         driver.kill()
@@ -256,14 +290,32 @@ def test_a_full_disk_ends_the_run_with_its_points_kept(tmp_path: Path, mark: str
         pytest.skip("root: unshare is not on PATH")
     folder = tmp_path / "small"
     folder.mkdir()
-    # The tmpfs lives in a mount namespace of its own and is gone with it; its files are copied out at the end.
+    # The tmpfs lives in a mount namespace of its own and is gone with it; its files are copied out
+    # at the end.
     script = (
         'mount -t tmpfs -o size=2500k none "$1" && "$2" -m tests.contract.drive "$1/out" 1500; s=$?;'
         ' cp -r "$1/out" "$3"; exit $s'
     )
-    around = {**os.environ, "FAKE_ENGINE": "healthy", "FAKE_MARK": mark, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    argv = ["unshare", "--mount", "sh", "-c", script, "sh", str(folder), sys.executable, str(tmp_path / "copy")]
-    done = subprocess.run(argv, env=around, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    around = {
+        **os.environ,
+        "FAKE_ENGINE": "healthy",
+        "FAKE_MARK": mark,
+        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
+    }
+    argv = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        str(folder),
+        sys.executable,
+        str(tmp_path / "copy"),
+    ]
+    done = subprocess.run(
+        argv, env=around, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout.splitlines()[-1])
     assert outcome["ended"] == "disk-full"

@@ -1,4 +1,6 @@
-"""What the engine writes about ports and counters is what the model's types say: on trees that its model moves."""
+"""What the engine writes about ports and counters is what the model's types say: on trees that its
+model moves.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ import pytest
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.engines import find_engine
 from wireproof.model.frames import decode_frame
-from wireproof.model.plan import ModelCounter, ModelWorld, Plan, Point, RankPlace, Transport, WitnessPolicy
+from wireproof.model.plan import (
+    ModelCounter,
+    ModelWorld,
+    Plan,
+    Point,
+    RankPlace,
+    Transport,
+    WitnessPolicy,
+)
 from wireproof.model.record import Frame, Host, PointRecord, Total
 
 pytestmark = pytest.mark.engine
@@ -38,7 +48,9 @@ def tree(tmp_path: Path) -> Path:
             file = tmp_path / host / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text + "\n")
-        (tmp_path / host / "sys/class/infiniband/mlx5_0/device").symlink_to("/sys/devices/pci0000:00/0000:3b:00.0")
+        (tmp_path / host / "sys/class/infiniband/mlx5_0/device").symlink_to(
+            "/sys/devices/pci0000:00/0000:3b:00.0"
+        )
     return tmp_path
 
 
@@ -53,14 +65,23 @@ def run(tree: Path, *, settle_ms: int | None = None, **moved: int) -> list[Frame
         run_id="r",
         seed=1,
         transport=Transport(kind="model"),
-        ranks=(RankPlace(index=0, host="a", nic="mlx5_0:1"), RankPlace(index=1, host="b", nic="mlx5_0:1")),
-        points=(Point(id=1, pattern="stream", message_bytes=65536, pairs=((0, 1),), iterations=64),),
+        ranks=(
+            RankPlace(index=0, host="a", nic="mlx5_0:1"),
+            RankPlace(index=1, host="b", nic="mlx5_0:1"),
+        ),
+        points=(
+            Point(id=1, pattern="stream", message_bytes=65536, pairs=((0, 1),), iterations=64),
+        ),
         witness=WitnessPolicy(idle_ms=1, settle_ms=settle_ms, root=f"{tree}/{{host}}"),
         model=ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1),
         model_counters=tuple(counters),
     )
     done = subprocess.run(
-        [find_engine("nompi"), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=60, check=False
+        [find_engine("nompi"), "run"],
+        input=write_plan(plan).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return [decode_frame(line) for line in done.stdout.splitlines()]
@@ -77,7 +98,12 @@ def test_a_port_without_an_interface_is_a_nic(tree: Path) -> None:
     hosts = _of(Host, run(tree))
     assert [host.boot_id for host in hosts] == ["boot-a", "boot-b"]
     (nic,) = hosts[0].nics
-    assert (nic.name, nic.kind, nic.pcie, nic.pci) == ("mlx5_0:1", "infiniband", "gen4x16", "0000:3b:00.0")
+    assert (nic.name, nic.kind, nic.pcie, nic.pci) == (
+        "mlx5_0:1",
+        "infiniband",
+        "gen4x16",
+        "0000:3b:00.0",
+    )
     assert nic.adapter is not None
     assert nic.adapter.node_guid == "b859:9f03:00a0:1234"
 
@@ -107,7 +133,10 @@ def test_late_counters_are_in_the_total(tree: Path) -> None:
     totals = _of(Total, frames)
     assert [total.rank for total in totals] == [0, 1]
     assert totals[0].settled_ns >= 250e6
-    assert totals[0].counters[NAME + "port_xmit_data"] == (0, point.pairs[0].payload_forward_bytes // 4)
+    assert totals[0].counters[NAME + "port_xmit_data"] == (
+        0,
+        point.pairs[0].payload_forward_bytes // 4,
+    )
 
 
 def test_a_pegged_counter_is_told(tree: Path) -> None:

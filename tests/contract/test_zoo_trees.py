@@ -11,12 +11,24 @@ from tests.zoo.scene import Move, Scene, timeline
 from tests.zoo.tree import lay_out
 
 pytestmark = pytest.mark.engine
-_LISTED = ("kind", "lower", "master", "link_kind", "function", "rdma", "adapter", "pci", "speed_mbps")
+_LISTED = (
+    "kind",
+    "lower",
+    "master",
+    "link_kind",
+    "function",
+    "rdma",
+    "adapter",
+    "pci",
+    "speed_mbps",
+)
 
 
 def _known(values: dict) -> dict:
     """Without what is not said."""
-    inner = {key: _known(value) if isinstance(value, dict) else value for key, value in values.items()}
+    inner = {
+        key: _known(value) if isinstance(value, dict) else value for key, value in values.items()
+    }
     return {key: value for key, value in inner.items() if value not in ("", None, [], {})}
 
 
@@ -29,5 +41,8 @@ def test_the_engine_lists_the_ports_of_the_tree(one, tmp_path):
     wanted = {nic.name: _known(msgspec.to_builtins(nic)) for nic in nics_of(scene, machine)}
     assert set(listed) == set(wanted)
     for name, nic in wanted.items():
-        keys = _LISTED if nic["kind"] == "virtual" else (*_LISTED, "driver")  # sysfs names no driver without a device
-        assert {key: listed[name].get(key) for key in keys} == {key: nic.get(key) for key in keys}, name
+        # sysfs names no driver without a device
+        keys = _LISTED if nic["kind"] == "virtual" else (*_LISTED, "driver")
+        assert {key: listed[name].get(key) for key in keys} == {
+            key: nic.get(key) for key in keys
+        }, name

@@ -1,8 +1,10 @@
-"""``python -m tests.fuzz.drive``: damaged inputs through one reader or all; no crash, no hang, no write elsewhere.
+"""``python -m tests.fuzz.drive``: damaged inputs through one reader or all; no crash, no hang, no
+write elsewhere.
 
-Logs go through the parsers (``--parser``), the rest through ``--target``: frames, folders, pairs, toml, topologies. One
-child process each; a parser is held to 200 MB of address space and 1 s of processor time for an input, a target to 5 s.
-Input number ``n`` of seed ``s`` is always the same, so that a failure is found again by ``--only-input n``.
+Logs go through the parsers (``--parser``), the rest through ``--target``: frames, folders, pairs,
+toml, topologies. One child process each; a parser is held to 200 MB of address space and 1 s of
+processor time for an input, a target to 5 s. Input number ``n`` of seed ``s`` is always the same,
+so that a failure is found again by ``--only-input n``.
 """
 
 from __future__ import annotations
@@ -53,10 +55,19 @@ def _faults(one: Series) -> str:
         return "a terminal's escape in a text"
     for point in one.points:
         numbers = [
-            point.hrt_ns, point.time_ns, point.time_min_ns, point.time_max_ns, point.goodput_bytes_per_s,
-            point.messages_per_s, *point.percentiles.values(), point.time_step_ns, point.goodput_step,
-        ]  # fmt: skip
-        if any(value is not None and not (math.isfinite(value) and value >= 0) for value in numbers):
+            point.hrt_ns,
+            point.time_ns,
+            point.time_min_ns,
+            point.time_max_ns,
+            point.goodput_bytes_per_s,
+            point.messages_per_s,
+            *point.percentiles.values(),
+            point.time_step_ns,
+            point.goodput_step,
+        ]
+        if any(
+            value is not None and not (math.isfinite(value) and value >= 0) for value in numbers
+        ):
             return f"a number that is none: {point}"
         if not 0 <= point.message_bytes < 1 << 63:
             return f"a size that is none: {point.message_bytes}"
@@ -134,12 +145,18 @@ def _in_child(tool: str, count: int, seed: int, keep: Path | None) -> bool:
 
 def main(words: list[str]) -> int:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--parser", action="append", choices=adapter_names(), help="this parser only; default: all")
-    options.add_argument("--target", action="append", choices=list(TARGETS), help="this target only; default: all")
+    options.add_argument(
+        "--parser", action="append", choices=adapter_names(), help="this parser only; default: all"
+    )
+    options.add_argument(
+        "--target", action="append", choices=list(TARGETS), help="this target only; default: all"
+    )
     options.add_argument("--count", type=int, default=10_000, help="inputs of each")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--keep", type=Path, help="folder for the inputs that show a fault")
-    options.add_argument("--only-input", type=int, help="print this input of the seed and what it does")
+    options.add_argument(
+        "--only-input", type=int, help="print this input of the seed and what it does"
+    )
     chosen = options.parse_args(words)
     some = [*(chosen.parser or []), *(chosen.target or [])]
     names = some or [*adapter_names(), *TARGETS]

@@ -1,4 +1,6 @@
-"""Inputs for the parsers: pieces of the golden logs, damaged in the ways that logs are, and in ways that no log is."""
+"""Inputs for the parsers: pieces of the golden logs, damaged in the ways that logs are, and in ways
+that no log is.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,36 @@ _PIECE = 3000
 _MOST = 1 << 17
 
 _ABSURD = [
-    b"nan", b"inf", b"-1", b"1e300", b"-0.0", b"1e-400", b"1e-320", b"5e-324", b"1e-14", b"1e17",
-    b"9" * 40, b"9" * 5000, b"0x10", b"1_000", b"1,000,000",
-    b"1.2.3", b"N/A", b"", b"-", b"+5", b"1e", b".5", b"5.", "٣٤".encode(), "１２".encode(), b"=10", b"1.5k", b"0",
+    b"nan",
+    b"inf",
+    b"-1",
+    b"1e300",
+    b"-0.0",
+    b"1e-400",
+    b"1e-320",
+    b"5e-324",
+    b"1e-14",
+    b"1e17",
+    b"9" * 40,
+    b"9" * 5000,
+    b"0x10",
+    b"1_000",
+    b"1,000,000",
+    b"1.2.3",
+    b"N/A",
+    b"",
+    b"-",
+    b"+5",
+    b"1e",
+    b".5",
+    b"5.",
+    "٣٤".encode(),
+    "１２".encode(),
+    b"=10",
+    b"1.5k",
+    b"0",
     b"00000000001",
-]  # fmt: skip
+]
 _FILLERS = [
     b" ",
     b"9",
@@ -42,13 +69,24 @@ _FILLERS = [
     b"\n",
 ]
 _LINES = [
-    b"WARNING: no device", "警告 接続".encode(), b"[1,0]<stdout>:", b"> ", b"\xff\xfe\xfd", b"\x1b]0;title\x07",
-    b"---", b"}", b"{",
-    b"# OSU MPI Latency Test v7.4", b"#bytes #repetitions t[usec] Mbytes/sec", b"START mpiGraph v1.5",
-    b"bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec", b"# Benchmarking PingPong",
-    b"#       size         count      type   redop    root     time   algbw   busbw #wrong", b"Final:  1 2 3",
+    b"WARNING: no device",
+    "警告 接続".encode(),
+    b"[1,0]<stdout>:",
+    b"> ",
+    b"\xff\xfe\xfd",
+    b"\x1b]0;title\x07",
+    b"---",
+    b"}",
+    b"{",
+    b"# OSU MPI Latency Test v7.4",
+    b"#bytes #repetitions t[usec] Mbytes/sec",
+    b"START mpiGraph v1.5",
+    b"bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec",
+    b"# Benchmarking PingPong",
+    b"#       size         count      type   redop    root     time   algbw   busbw #wrong",
+    b"Final:  1 2 3",
     b"| Stage | # iterations | 50.0%ile | average | overall | average | overall | average | overall |",
-]  # fmt: skip
+]
 
 Mutation = Callable[[random.Random, list[bytes]], None]
 
@@ -93,7 +131,9 @@ def _flip(choice: random.Random, lines: list[bytes]) -> None:
     at = _at(choice, lines)
     text = bytearray(lines[at])
     for _ in range(min(len(text), choice.randint(1, 4))):
-        text[choice.randrange(len(text))] = choice.choice(b"0123456789 .-:,#|/\x00\x1b\x80\xff\r\n(){}[]")
+        text[choice.randrange(len(text))] = choice.choice(
+            b"0123456789 .-:,#|/\x00\x1b\x80\xff\r\n(){}[]"
+        )
     lines[at] = bytes(text)
 
 
@@ -142,7 +182,9 @@ def seeds_of(tool: str) -> list[bytes]:
 
 
 def damaged(choice: random.Random, seeds: list[bytes]) -> bytes:
-    """One input: a seed with some damage; now and then repeated to 100 kB, so that what is not linear shows."""
+    """One input: a seed with some damage; now and then repeated to 100 kB, so that what is not
+    linear shows.
+    """
     lines = choice.choice(seeds).split(b"\n")
     for _ in range(choice.choice((1, 1, 2, 3, 5, 9))):
         if lines:

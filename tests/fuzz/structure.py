@@ -1,4 +1,6 @@
-"""Damage to JSON values: a key gone, another type, a number that nobody measures, a text that nobody should show."""
+"""Damage to JSON values: a key gone, another type, a number that nobody measures, a text that
+nobody should show.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,75 @@ from typing import Any
 __all__ = ["HOSTILE_TEXTS", "changed", "text_of"]
 
 NUMBERS: list[Any] = [
-    0, -1, 1, 2, 3, 1 << 31, 1 << 63, (1 << 63) - 1, (1 << 64) - 1, 1 << 64, -(1 << 63), 10**30, 10**6, 1e308, -1e308,
-    5e-324, 1e-300, 1e-7, 0.5, 1e18, 1e21, 1e22, -0.0, 2.5e9, 1e15,
-]  # fmt: skip
+    0,
+    -1,
+    1,
+    2,
+    3,
+    1 << 31,
+    1 << 63,
+    (1 << 63) - 1,
+    (1 << 64) - 1,
+    1 << 64,
+    -(1 << 63),
+    10**30,
+    10**6,
+    1e308,
+    -1e308,
+    5e-324,
+    1e-300,
+    1e-7,
+    0.5,
+    1e18,
+    1e21,
+    1e22,
+    -0.0,
+    2.5e9,
+    1e15,
+]
 HOSTILE_TEXTS = [
-    *("", "\x1b]0;title\x07", "\u202eevil", "</script><script>alert(1)</script>", "a" * 5000, "../../../etc/passwd"),
-    *("%s%n", "n[1-999999]", "\x00", "net/hsn0/tx_bytes", "rdma/mlx5_0/1/port_xmit_data", "rdma///", "net/", "/", "-o"),
-    *("\ud800", "nan", "1e999", "\u2028", "٣", "hsn0" * 200, "'; DROP TABLE x", "{}", "\r\n\r\n", "eth0:9999999999"),
+    *(
+        "",
+        "\x1b]0;title\x07",
+        "\u202eevil",
+        "</script><script>alert(1)</script>",
+        "a" * 5000,
+        "../../../etc/passwd",
+    ),
+    *(
+        "%s%n",
+        "n[1-999999]",
+        "\x00",
+        "net/hsn0/tx_bytes",
+        "rdma/mlx5_0/1/port_xmit_data",
+        "rdma///",
+        "net/",
+        "/",
+        "-o",
+    ),
+    *(
+        "\ud800",
+        "nan",
+        "1e999",
+        "\u2028",
+        "٣",
+        "hsn0" * 200,
+        "'; DROP TABLE x",
+        "{}",
+        "\r\n\r\n",
+        "eth0:9999999999",
+    ),
 ]
 _TYPES: list[Any] = [None, True, [], {}, "x", 0, [[]], {"a": 1}, [0, 0], 1.5]
-_RAW = [("1e999",), ("NaN",), ("-Infinity",), ("9" * 5000,), ("[" * 5000,), ('"\\ud800"',), ("1" + "0" * 400,)]
+_RAW = [
+    ("1e999",),
+    ("NaN",),
+    ("-Infinity",),
+    ("9" * 5000,),
+    ("[" * 5000,),
+    ('"\\ud800"',),
+    ("1" + "0" * 400,),
+]
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -53,7 +114,11 @@ def changed(choice: random.Random, value: dict[str, Any]) -> dict[str, Any]:
     elif isinstance(old, bool):
         inside[last] = not old
     elif isinstance(old, int | float):
-        inside[last] = choice.choice(NUMBERS) if kind < 0.7 else old * choice.choice((0.1, 2, 3, 1000, -1, 1 << 20))
+        inside[last] = (
+            choice.choice(NUMBERS)
+            if kind < 0.7
+            else old * choice.choice((0.1, 2, 3, 1000, -1, 1 << 20))
+        )
     elif isinstance(old, str):
         inside[last] = choice.choice(HOSTILE_TEXTS)
     elif isinstance(old, list):
@@ -92,6 +157,8 @@ def text_of(choice: random.Random, value: Any) -> bytes:
         places = [index for index, letter in enumerate(text) if letter == ":"]
         if places:
             at = choice.choice(places) + 1
-            end = min((i for i in (text.find(",", at), text.find("}", at)) if i >= 0), default=len(text))
+            end = min(
+                (i for i in (text.find(",", at), text.find("}", at)) if i >= 0), default=len(text)
+            )
             text = text[:at] + choice.choice(_RAW)[0] + text[end:]
     return text.encode("utf-8", "surrogatepass")

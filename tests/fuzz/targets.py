@@ -35,7 +35,9 @@ _CLIMB = ("\x1b", "\x9b", "\u202e", "\u2066", "\x07")
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """``make`` gives the input of a random choice, ``tried`` says why it shows a fault ("" when it shows none)."""
+    """``make`` gives the input of a random choice, ``tried`` says why it shows a fault ("" when it
+    shows none).
+    """
 
     make: Callable[[random.Random], bytes]
     tried: Callable[[bytes], str]
@@ -46,16 +48,32 @@ def _shown(text: str) -> str:
 
 
 def _refused(error: WireproofError) -> str:
-    """A refusal may repeat a name of several lines: cli makes one harmless line of it. It may not be endless."""
+    """A refusal may repeat a name of several lines: cli makes one harmless line of it. It may not
+    be endless.
+    """
     return f"the refusal has {len(str(error))} characters" if len(str(error)) > _LONGEST else ""
 
 
-# --- frames ---------------------------------------------------------------------------------------------------------
+# --- frames
+# ---------------------------------------------------------------------------------------------------------
 
 _WORLDS = (
     World(link="10gbe", mtu=9000, latency_ns=15_000.0, sizes=(8, 65536, 1 << 20)),
-    World(link="edr", mtu=None, driver="mlx5", latency_ns=1_500.0, sizes=(0, 8, 1 << 20), patterns=("pingpong", "put")),
-    World(link="10gbe", mtu=9000, nodes=3, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 1 else 1.0),
+    World(
+        link="edr",
+        mtu=None,
+        driver="mlx5",
+        latency_ns=1_500.0,
+        sizes=(0, 8, 1 << 20),
+        patterns=("pingpong", "put"),
+    ),
+    World(
+        link="10gbe",
+        mtu=9000,
+        nodes=3,
+        sizes=(8, 1 << 20),
+        speed=lambda a, b: 0.5 if a == 1 else 1.0,
+    ),
     World(link="1gbe", path="shm", sizes=(8, 65536)),
 )
 
@@ -102,7 +120,9 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.verdict import judge
 
     judgement = judge(run)
-    section = Section(title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead="")
+    section = Section(
+        title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead=""
+    )
     shown = whole(section, Look())
     to_json(run, judgement, None, Criteria(), ())
     for metric in ("goodput", "hrt"):
@@ -122,13 +142,19 @@ def _try_frames(data: bytes) -> str:
         return _refused(error)
 
 
-# --- folders --------------------------------------------------------------------------------------------------------
+# --- folders
+# --------------------------------------------------------------------------------------------------------
 
 
 def _plan(run: Run) -> Plan:
     ranks = tuple(RankPlace(index=host.rank, host=host.host) for host in run.hosts)
     points = tuple(
-        Point(id=one.id, pattern=one.pattern, message_bytes=one.message_bytes, pairs=((p.origin, p.target),))
+        Point(
+            id=one.id,
+            pattern=one.pattern,
+            message_bytes=one.message_bytes,
+            pairs=((p.origin, p.target),),
+        )
         for one in run.points
         for p in one.pairs[:1]
     )
@@ -138,14 +164,32 @@ def _plan(run: Run) -> Plan:
 @functools.cache
 def _document(number: int) -> dict[str, Any]:
     run = _run(number)
-    document = RunDocument(claim=run.claim, provenance=run.provenance, plan=_plan(run), ended="done")
+    document = RunDocument(
+        claim=run.claim, provenance=run.provenance, plan=_plan(run), ended="done"
+    )
     found: dict[str, Any] = json.loads(msgspec.json.encode(document))
     return found
 
 
-_STRANGE = ("", "", "", "", "", "", "link:frames.jsonl", "link:run.json", "pipe:frames.jsonl", "folder:run.json",
-            "link:.points.parquet.new", "link:points.parquet", "folder:points.parquet", "link:batches.parquet",
-            "pipe:.batches.parquet.new", "link:confirm", "device:frames.jsonl")  # fmt: skip
+_STRANGE = (
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "link:frames.jsonl",
+    "link:run.json",
+    "pipe:frames.jsonl",
+    "folder:run.json",
+    "link:.points.parquet.new",
+    "link:points.parquet",
+    "folder:points.parquet",
+    "link:batches.parquet",
+    "pipe:.batches.parquet.new",
+    "link:confirm",
+    "device:frames.jsonl",
+)
 
 
 def _damaged_folder(choice: random.Random) -> bytes:
@@ -154,13 +198,20 @@ def _damaged_folder(choice: random.Random) -> bytes:
     document = _document(number)
     for _ in range(choice.choice((0, 1, 1, 2))):
         document = changed(choice, document)
-    return msgspec.json.encode([choice.choice(_STRANGE), text_of(choice, document).decode("latin-1"),
-                                frames[1:].decode("latin-1"),
-                                choice.choice(HOSTILE_TEXTS).encode("utf-8", "replace").decode()])  # fmt: skip
+    return msgspec.json.encode(
+        [
+            choice.choice(_STRANGE),
+            text_of(choice, document).decode("latin-1"),
+            frames[1:].decode("latin-1"),
+            choice.choice(HOSTILE_TEXTS).encode("utf-8", "replace").decode(),
+        ]
+    )
 
 
 def _whole_frames(number: int) -> bytes:
-    return bytes([number]) + b"".join(json.dumps(frame).encode() + b"\n" for frame in _frames(number))
+    return bytes([number]) + b"".join(
+        json.dumps(frame).encode() + b"\n" for frame in _frames(number)
+    )
 
 
 @contextlib.contextmanager
@@ -171,7 +222,11 @@ def _folder(data: bytes) -> Iterator[tuple[Path, Path]]:
         victim = root / "victim"
         victim.write_bytes(b"precious")
         safe = "".join(letter for letter in name[:40] if letter not in "/\0") or "x"
-        run = root / os.fsencode(safe.encode("utf-8", "replace")).decode("utf-8", "replace").strip(".") / "run"
+        run = (
+            root
+            / os.fsencode(safe.encode("utf-8", "replace")).decode("utf-8", "replace").strip(".")
+            / "run"
+        )
         run.mkdir(parents=True, mode=0o700)
         (run / "run.json").write_bytes(document.encode("latin-1"))
         (run / "frames.jsonl").write_bytes(frames.encode("latin-1"))
@@ -211,7 +266,9 @@ def _try_folder(data: bytes) -> str:
                 faults.append(step() or "")
             except WireproofError as error:
                 faults.append(_refused(error))
-        if (root / "victim").read_bytes() != b"precious" or {path.name for path in root.iterdir()} != {
+        if (root / "victim").read_bytes() != b"precious" or {
+            path.name for path in root.iterdir()
+        } != {
             "victim",
             run.parent.name,
         }:
@@ -219,7 +276,8 @@ def _try_folder(data: bytes) -> str:
         return next(filter(None, faults), "")
 
 
-# --- pairs, TOML, topologies ----------------------------------------------------------------------------------------
+# --- pairs, TOML, topologies
+# ----------------------------------------------------------------------------------------
 
 _PAIRS = [
     "origin,target,goodput_bytes_per_s\nn1,n2,1e9\nn2,n1,9e8\nn1,n3,1e9\nn3,n1,1e9\nn2,n3,1e8\nn3,n2,1e9\n",
@@ -236,7 +294,9 @@ def _damaged_text(choice: random.Random, seeds: list[bytes], most: int = 1 << 16
     if choice.random() < 0.1 and lines:
         at = choice.randrange(len(lines))
         words = lines[at].replace(b",", b" ").split(b" ")
-        words[choice.randrange(len(words))] = choice.choice(HOSTILE_TEXTS).encode("utf-8", "replace")
+        words[choice.randrange(len(words))] = choice.choice(HOSTILE_TEXTS).encode(
+            "utf-8", "replace"
+        )
         lines[at] = b",".join(words)
     if choice.random() < 0.02:
         lines *= 50
@@ -261,7 +321,9 @@ def _damaged_pairs(choice: random.Random) -> bytes:
         data = bytearray(_parquet())
         for _ in range(choice.choice((1, 2, 8))):
             data[choice.randrange(len(data))] = choice.randrange(256)
-        return b"P" + bytes(data[: choice.choice((len(data), len(data), choice.randrange(len(data))))])
+        return b"P" + bytes(
+            data[: choice.choice((len(data), len(data), choice.randrange(len(data))))]
+        )
     return b"C" + _damaged_text(choice, [text.encode() for text in _PAIRS])
 
 
@@ -280,14 +342,29 @@ def _try_pairs(data: bytes) -> str:
 
 @functools.cache
 def _toml_seeds() -> list[bytes]:
-    found = [path.read_bytes() for folder in ("lab", "worlds") for path in (ROOT / "examples" / folder).glob("*.toml")]
+    found = [
+        path.read_bytes()
+        for folder in ("lab", "worlds")
+        for path in (ROOT / "examples" / folder).glob("*.toml")
+    ]
     found += [path.read_bytes() for path in (ROOT / "tests" / "golden" / "topology").glob("*.toml")]
-    return [*found, b'link = "edr"\nnic = "ib0"\nsizes = ["8", "64KiB"]\nwindow = 64\njson = true\n',
-            b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = 1e6\n']  # fmt: skip
+    return [
+        *found,
+        b'link = "edr"\nnic = "ib0"\nsizes = ["8", "64KiB"]\nwindow = 64\njson = true\n',
+        b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = 1e6\n',
+    ]
 
 
 _DEEP = (
-    *(b"[" * 300, b"a." * 300 + b"b = 1", b"x = {y = " * 200, b'z = """', b"'''", b'"a"."b".c = [', b"[[["),
+    *(
+        b"[" * 300,
+        b"a." * 300 + b"b = 1",
+        b"x = {y = " * 200,
+        b'z = """',
+        b"'''",
+        b'"a"."b".c = [',
+        b"[[[",
+    ),
     *(b"k = 0x" + b"f" * 5000, b"d = 1979-05-27T07:32:00Z", b"[a.b]\n[a]\n[a.b]"),
 )
 
@@ -328,7 +405,11 @@ def _try_toml(data: bytes) -> str:
 
 @functools.cache
 def _topology_seeds() -> list[bytes]:
-    return [path.read_bytes() for path in sorted((ROOT / "tests" / "golden" / "topology").iterdir()) if path.is_file()]
+    return [
+        path.read_bytes()
+        for path in sorted((ROOT / "tests" / "golden" / "topology").iterdir())
+        if path.is_file()
+    ]
 
 
 def _try_topology(data: bytes) -> str:
@@ -357,16 +438,22 @@ def _try_log(data: bytes) -> str:
     from wireproof.report.text import Look
 
     try:
-        series = judge_text(data, "fuzz", Case(link=claim_from_text(("10gbe", "edr", "1gbe")[len(data) % 3])))
+        series = judge_text(
+            data, "fuzz", Case(link=claim_from_text(("10gbe", "edr", "1gbe")[len(data) % 3]))
+        )
     except WireproofError as error:
         return _refused(error)
-    shown = "".join(long_text(one, Look()) + short_text(one, Look()) + encoded(one).decode() for one in series)
+    shown = "".join(
+        long_text(one, Look()) + short_text(one, Look()) + encoded(one).decode() for one in series
+    )
     return _shown(shown)
 
 
 TARGETS: dict[str, Target] = {
     "logs": Target(lambda choice: damaged(choice, choice.choice(_log_seeds())), _try_log),
-    "frames": Target(lambda choice: _damaged_frames(choice, choice.randrange(len(_WORLDS))), _try_frames),
+    "frames": Target(
+        lambda choice: _damaged_frames(choice, choice.randrange(len(_WORLDS))), _try_frames
+    ),
     "folders": Target(_damaged_folder, _try_folder),
     "pairs": Target(_damaged_pairs, _try_pairs),
     "toml": Target(_damaged_toml, _try_toml),

@@ -1,4 +1,6 @@
-"""A bounded run of the fuzz driver for every parser; `python -m tests.fuzz.drive --count 1000000` is the long one."""
+"""A bounded run of the fuzz driver for every parser; `python -m tests.fuzz.drive --count 1000000`
+is the long one.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,23 @@ ROOT = Path(__file__).parents[2]
 
 def _drive(tool: str, count: int, seed: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.drive", "--parser", tool, "--count", str(count), "--seed", str(seed)],
-        cwd=ROOT, capture_output=True, text=True, timeout=170, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "tests.fuzz.drive",
+            "--parser",
+            tool,
+            "--count",
+            str(count),
+            "--seed",
+            str(seed),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -46,7 +62,17 @@ def test_many_damaged_logs(tool: str) -> None:
         b"\n" * 100_000,
         b"{" * 5000,
     ],
-    ids=["empty", "blank line", "zeros", "high bytes", "escapes", "digits", "blanks", "blank lines", "braces"],
+    ids=[
+        "empty",
+        "blank line",
+        "zeros",
+        "high bytes",
+        "escapes",
+        "digits",
+        "blanks",
+        "blank lines",
+        "braces",
+    ],
 )
 def test_what_is_no_log(data: bytes) -> None:
     assert not tried(data)

@@ -10,20 +10,43 @@ import pytest
 from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
-COUNTS = {"logs": 3000, "frames": 400, "folders": 250, "pairs": 150, "toml": 1500, "topologies": 4000}
+COUNTS = {
+    "logs": 3000,
+    "frames": 400,
+    "folders": 250,
+    "pairs": 150,
+    "toml": 1500,
+    "topologies": 4000,
+}
 
 
 def _drive(name: str, count: int, seed: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.drive", "--target", name, "--count", str(count), "--seed", str(seed)],
-        cwd=ROOT, capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "tests.fuzz.drive",
+            "--target",
+            name,
+            "--count",
+            str(count),
+            "--seed",
+            str(seed),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_inputs(name: str) -> None:
-    """Damaged input of any kind is read or refused in one sentence: no traceback, no hang, no write elsewhere."""
+    """Damaged input of any kind is read or refused in one sentence: no traceback, no hang, no write
+    elsewhere.
+    """
     _drive(name, COUNTS[name], 1)
 
 

@@ -35,11 +35,17 @@ def node_program() -> Path:
 
 
 def topology(
-    nodes: int = 2, *networks: Network, faults: Sequence[Fault] = (), share: Sequence[Share] = (), **wire: Any
+    nodes: int = 2,
+    *networks: Network,
+    faults: Sequence[Fault] = (),
+    share: Sequence[Share] = (),
+    **wire: Any,
 ) -> Topology:
     """``nodes`` nodes named n1, n2, ... on one 1 Gb/s network unless others are given."""
     names = tuple(f"n{number}" for number in range(1, nodes + 1))
-    return Topology(nodes=names, networks=networks or (HSN,), faults=tuple(faults), share=tuple(share), **wire)
+    return Topology(
+        nodes=names, networks=networks or (HSN,), faults=tuple(faults), share=tuple(share), **wire
+    )
 
 
 def lab_name() -> str:
@@ -56,7 +62,10 @@ def leftovers(folder: Path) -> list[str]:
 
 
 def host_interfaces() -> set[str]:
-    return {line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()[2:]}
+    return {
+        line.split(":")[0].strip()
+        for line in Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()[2:]
+    }
 
 
 Build = Callable[..., Lab]
@@ -86,7 +95,13 @@ def run(lab: Lab, node: str, *argv: str, **more: object) -> subprocess.Completed
     """The command in the node, at most 60 s."""
     environment = {**os.environ, **lab.agent_environment()}
     return subprocess.run(
-        lab.exec_argv(node, argv), capture_output=True, text=True, env=environment, timeout=60, check=False, **more
+        lab.exec_argv(node, argv),
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+        **more,
     )  # type: ignore[call-overload, no-any-return]
 
 
@@ -102,11 +117,15 @@ def programs_in(lab: Lab, node: str) -> list[str]:
     return say(lab, node, "sh", "-c", "cat /proc/[0-9]*/comm 2>/dev/null; true").split()
 
 
-def stream_rate(lab: Lab, sender: str, receiver: str, network: str = "hsn", size: int = 64 << 20) -> float:
+def stream_rate(
+    lab: Lab, sender: str, receiver: str, network: str = "hsn", size: int = 64 << 20
+) -> float:
     """Goodput in bytes/s of one TCP stream of ``size`` bytes, timed at the receiver."""
     address = lab.node_address(receiver, network)
     serve = subprocess.Popen(
-        lab.exec_argv(receiver, [sys.executable, str(STREAM), "receive", address]), stdout=subprocess.PIPE, text=True
+        lab.exec_argv(receiver, [sys.executable, str(STREAM), "receive", address]),
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert serve.stdout is not None
@@ -120,10 +139,20 @@ def stream_rate(lab: Lab, sender: str, receiver: str, network: str = "hsn", size
 
 
 def stream_proved(lab: Lab, where: Place, size: int) -> Proved:
-    """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's file."""
+    """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's
+    file.
+    """
     address = lab.node_address("n2", lab.topology.networks[0].name)
     file = lab.folder / "port"
-    serve = ("sh", "-c", 'exec "$0" "$1" receive "$2" > "$3"', sys.executable, str(STREAM), address, str(file))
+    serve = (
+        "sh",
+        "-c",
+        'exec "$0" "$1" receive "$2" > "$3"',
+        sys.executable,
+        str(STREAM),
+        address,
+        str(file),
+    )
     send = 'exec "$0" "$1" send "$2" "$(head -n1 "$3")" "$4"'
     argv = ("sh", "-c", send, sys.executable, str(STREAM), address, str(file), str(size))
     proved = run_proved(argv, where, companions=[Companion("n2", serve)], echo=False)
@@ -132,15 +161,22 @@ def stream_proved(lab: Lab, where: Place, size: int) -> Proved:
 
 
 def limited(lab: Lab, sender: str, receiver: str, rate: float, size: int = 64 << 20) -> bool:
-    """One of up to five streams is at most 2 % above ``rate`` (bytes/s), and at least a quarter of it.
+    """One of up to five streams is at most 2 % above ``rate`` (bytes/s), and at least a quarter of
+    it.
 
-    Another job on this machine slows a stream down; a receiver that wakes late finds bytes that waited for it, and
-    seems quicker than the link. How near a quiet machine comes to the rate is the benchmarks' to say.
+    Another job on this machine slows a stream down; a receiver that wakes late finds bytes that
+    waited for it, and seems quicker than the link. How near a quiet machine comes to the rate is
+    the benchmarks' to say.
     """
-    return any(0.25 * rate <= stream_rate(lab, sender, receiver, size=size) <= 1.02 * rate for _ in range(5))
+    return any(
+        0.25 * rate <= stream_rate(lab, sender, receiver, size=size) <= 1.02 * rate
+        for _ in range(5)
+    )
 
 
-def best_rate(lab: Lab, sender: str, receiver: str, network: str = "hsn", size: int = 16 << 20) -> float:
+def best_rate(
+    lab: Lab, sender: str, receiver: str, network: str = "hsn", size: int = 16 << 20
+) -> float:
     """The best of three streams, to be compared with another of the same lab."""
     return max(stream_rate(lab, sender, receiver, network, size=size) for _ in range(3))
 

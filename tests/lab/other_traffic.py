@@ -1,4 +1,6 @@
-"""Another job: UDP datagrams of ``RATE`` bytes/s from ``SENDER`` to ``RECEIVER`` until it is ended."""
+"""Another job: UDP datagrams of ``RATE`` bytes/s from ``SENDER`` to ``RECEIVER`` until it is
+ended.
+"""
 
 from __future__ import annotations
 

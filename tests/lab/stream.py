@@ -1,4 +1,6 @@
-"""One TCP stream between lab nodes: ``receive ADDRESS`` prints its port, then bytes/s; ``send ADDRESS PORT SIZE``."""
+"""One TCP stream between lab nodes: ``receive ADDRESS`` prints its port, then bytes/s; ``send
+ADDRESS PORT SIZE``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Another job's traffic in a real lab, in every phase: contention with its port and rate, never a fault or a proof."""
+"""Another job's traffic in a real lab, in every phase: contention with its port and rate, never a
+fault or a proof.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,16 @@ LINE = 119.5e6
 
 
 @contextlib.contextmanager
-def job(lab: Lab, sender: str, receiver: str, bytes_per_s: float, *, after: float = 0.0) -> Iterator[None]:
+def job(
+    lab: Lab, sender: str, receiver: str, bytes_per_s: float, *, after: float = 0.0
+) -> Iterator[None]:
     """Another job's flow, from ``after`` seconds on."""
-    words = [sys.executable, str(JOB), lab.node_address(sender, "hsn"), lab.node_address(receiver, "hsn")]
+    words = [
+        sys.executable,
+        str(JOB),
+        lab.node_address(sender, "hsn"),
+        lab.node_address(receiver, "hsn"),
+    ]
     delayed = ["sh", "-c", 'sleep "$0"; exec "$@"', str(after), *words, str(bytes_per_s)]
     running = subprocess.Popen(lab.exec_argv(sender, delayed), stderr=subprocess.DEVNULL)
     time.sleep(0.3)
@@ -41,8 +50,21 @@ def job(lab: Lab, sender: str, receiver: str, bytes_per_s: float, *, after: floa
 
 
 def streams(lab: Lab, *options: str) -> Any:
-    argv = ("measure", "stream", "--lab", lab.name, "--hosts", ",".join(lab.nodes), "--transport", "tcp",
-            "--sizes", "256KiB,1MiB", "--budget", "300ms", "--json")  # fmt: skip
+    argv = (
+        "measure",
+        "stream",
+        "--lab",
+        lab.name,
+        "--hosts",
+        ",".join(lab.nodes),
+        "--transport",
+        "tcp",
+        "--sizes",
+        "256KiB,1MiB",
+        "--budget",
+        "300ms",
+        "--json",
+    )
     return document(wireproof(*argv, *options))
 
 
@@ -71,10 +93,22 @@ def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> No
     lab = build(4)
     with job(lab, "n2", "n3", 0.4 * LINE, after=after):
         found = document(
-            wireproof("check", "--lab", lab.name, "--hosts", "n[1-4]", "--transport", "tcp", "--json", timeout=300)
+            wireproof(
+                "check",
+                "--lab",
+                lab.name,
+                "--hosts",
+                "n[1-4]",
+                "--transport",
+                "tcp",
+                "--json",
+                timeout=300,
+            )
         )
     culprits = {one["subject"].split()[0] for one in found["findings"] if one["severity"] == "fail"}
-    assert culprits == set(), [one["message"] for one in found["findings"] if one["severity"] == "fail"]
+    assert culprits == set(), [
+        one["message"] for one in found["findings"] if one["severity"] == "fail"
+    ]
 
 
 def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> None:
@@ -82,14 +116,20 @@ def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> Non
     lab = build(2)
     with concurrent.futures.ThreadPoolExecutor(2) as both:
         for found in both.map(lambda _: streams(lab, "--repeat", "3"), range(2)):
-            assert not failed(found) & {"direction-slow", "node-direction-slow", "below-expectation"}, found["findings"]
+            assert not failed(found) & {
+                "direction-slow",
+                "node-direction-slow",
+                "below-expectation",
+            }, found["findings"]
 
 
 @pytest.mark.mpi
 def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build, tmp_path: Path) -> None:
     """Both ranks on one node: what crosses its port is somebody else's."""
     lab = build(2)
-    points = tuple(numbered(sweep("pingpong", [256 << 10, 1 << 20], [(0, 1)], budget_ms=300), seed=1))
+    points = tuple(
+        numbered(sweep("pingpong", [256 << 10, 1 << 20], [(0, 1)], budget_ms=300), seed=1)
+    )
     with job(lab, "n1", "n2", 0.5 * LINE), job(lab, "n2", "n1", 0.5 * LINE):
         wish = Wish(title="memory", points=points, seed=1, out=tmp_path / "run")
         judgement = run_session(wish, lab_place(lab, ("n1", "n1")))[0].judgement

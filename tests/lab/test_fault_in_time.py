@@ -1,4 +1,6 @@
-"""A fault planted while a real lab is screened: the node is named, or nobody; no pair of it, and no innocent."""
+"""A fault planted while a real lab is screened: the node is named, or nobody; no pair of it, and no
+innocent.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,27 @@ def sealed(out: Path) -> int:
     return frames.read_text(errors="replace").count('"frame":"point"') if frames.is_file() else 0
 
 
-def test_a_port_that_drops_in_the_middle_of_the_screen_is_named(build: Build, tmp_path: Path) -> None:
+def test_a_port_that_drops_in_the_middle_of_the_screen_is_named(
+    build: Build, tmp_path: Path
+) -> None:
     """Pairs were blamed: "neither end is slow with others", confidence 0.999."""
     lab = build(4)
     out = tmp_path / "check"
-    argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab.name, "--hosts", "n[1-4]", "--transport", "tcp",
-            "--json", "--out", str(out)]  # fmt: skip
+    argv = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        "--lab",
+        lab.name,
+        "--hosts",
+        "n[1-4]",
+        "--transport",
+        "tcp",
+        "--json",
+        "--out",
+        str(out),
+    ]
     running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 60
@@ -41,6 +58,12 @@ def test_a_port_that_drops_in_the_middle_of_the_screen_is_named(build: Build, tm
     assert printed, said
     found = json.loads(printed)
     assert found["verdict"] != "pass", [one["message"] for one in found["findings"]]
-    slow = [one for one in found["findings"] if one["code"] in ("node-slow", "port-slow", "pair-slow")]
+    slow = [
+        one for one in found["findings"] if one["code"] in ("node-slow", "port-slow", "pair-slow")
+    ]
     assert {one["subject"].split()[0] for one in slow} <= {"n3"}, [one["message"] for one in slow]
-    assert [one["message"] for one in slow if one["code"] == "pair-slow" and "above 0.9" in one["message"]] == []
+    assert [
+        one["message"]
+        for one in slow
+        if one["code"] == "pair-slow" and "above 0.9" in one["message"]
+    ] == []

@@ -22,7 +22,9 @@ def test_the_agent_is_called_like_ssh(build: Build) -> None:
     lab = build(2, MGMT, HSN)
     agent = str(lab.agent)
     for host in ("n2", "n2-hsn", "10.20.1.2", "root@n2"):
-        assert say(lab, "n1", agent, "-x", "-q", "-l", "root", "-o", "A=b", host, "hostname") == "n2"
+        assert (
+            say(lab, "n1", agent, "-x", "-q", "-l", "root", "-o", "A=b", host, "hostname") == "n2"
+        )
     assert say(lab, "n1", agent, "n2", 'echo "a  b"', ";", "hostname") == "a  b\nn2"
     assert run(lab, "n1", agent, "n2", "exit 3").returncode == 3
     refused = run(lab, "n1", agent, "n7", "true")
@@ -35,11 +37,17 @@ def test_the_agent_works_from_the_host_and_names_a_missing_lab(build: Build) -> 
     lab = build(1)
     environment = {**os.environ, **lab.agent_environment()}
     done = subprocess.run(
-        [str(lab.agent), "n1", "hostname"], env=environment, capture_output=True, text=True, check=False
+        [str(lab.agent), "n1", "hostname"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout == "n1\n"
     environment.pop("WIREPROOF_LAB_STATE")
-    done = subprocess.run([str(lab.agent), "n1", "true"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(lab.agent), "n1", "true"], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 255
     assert "WIREPROOF_LAB_STATE" in done.stderr
 
@@ -49,8 +57,10 @@ def test_a_chain_of_agents_ends_when_its_head_is_killed(build: Build) -> None:
     agent = str(lab.agent)
     head = subprocess.Popen(
         lab.exec_argv("n1", [agent, "n2", f"{agent} n1 'echo ready; sleep 63'"]),
-        stdout=subprocess.PIPE, text=True, env={**os.environ, **lab.agent_environment()},
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **lab.agent_environment()},
+    )
     assert head.stdout is not None
     assert head.stdout.readline() == "ready\n"
     head.kill()
@@ -69,9 +79,19 @@ def test_hydra_starts_one_rank_in_each_node(build: Build) -> None:
     lab = build(2)
     mpiexec = Path(sys.prefix) / "bin" / "mpiexec"
     hosts = say(
-        lab, "n1", str(mpiexec), "-launcher", "ssh", "-launcher-exec", str(lab.agent), "-hosts", "n1,n2", "-ppn", "1",
+        lab,
+        "n1",
+        str(mpiexec),
+        "-launcher",
+        "ssh",
+        "-launcher-exec",
+        str(lab.agent),
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
         "hostname",
-    )  # fmt: skip
+    )
     assert sorted(hosts.split()) == ["n1", "n2"]
 
 
@@ -79,7 +99,21 @@ def test_hydra_starts_one_rank_in_each_node(build: Build) -> None:
 def test_open_mpi_starts_one_rank_in_each_node(build: Build) -> None:
     lab = build(2)
     hosts = say(
-        lab, "n1", "mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "--mca", "plm_rsh_agent",
-        str(lab.agent), "--host", "n1,n2", "-np", "2", "--map-by", "node", "hostname",
-    )  # fmt: skip
+        lab,
+        "n1",
+        "mpirun.openmpi",
+        "--allow-run-as-root",
+        "--bind-to",
+        "none",
+        "--mca",
+        "plm_rsh_agent",
+        str(lab.agent),
+        "--host",
+        "n1,n2",
+        "-np",
+        "2",
+        "--map-by",
+        "node",
+        "hostname",
+    )
     assert sorted(hosts.split()) == ["n1", "n2"]

@@ -1,4 +1,6 @@
-"""Whoever is killed, with whatever signal: nothing is left, or `down` removes it by name; strangers are never hit."""
+"""Whoever is killed, with whatever signal: nothing is left, or `down` removes it by name; strangers
+are never hit.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,10 @@ def creator(name: str, moment: str, wire: str = "token-bucket") -> subprocess.Po
     """Another process that brings a lab up and has said so."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     child = subprocess.Popen(
-        [sys.executable, "-c", _CREATOR, name, moment, wire], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", _CREATOR, name, moment, wire],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
@@ -62,7 +67,9 @@ def kill(child: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("wire", ["token-bucket", "store-and-forward"])
 @pytest.mark.parametrize("moment", ["building", "tied"])
-def test_a_lab_goes_with_its_creator(node_program: Path, lab_root: Path, moment: str, wire: str) -> None:
+def test_a_lab_goes_with_its_creator(
+    node_program: Path, lab_root: Path, moment: str, wire: str
+) -> None:
     name = lab_name()
     child = creator(name, moment, wire)
     assert list(find_holders(lab_root / name)) != []
@@ -70,7 +77,9 @@ def test_a_lab_goes_with_its_creator(node_program: Path, lab_root: Path, moment:
     assert wait_until(lambda: leftovers(lab_root / name) == []), leftovers(lab_root / name)
 
 
-def test_a_lab_that_is_not_tied_stays_and_is_found_again(node_program: Path, lab_root: Path) -> None:
+def test_a_lab_that_is_not_tied_stays_and_is_found_again(
+    node_program: Path, lab_root: Path
+) -> None:
     name = lab_name()
     kill(creator(name, "free"))
     lab = open_lab(name)
@@ -84,7 +93,9 @@ def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
     state = read_state(lab.folder)
     assert state is not None
     assert state.supervisor is not None
-    waiting = subprocess.Popen(lab.exec_argv("n1", ["sleep", "60"]), stderr=subprocess.PIPE, text=True)
+    waiting = subprocess.Popen(
+        lab.exec_argv("n1", ["sleep", "60"]), stderr=subprocess.PIPE, text=True
+    )
     assert wait_until(lambda: "sleep" in programs_in(lab, "n1"))
     os.kill(state.supervisor.pid, signal.SIGKILL)
     assert wait_until(lambda: list(find_holders(lab.folder)) == [])
@@ -159,7 +170,9 @@ def test_a_pid_in_the_file_that_belongs_to_a_stranger_is_not_touched(build: Buil
         stranger.wait()
 
 
-def test_a_killed_caller_ends_its_command_and_what_that_started(build: Build, node_program: Path) -> None:
+def test_a_killed_caller_ends_its_command_and_what_that_started(
+    build: Build, node_program: Path
+) -> None:
     lab = build(1)
     script = "(trap '' TERM; setsid sleep 61 &) ; sleep 62"
     caller = subprocess.Popen(lab.exec_argv("n1", ["sh", "-c", script]))
@@ -176,7 +189,9 @@ def test_a_killed_caller_ends_its_command_and_what_that_started(build: Build, no
 def test_signals_reach_the_command(build: Build) -> None:
     lab = build(1)
     script = "trap 'echo caught; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
-    caller = subprocess.Popen(lab.exec_argv("n1", ["sh", "-c", script]), stdout=subprocess.PIPE, text=True)
+    caller = subprocess.Popen(
+        lab.exec_argv("n1", ["sh", "-c", script]), stdout=subprocess.PIPE, text=True
+    )
     assert caller.stdout is not None
     assert caller.stdout.readline() == "ready\n"
     caller.terminate()

@@ -1,4 +1,6 @@
-"""Links are as fast as stated and not faster; faults are in the direction that was planted and can be lifted."""
+"""Links are as fast as stated and not faster; faults are in the direction that was planted and can
+be lifted.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,11 @@ def test_a_slow_direction_is_slow_in_that_direction_only(build: Build) -> None:
 
 
 def test_a_receiver_is_limited_at_the_switch(build: Build) -> None:
-    lab = build(2, Network(name="hsn", device="hsn0", rate="10gbit", subnet="10.20.1.0/24", mtu=9000),
-                faults=(Fault(node="n1", network="hsn", kind="rate", direction="rx", value="100mbit"),))  # fmt: skip
+    lab = build(
+        2,
+        Network(name="hsn", device="hsn0", rate="10gbit", subnet="10.20.1.0/24", mtu=9000),
+        faults=(Fault(node="n1", network="hsn", kind="rate", direction="rx", value="100mbit"),),
+    )
     assert limited(lab, "n2", "n1", 0.1e9 / 8 * 8948 / 9014, size=16 << 20)
     assert best_rate(lab, "n2", "n1", size=8 << 20) < 0.5 * best_rate(lab, "n1", "n2")
 
@@ -106,4 +111,7 @@ def test_two_rails_on_one_switch_reach_each_other(build: Build) -> None:
     rail = Network(name="rail", device="hsn1", subnet="10.21.1.0/24", switch="hsn", rate="1gbit")
     lab = build(2, HSN, rail)
     assert stream_rate(lab, "n1", "n2", "rail", size=1 << 20) > 0
-    assert run(lab, "@switch", "ip", "-br", "link", "show", "master", "br_hsn").stdout.count("hsn") == 4
+    assert (
+        run(lab, "@switch", "ip", "-br", "link", "show", "master", "br_hsn").stdout.count("hsn")
+        == 4
+    )

@@ -39,7 +39,10 @@ def test_processes_and_shared_memory_are_private(build: Build) -> None:
     assert say(lab, "n1", "ls", "/dev/shm") == "mine"
     assert say(lab, "n2", "ls", "/dev/shm") == ""
     assert not Path("/dev/shm/mine").exists()
-    namespaces = [{say(lab, node, "readlink", f"/proc/self/ns/{kind}") for node in lab.nodes} for kind in _KINDS]
+    namespaces = [
+        {say(lab, node, "readlink", f"/proc/self/ns/{kind}") for node in lab.nodes}
+        for kind in _KINDS
+    ]
     assert [len(found) for found in namespaces] == [2] * len(_KINDS)
 
 
@@ -48,7 +51,10 @@ _KINDS = ("net", "uts", "ipc", "mnt", "pid")
 
 def test_what_is_shared_on_purpose_is_shared_and_nothing_else(build: Build) -> None:
     lab = build(2, share=("ipc", "shm"))
-    same = {kind: len({say(lab, node, "readlink", f"/proc/self/ns/{kind}") for node in lab.nodes}) for kind in _KINDS}
+    same = {
+        kind: len({say(lab, node, "readlink", f"/proc/self/ns/{kind}") for node in lab.nodes})
+        for kind in _KINDS
+    }
     assert same == {"net": 2, "uts": 2, "ipc": 1, "mnt": 2, "pid": 2}
     assert say(lab, "n1", "readlink", "/proc/self/ns/ipc") != os.readlink("/proc/self/ns/ipc")
     say(lab, "n1", "sh", "-c", "echo x > /dev/shm/ours")
@@ -62,7 +68,9 @@ def test_eight_nodes_reach_each_other(build: Build) -> None:
     server = "import socket; s = socket.create_server(('', 7)); print(1, flush=True); s.accept()[0].sendall(b'hello')"
     client = "import socket; print(socket.create_connection(('n1', 7), 10).recv(5).decode())"
     for node in ("n2", "n8"):
-        waiting = subprocess.Popen(lab.exec_argv("n1", [sys.executable, "-c", server]), stdout=subprocess.PIPE)
+        waiting = subprocess.Popen(
+            lab.exec_argv("n1", [sys.executable, "-c", server]), stdout=subprocess.PIPE
+        )
         assert waiting.stdout is not None
         waiting.stdout.readline()
         assert say(lab, node, sys.executable, "-c", client) == "hello"
@@ -84,10 +92,17 @@ def test_an_idle_link_is_silent_and_its_counters_count(build: Build) -> None:
 
 def test_the_lab_states_its_links(build: Build) -> None:
     link = build(2).expected_link("hsn")
-    assert (link.rate_bits_per_s, link.mtu, link.protocol, link.preamble_counted) == (1e9, 1500, "tcp", False)
+    assert (link.rate_bits_per_s, link.mtu, link.protocol, link.preamble_counted) == (
+        1e9,
+        1500,
+        "tcp",
+        False,
+    )
 
 
-def test_status_streams_folder_and_environment_are_the_callers(build: Build, tmp_path: Path) -> None:
+def test_status_streams_folder_and_environment_are_the_callers(
+    build: Build, tmp_path: Path
+) -> None:
     lab = build(2)
     assert run(lab, "n1", "sh", "-c", "exit 7").returncode == 7
     assert run(lab, "n1", "sh", "-c", "kill -9 $$").returncode == 137
@@ -105,7 +120,14 @@ def test_status_streams_folder_and_environment_are_the_callers(build: Build, tmp
 def test_cores_and_limits_are_the_callers(build: Build) -> None:
     lab = build(1)
     core = min(os.sched_getaffinity(0))
-    argv = ["prlimit", "--nofile=99:99", "taskset", "-c", str(core), *lab.exec_argv("n1", ["sh", "-c", _SHOW])]
+    argv = [
+        "prlimit",
+        "--nofile=99:99",
+        "taskset",
+        "-c",
+        str(core),
+        *lab.exec_argv("n1", ["sh", "-c", _SHOW]),
+    ]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split() == ["99", str(core)]
 
@@ -119,8 +141,11 @@ def test_a_node_that_is_not_there(build: Build) -> None:
         lab.exec_argv("n9", ["true"])
     done = subprocess.run(
         [str(lab.program), "enter", "--state", str(lab.folder), "n9", "true"],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 125
     assert "there is no living node 'n9'" in done.stderr
 
@@ -189,8 +214,12 @@ with cluster.up(Topology(nodes=("n1", "n2"), networks=(net,)), sys.argv[1], tied
 
 
 @pytest.mark.root
-def test_a_machine_without_a_hosts_file_is_not_changed(node_program: Path, lab_root: Path, tmp_path: Path) -> None:
-    """A bare debootstrap has no /etc/hosts to mount upon; here a mount namespace with an /etc of our own plays it."""
+def test_a_machine_without_a_hosts_file_is_not_changed(
+    node_program: Path, lab_root: Path, tmp_path: Path
+) -> None:
+    """A bare debootstrap has no /etc/hosts to mount upon; here a mount namespace with an /etc of
+    our own plays it.
+    """
     etc = tmp_path / "etc"
     etc.mkdir()
     for name in ("passwd", "nsswitch.conf", "ld.so.cache"):
@@ -201,9 +230,25 @@ def test_a_machine_without_a_hosts_file_is_not_changed(node_program: Path, lab_r
     name = lab_name()
     script = 'mount --bind "$1" /etc; shift; exec "$@"'
     done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script, "sh", str(etc), sys.executable, "-c", _WITHOUT_HOSTS, name],
-        capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": _PATHS},
-    )  # fmt: skip
+        [
+            "unshare",
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            str(etc),
+            sys.executable,
+            "-c",
+            _WITHOUT_HOSTS,
+            name,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": _PATHS},
+    )
     assert done.stdout.split() == ["10.20.1.2", "seen"], done.stderr
     assert sorted(os.listdir(etc)) == before
     assert leftovers(lab_root / name) == []
@@ -217,7 +262,9 @@ def test_a_tool_that_fails_half_way_leaves_nothing(
 ) -> None:
     from wireproof.lab import commands
 
-    monkeypatch.setattr(commands, "node_link_lines", lambda topology, node: ["link set dev nosuch up"])
+    monkeypatch.setattr(
+        commands, "node_link_lines", lambda topology, node: ["link set dev nosuch up"]
+    )
     name = lab_name()
     with pytest.raises(LabError, match='ip refused on n1: Cannot find device "nosuch"'):
         up(topology(2), name)

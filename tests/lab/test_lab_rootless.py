@@ -58,12 +58,17 @@ print(json.dumps(found))
 
 
 def _python_of_everybody(home: Path) -> str | None:
-    """A Python that nobody may start and that has our own packages' version; this one's may be in a private home."""
+    """A Python that nobody may start and that has our own packages' version; this one's may be in a
+    private home.
+    """
     for candidate in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         asked = subprocess.run(
             [*_as_nobody(home), candidate, "-c", "import sys; print(*sys.version_info[:2])"],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         if asked.stdout.split() == [str(part) for part in sys.version_info[:2]]:
             return candidate
     return None
@@ -76,7 +81,9 @@ def _as_nobody(home: Path) -> list[str]:
     ]
 
 
-def _lab_as_nobody(node_program: Path, wire: str, tun: Callable[[Path], list[str]]) -> dict[str, object]:
+def _lab_as_nobody(
+    node_program: Path, wire: str, tun: Callable[[Path], list[str]]
+) -> dict[str, object]:
     """What the script found; ``tun`` makes the words ahead of it, given a folder of everybody's."""
     import msgspec
 
@@ -95,8 +102,18 @@ def _lab_as_nobody(node_program: Path, wire: str, tun: Callable[[Path], list[str
         if python is None:
             pytest.skip("netns: no python3 of this version that an ordinary user may start")
         folders = json.dumps([str(home / "lib")])
-        argv = [*_as_nobody(home), f"WIREPROOF_ENGINE_DIR={bin_folder}", python, "-c", _SCRIPT, folders, wire]
-        done = subprocess.run([*tun(home), *argv], capture_output=True, text=True, timeout=60, check=False, cwd="/")
+        argv = [
+            *_as_nobody(home),
+            f"WIREPROOF_ENGINE_DIR={bin_folder}",
+            python,
+            "-c",
+            _SCRIPT,
+            folders,
+            wire,
+        ]
+        done = subprocess.run(
+            [*tun(home), *argv], capture_output=True, text=True, timeout=60, check=False, cwd="/"
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)  # type: ignore[no-any-return]
     finally:
@@ -145,11 +162,16 @@ def test_a_store_and_forward_lab_without_root(node_program: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="netns: no /dev/net/tun")
-def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_told(node_program: Path) -> None:
+def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_told(
+    node_program: Path,
+) -> None:
     found = _lab_as_nobody(node_program, "store-and-forward", _with_tun("600"))
     found.pop("down")
     (note,) = cast("list[str]", found.pop("notes"))
-    assert "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows it" in note
+    assert (
+        "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows it"
+        in note
+    )
     expected = _expected()
     expected.pop("notes")
     assert found == expected
@@ -164,7 +186,24 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
     asked = "from wireproof.lab import missing_for_lab; print(*missing_for_lab())"
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable, "-c", asked],
-        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
-    assert "user.max_user_namespaces is 0: `sysctl -w user.max_user_namespaces=10000`" in done.stdout, done.stderr
+        [
+            "unshare",
+            "--user",
+            "--map-root-user",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            sys.executable,
+            "-c",
+            asked,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert (
+        "user.max_user_namespaces is 0: `sysctl -w user.max_user_namespaces=10000`" in done.stdout
+    ), done.stderr

@@ -1,4 +1,6 @@
-"""Real sshd in lab nodes: a measurement by Hydra over ssh, and hosts that cannot be reached, in a sentence each."""
+"""Real sshd in lab nodes: a measurement by Hydra over ssh, and hosts that cannot be reached, in a
+sentence each.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ print(json.dumps([answers, time.monotonic() - begin]))
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """Keys, known hosts, and a program that is ssh with this configuration: ``ssh`` with the key, ``stranger`` not."""
+    """Keys, known hosts, and a program that is ssh with this configuration: ``ssh`` with the key,
+    ``stranger`` not.
+    """
 
     lab: Lab
     folder: Path
@@ -52,7 +56,11 @@ class Site:
 
 def _keys(folder: Path) -> None:
     for name in ("user", "other", "host", "changed"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True, timeout=120)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name],
+            check=True,
+            timeout=120,
+        )
     (folder / "authorized").write_bytes((folder / "user.pub").read_bytes())
     (folder / "sshd").write_text(
         f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\nPidFile none\n"
@@ -77,11 +85,15 @@ def _keys(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _servers(lab: Lab, folder: Path, keys: dict[str, str]) -> Iterator[None]:
-    """One sshd in each named node, in the foreground, with the host key of that name; ended by its own process."""
+    """One sshd in each named node, in the foreground, with the host key of that name; ended by its
+    own process.
+    """
     assert SSHD is not None
     started = [
         subprocess.Popen(
-            lab.exec_argv(node, [SSHD, "-D", "-e", "-f", str(folder / "sshd"), "-h", str(folder / key)]),
+            lab.exec_argv(
+                node, [SSHD, "-D", "-e", "-f", str(folder / "sshd"), "-h", str(folder / key)]
+            ),
             stderr=subprocess.DEVNULL,
         )
         for node, key in keys.items()
@@ -97,8 +109,9 @@ def _servers(lab: Lab, folder: Path, keys: dict[str, str]) -> Iterator[None]:
 
 @pytest.fixture
 def site(build: Build, tmp_path: Path) -> Iterator[Site]:
-    """Nodes n1 to n5; sshd in n2 (right key), n4 (another key than the one that is known), none in n3; n5's link is
-    down."""
+    """Nodes n1 to n5; sshd in n2 (right key), n4 (another key than the one that is known), none in
+    n3; n5's link is down.
+    """
     if SSHD is None or shutil.which("ssh-keygen") is None:
         pytest.skip("sshd or ssh-keygen is not here (Debian package openssh-server)")
     Path("/run/sshd").mkdir(exist_ok=True)
@@ -125,13 +138,36 @@ def test_who_cannot_be_reached_is_told_in_a_sentence_each(site: Site) -> None:
 
 
 @pytest.mark.mpi
-def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(site: Site, tmp_path: Path) -> None:
+def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(
+    site: Site, tmp_path: Path
+) -> None:
     before = site.lab.counters("n2", "hsn0")["rx_bytes"]
     done = run(
-        site.lab, "n1", sys.executable, "-m", "wireproof", "measure", "stream", "--hosts", "n1-hsn,n2-hsn",
-        "--nic", "hsn0", "--mpi", "mpich", "--launcher", site.ssh, "--sizes", "64KiB", "--budget", "300ms", "--virtual",
-        "--json", "--out", str(tmp_path / "run"), cwd=tmp_path,
-    )  # fmt: skip
+        site.lab,
+        "n1",
+        sys.executable,
+        "-m",
+        "wireproof",
+        "measure",
+        "stream",
+        "--hosts",
+        "n1-hsn,n2-hsn",
+        "--nic",
+        "hsn0",
+        "--mpi",
+        "mpich",
+        "--launcher",
+        site.ssh,
+        "--sizes",
+        "64KiB",
+        "--budget",
+        "300ms",
+        "--virtual",
+        "--json",
+        "--out",
+        str(tmp_path / "run"),
+        cwd=tmp_path,
+    )
     moved = site.lab.counters("n2", "hsn0")["rx_bytes"] - before
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
@@ -141,12 +177,32 @@ def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(site: Site, 
 
 
 @pytest.mark.mpi
-def test_a_host_that_is_down_ends_the_measurement_with_a_sentence(site: Site, tmp_path: Path) -> None:
+def test_a_host_that_is_down_ends_the_measurement_with_a_sentence(
+    site: Site, tmp_path: Path
+) -> None:
     done = run(
-        site.lab, "n1", sys.executable, "-m", "wireproof", "measure", "pingpong", "--hosts", "n1-hsn,n3-hsn",
-        "--nic", "hsn0", "--mpi", "mpich", "--launcher", site.ssh, "--sizes", "8", "--virtual",
-        "--out", str(tmp_path / "run"), cwd=tmp_path,
-    )  # fmt: skip
+        site.lab,
+        "n1",
+        sys.executable,
+        "-m",
+        "wireproof",
+        "measure",
+        "pingpong",
+        "--hosts",
+        "n1-hsn,n3-hsn",
+        "--nic",
+        "hsn0",
+        "--mpi",
+        "mpich",
+        "--launcher",
+        site.ssh,
+        "--sizes",
+        "8",
+        "--virtual",
+        "--out",
+        str(tmp_path / "run"),
+        cwd=tmp_path,
+    )
     assert done.returncode == 4, done.stderr
     assert "n3-hsn" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,4 +1,6 @@
-"""The store-and-forward wire: no frame is early, the switch has its own count, latency and loss are as planted."""
+"""The store-and-forward wire: no frame is early, the switch has its own count, latency and loss are
+as planted.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ pytestmark = [
 ]
 
 MEGABIT = 1e6 / 8
-PAYLOAD_SHARE = 1448 / 1538  # of the line: headers, frame check, preamble and gap, MTU 1500, TCP time stamps
+# of the line: headers, frame check, preamble and gap, MTU 1500, TCP time stamps
+PAYLOAD_SHARE = 1448 / 1538
 ECHO = """
 import socket, sys
 kind, address, other = sys.argv[1:4]
@@ -50,7 +53,9 @@ print(shortest, came)
 
 
 def wired(rate: str = "100mbit", **more: object) -> Network:
-    return Network(**{"name": "hsn", "device": "hsn0", "rate": rate, "subnet": "10.20.1.0/24", **more})  # type: ignore[arg-type]
+    return Network(
+        **{"name": "hsn", "device": "hsn0", "rate": rate, "subnet": "10.20.1.0/24", **more}
+    )  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -62,7 +67,9 @@ def echoes() -> Iterator[list[subprocess.Popen[str]]]:
         one.communicate(timeout=10)
 
 
-def echo(lab: Lab, servers: list[subprocess.Popen[str]], count: int, size: int, patience_s: float = 1.0) -> list[float]:
+def echo(
+    lab: Lab, servers: list[subprocess.Popen[str]], count: int, size: int, patience_s: float = 1.0
+) -> list[float]:
     """(shortest round trip, echoes that came) of ``count`` datagrams from n1 to n2."""
     address = lab.node_address("n2", "hsn")
     if not servers:
@@ -74,7 +81,9 @@ def echo(lab: Lab, servers: list[subprocess.Popen[str]], count: int, size: int, 
     return [float(word) for word in say(lab, "n1", sys.executable, "-c", ECHO, *words).split()]
 
 
-@pytest.mark.parametrize(("rate", "mtu"), [("10mbit", 1500), ("100mbit", 1500), ("1gbit", 1500), ("1gbit", 9000)])
+@pytest.mark.parametrize(
+    ("rate", "mtu"), [("10mbit", 1500), ("100mbit", 1500), ("1gbit", 1500), ("1gbit", 9000)]
+)
 def test_no_stream_is_faster_than_the_line(build: Build, rate: str, mtu: int) -> None:
     lab = build(2, wired(rate, mtu=mtu), wire="store-and-forward")
     link = lab.expected_link("hsn")
@@ -100,15 +109,21 @@ def test_the_switch_has_its_own_count_and_it_is_the_nodes(build: Build) -> None:
     assert sent.tx_bytes / sent.tx_frames <= 1514, "no segment passed uncut"
 
 
-def test_a_datagram_takes_its_time_on_both_lines(build: Build, echoes: list[subprocess.Popen[str]]) -> None:
-    """1400 B are 1466 B of line: 1.17 ms at 10 Mb/s, twice there and twice back; a token bucket lets it pass."""
+def test_a_datagram_takes_its_time_on_both_lines(
+    build: Build, echoes: list[subprocess.Popen[str]]
+) -> None:
+    """1400 B are 1466 B of line: 1.17 ms at 10 Mb/s, twice there and twice back; a token bucket
+    lets it pass.
+    """
     lab = build(2, wired("10mbit"), wire="store-and-forward")
     shortest, came = echo(lab, echoes, 10, 1400)
     assert came == 10
     assert shortest >= 4 * (1400 + 28 + 14 + 24) * 8 / 10e6
 
 
-def test_latency_is_added_each_way_and_may_change(build: Build, echoes: list[subprocess.Popen[str]]) -> None:
+def test_latency_is_added_each_way_and_may_change(
+    build: Build, echoes: list[subprocess.Popen[str]]
+) -> None:
     lab = build(2, wired(), wire="store-and-forward", latency="2ms")
     shortest, _ = echo(lab, echoes, 10, 64)
     assert shortest >= 4e-3
@@ -121,7 +136,9 @@ def test_latency_is_added_each_way_and_may_change(build: Build, echoes: list[sub
     assert shortest < 9e-3
 
 
-def test_loss_is_in_the_direction_that_was_planted(build: Build, echoes: list[subprocess.Popen[str]]) -> None:
+def test_loss_is_in_the_direction_that_was_planted(
+    build: Build, echoes: list[subprocess.Popen[str]]
+) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     echo(lab, echoes, 5, 64)
     before = lab.switch_counters("n2", "hsn")
@@ -134,7 +151,9 @@ def test_loss_is_in_the_direction_that_was_planted(build: Build, echoes: list[su
     assert lab.switch_counters("n1", "hsn").rx_lost == 0
 
 
-def test_the_loss_of_a_whole_lab_is_seeded(build: Build, echoes: list[subprocess.Popen[str]]) -> None:
+def test_the_loss_of_a_whole_lab_is_seeded(
+    build: Build, echoes: list[subprocess.Popen[str]]
+) -> None:
     lab = build(2, wired(), wire="store-and-forward", loss="30%", seed=5)
     echo(lab, echoes, 100, 64, patience_s=0.05)
     lost = [lab.switch_counters(node, "hsn").tx_lost for node in lab.nodes]
@@ -151,8 +170,12 @@ def test_a_slow_direction_is_slow_in_that_direction_only(build: Build) -> None:
 
 
 def test_a_receiver_is_limited_at_the_switch(build: Build) -> None:
-    lab = build(3, wired(), wire="store-and-forward",
-                faults=(Fault(node="n1", network="hsn", kind="rate", direction="rx", value="10mbit"),))  # fmt: skip
+    lab = build(
+        3,
+        wired(),
+        wire="store-and-forward",
+        faults=(Fault(node="n1", network="hsn", kind="rate", direction="rx", value="10mbit"),),
+    )
     assert stream_rate(lab, "n2", "n1", size=1 << 20) < 1.02 * 10 * MEGABIT * PAYLOAD_SHARE
     assert stream_rate(lab, "n3", "n2", size=8 << 20) > 20 * MEGABIT
 
@@ -187,7 +210,9 @@ def test_neighbour_discovery_of_ipv6_works(build: Build) -> None:
 def test_a_node_sees_a_tap_and_nothing_on_the_host(build: Build) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     assert say(lab, "n1", "ls", "/sys/class/net").split() == ["hsn0", "lo"]
-    assert say(lab, "n1", "cat", "/sys/class/net/hsn0/tun_flags") == "0x1002", "a TAP without headers: no segments"
+    assert say(lab, "n1", "cat", "/sys/class/net/hsn0/tun_flags") == "0x1002", (
+        "a TAP without headers: no segments"
+    )
     assert say(lab, "@switch", "ls", "/sys/class/net").split() == ["lo"]
     assert say(lab, "n1", "cat", "/sys/class/net/hsn0/mtu") == "1500"
 
@@ -196,13 +221,17 @@ def test_a_nic_goes_down_and_comes_back(build: Build) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     down = Fault(node="n2", network="hsn", kind="down")
     lab.set_fault(down)
-    assert "UP" not in say(lab, "n2", "ip", "-br", "link", "show", "dev", "hsn0").split()[2].strip("<>").split(",")
+    assert "UP" not in say(lab, "n2", "ip", "-br", "link", "show", "dev", "hsn0").split()[2].strip(
+        "<>"
+    ).split(",")
     lab.clear_fault(down)
     assert stream_rate(lab, "n1", "n2", size=1 << 20) > 0
 
 
 def test_a_device_that_somebody_deletes_costs_the_others_nothing(build: Build) -> None:
-    """Its descriptor then reports an error at every look: a wire that goes before everybody must not ask for ever."""
+    """Its descriptor then reports an error at every look: a wire that goes before everybody must
+    not ask for ever.
+    """
     lab = build(3, wired(), wire="store-and-forward")
     say(lab, "n3", "ip", "link", "del", "hsn0")
     before = processor_ticks(lab)
@@ -213,7 +242,12 @@ def test_a_device_that_somebody_deletes_costs_the_others_nothing(build: Build) -
 
 def processor_ticks(lab: Lab) -> int:
     """Hundredths of a second of processor that the wire has used."""
-    fields = Path(f"/proc/{lab.wire_process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    fields = (
+        Path(f"/proc/{lab.wire_process}/stat")
+        .read_text(encoding="utf-8")
+        .rpartition(")")[2]
+        .split()
+    )
     return int(fields[11]) + int(fields[12])
 
 
@@ -234,14 +268,18 @@ def test_a_wire_that_dies_is_seen_and_leaves_nothing(build: Build) -> None:
     while "hsn0" in say(lab, "n1", "ls", "/sys/class/net").split() and time.monotonic() < until:
         time.sleep(0.02)
     assert lab.status().state == "degraded"
-    assert say(lab, "n1", "ls", "/sys/class/net").split() == ["lo"], "a link without a wire is no link"
+    assert say(lab, "n1", "ls", "/sys/class/net").split() == ["lo"], (
+        "a link without a wire is no link"
+    )
     with pytest.raises(LabError, match=r"the wire of lab .* has died"):
         lab.set_fault(Fault(node="n2", network="hsn", kind="rate", direction="tx", value="1mbit"))
     lab.down()
     assert leftovers(lab.folder) == []
 
 
-def test_a_change_that_the_wire_does_not_take_is_an_error(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_the_wire_does_not_take_is_an_error(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     monkeypatch.setattr(links, "_PATIENCE_S", 0.05)
     monkeypatch.setattr(links, "wire_text", lambda *_: "port nonsense\n")
@@ -261,6 +299,8 @@ def test_without_tun_the_lab_is_a_token_bucket_and_says_so(
         assert lab.status().notes == lab.notes
         assert not lab.expected_link("hsn").preamble_counted
         assert "htb" in run(lab, "n1", "tc", "qdisc", "show", "dev", "hsn0").stdout
-    with pytest.raises(LabError, match="latency and loss need the store-and-forward wire, and /dev/net/nosuch"):
+    with pytest.raises(
+        LabError, match="latency and loss need the store-and-forward wire, and /dev/net/nosuch"
+    ):
         up(topology(2, HSN, wire="store-and-forward", latency="1ms"), lab_name())
     assert leftovers(lab_root / name) == []

@@ -1,4 +1,6 @@
-"""The guard of every launched job: nothing survives it, whoever dies first; streams and status are the job's own."""
+"""The guard of every launched job: nothing survives it, whoever dies first; streams and status are
+the job's own.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import Build, programs_in
 
-# Sleeps longer than any test, and its process number in a file; the shell's own exec keeps the number.
+# Sleeps longer than any test, and its process number in a file; the shell's own exec keeps the
+# number.
 DAEMON = "(trap '' TERM; setsid sh -c 'echo $$ > {0}.daemon; exec sleep 64' &) ; "
 STUBBORN = "trap '' TERM INT HUP; echo $$ > {0}.job; echo ready; while :; do sleep 0.05; done"
 
@@ -23,8 +26,12 @@ def guard(node_program: Path) -> Callable[..., subprocess.Popen[str]]:
     def start(*argv: str, options: tuple[str, ...] = (), **more: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [str(node_program), "guard", *options, "--", *argv],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
-        )  # type: ignore[call-overload, no-any-return]  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )  # type: ignore[call-overload, no-any-return]
 
     return start
 
@@ -33,14 +40,19 @@ Guard = Callable[..., "subprocess.Popen[str]"]
 
 
 def pids(tmp_path: Path) -> list[int]:
-    return [int(path.read_text(encoding="ascii")) for path in (tmp_path / "x.job", tmp_path / "x.daemon")]
+    return [
+        int(path.read_text(encoding="ascii"))
+        for path in (tmp_path / "x.job", tmp_path / "x.daemon")
+    ]
 
 
 def living(numbers: list[int]) -> list[int]:
     found = []
     for pid in numbers:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            state = (
+                Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            )
         except FileNotFoundError:
             continue
         found += [pid] if state not in "ZX" else []
@@ -60,7 +72,10 @@ def stubborn_job(guard: Guard, tmp_path: Path, **more: object) -> subprocess.Pop
     process = guard("sh", "-c", script, **more)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    while not (tmp_path / "x.daemon").exists() or not (tmp_path / "x.daemon").read_text(encoding="ascii").strip():
+    while (
+        not (tmp_path / "x.daemon").exists()
+        or not (tmp_path / "x.daemon").read_text(encoding="ascii").strip()
+    ):
         time.sleep(0.01)
     assert len(living(pids(tmp_path))) == 2
     return process
@@ -121,7 +136,9 @@ def test_a_signal_ends_the_whole_job(guard: Guard, tmp_path: Path, number: signa
 
 def test_the_closed_control_pipe_ends_the_job(guard: Guard, tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    process = stubborn_job(guard, tmp_path, options=("--control-fd", str(reading)), pass_fds=(reading,))
+    process = stubborn_job(
+        guard, tmp_path, options=("--control-fd", str(reading)), pass_fds=(reading,)
+    )
     os.close(reading)
     os.close(writing)
     process.communicate(timeout=120)
@@ -134,8 +151,9 @@ def test_a_killed_parent_ends_the_job(node_program: Path, tmp_path: Path) -> Non
     start = "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"
     parent = subprocess.Popen(
         [sys.executable, "-c", start, str(node_program), "guard", "--", "sh", "-c", script],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert parent.stdout is not None
     assert parent.stdout.readline() == "ready\n"
     time.sleep(0.1)
@@ -199,7 +217,8 @@ def test_the_closed_standard_input_ends_the_job_that_it_controls(guard: Guard) -
     with guard("sh", "-c", "cat; echo read; sleep 60", options=("--control-stdin",)) as process:
         assert process.stdout is not None
         assert process.stdin is not None
-        assert process.stdout.readline() == "read\n"  # the job's own input is empty, the control pipe is not
+        # the job's own input is empty, the control pipe is not
+        assert process.stdout.readline() == "read\n"
         assert process.poll() is None
         process.stdin.close()
         assert process.wait(20) == 128 + signal.SIGTERM

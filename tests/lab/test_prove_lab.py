@@ -1,4 +1,6 @@
-"""`prove` around real programs between lab nodes: once over the wire, once in memory, and with the planted lie."""
+"""`prove` around real programs between lab nodes: once over the wire, once in memory, and with the
+planted lie.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def intel() -> tuple[Path, dict[str, str]]:
     """Folder of Intel MPI's programs, and what its setvars would set."""
     root = Path(os.environ.get("WIREPROOF_TEST_IMPI") or ROOT / ".deps" / "impi")
     path = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    return root / "bin", {"PATH": path, "I_MPI_ROOT": str(root), "LD_LIBRARY_PATH": str(root / "lib")}
+    return root / "bin", {
+        "PATH": path,
+        "I_MPI_ROOT": str(root),
+        "LD_LIBRARY_PATH": str(root / "lib"),
+    }
 
 
 def port(proved: Proved, host: str, nic: str) -> PortTraffic:
@@ -43,7 +49,9 @@ def port(proved: Proved, host: str, nic: str) -> PortTraffic:
 
 
 def switch_bytes(lab: Lab, node: str) -> tuple[int, int]:
-    """What the switch's port to ``node`` has received from it and sent to it: the lab's own count."""
+    """What the switch's port to ``node`` has received from it and sent to it: the lab's own
+    count.
+    """
     device = port_device(lab.topology, node, lab.topology.networks[0])
     for line in say(lab, SWITCH, "cat", "/proc/net/dev").splitlines():
         name, _, rest = line.partition(":")
@@ -90,16 +98,30 @@ def test_imb_in_the_memory_of_one_node(build: Build) -> None:
 @pytest.mark.mpi
 @pytest.mark.intelmpi
 def test_a_lie_below_the_mpi_is_found_around_a_foreign_benchmark(build: Build) -> None:
-    """The nodes have their own names and NICs and share one IPC namespace: UCX takes memory, IMB prints its rate."""
+    """The nodes have their own names and NICs and share one IPC namespace: UCX takes memory, IMB
+    prints its rate.
+    """
     lab = build(share=("ipc", "pid"))
     imb, _ = intel()
     environment = {"LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib")}
     mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
-    argv = [mpiexec, "-hosts", "n1,n2", "-ppn", "1", "-n", "2", str(imb / PINGPONG[0]), *PINGPONG[1:]]
+    argv = [
+        mpiexec,
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
+        "-n",
+        "2",
+        str(imb / PINGPONG[0]),
+        *PINGPONG[1:],
+    ]
     lied = run_proved(argv, place(lab), environment=environment, echo=False)
     assert lied.exit_status == 0, lied.output
     assert lied.judgement.proof == "off-wire"
-    honest = run_proved(argv, place(lab), environment={**environment, "UCX_TLS": "tcp,self"}, echo=False)
+    honest = run_proved(
+        argv, place(lab), environment={**environment, "UCX_TLS": "tcp,self"}, echo=False
+    )
     assert honest.judgement.proof == "on-wire"
 
 
@@ -124,53 +146,107 @@ def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(buil
     assert port(proved, "n1", "hsn0").tx.bytes == pytest.approx(50 << 20, rel=0.05)
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
 @pytest.mark.parametrize("flags", [(), ("-J",), ("-R",)])
 def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n2", "-t", "2", *flags]
-    proved = run_proved(argv, place(lab), companions=[Companion("n2", ("iperf3", "-s"))], echo=False)
+    proved = run_proved(
+        argv, place(lab), companions=[Companion("n2", ("iperf3", "-s"))], echo=False
+    )
     assert proved.exit_status == 0, proved.output
     assert proved.judgement.proof == "on-wire"
     sender = "n2" if "-R" in flags else "n1"
-    assert (port(proved, sender, "hsn0").tx.bytes or 0) > 10 * (port(proved, sender, "hsn0").rx.bytes or 0)
+    assert (port(proved, sender, "hsn0").tx.bytes or 0) > 10 * (
+        port(proved, sender, "hsn0").rx.bytes or 0
+    )
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
 def test_iperf3_over_loopback(build: Build) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n1", "-t", "2"]
-    proved = run_proved(argv, place(lab), companions=[Companion("n1", ("iperf3", "-s"))], echo=False)
+    proved = run_proved(
+        argv, place(lab), companions=[Companion("n1", ("iperf3", "-s"))], echo=False
+    )
     assert proved.exit_status == 0, proved.output
     assert proved.judgement.proof == "off-wire"
     assert "traffic-loopback" in codes(proved)
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
 def test_another_network_than_the_claimed_one(build: Build) -> None:
     lab = build(2, SLOW, FAST)
     argv = ["iperf3", "-c", lab.node_address("n2", "hsn"), "-t", "2"]
     servers = [Companion("n2", ("iperf3", "-s"))]
     proved = run_proved(argv, place(lab, nic="fast0"), companions=servers, echo=False)
     assert proved.judgement.proof == "wrong-path"
-    assert "hsn0" in next(one.message for one in proved.judgement.reasons if one.code == "traffic-wrong-path")
-    assert run_proved(argv, place(lab, nic="hsn0"), companions=servers, echo=False).judgement.proof == "on-wire"
+    assert "hsn0" in next(
+        one.message for one in proved.judgement.reasons if one.code == "traffic-wrong-path"
+    )
+    assert (
+        run_proved(argv, place(lab, nic="hsn0"), companions=servers, echo=False).judgement.proof
+        == "on-wire"
+    )
 
 
 HPCC_INPUT = "\n".join(
     [
-        "HPLinpack benchmark input file", "none", "HPL.out output", "8 device", "1 sizes", "100 Ns", "1 NBs", "80 NBs",
-        "0 PMAP", "1 grids", "1 Ps", "2 Qs", "16.0 threshold", "1 fact", "2 PFACTs", "1 stop", "4 NBMINs", "1 panels",
-        "2 NDIVs", "1 fact", "1 RFACTs", "1 bcast", "1 BCASTs", "1 depth", "1 DEPTHs", "2 SWAP", "64 swapping", "0 L1",
-        "0 U", "1 Equilibration", "8 alignment", "#####", "0 PTRANS", "1200", "0 PTRANS", "40", "",
+        "HPLinpack benchmark input file",
+        "none",
+        "HPL.out output",
+        "8 device",
+        "1 sizes",
+        "100 Ns",
+        "1 NBs",
+        "80 NBs",
+        "0 PMAP",
+        "1 grids",
+        "1 Ps",
+        "2 Qs",
+        "16.0 threshold",
+        "1 fact",
+        "2 PFACTs",
+        "1 stop",
+        "4 NBMINs",
+        "1 panels",
+        "2 NDIVs",
+        "1 fact",
+        "1 RFACTs",
+        "1 bcast",
+        "1 BCASTs",
+        "1 depth",
+        "1 DEPTHs",
+        "2 SWAP",
+        "64 swapping",
+        "0 L1",
+        "0 U",
+        "1 Equilibration",
+        "8 alignment",
+        "#####",
+        "0 PTRANS",
+        "1200",
+        "0 PTRANS",
+        "40",
+        "",
     ]
-)  # fmt: skip
+)
 
 
 @pytest.mark.openmpi
-@pytest.mark.skipif(shutil.which("hpcc") is None, reason="hpcc is not on PATH (Debian package hpcc)")
+@pytest.mark.skipif(
+    shutil.which("hpcc") is None, reason="hpcc is not on PATH (Debian package hpcc)"
+)
 @pytest.mark.parametrize(("hosts", "proof"), [("n1,n2", "on-wire"), ("n1:2", "off-wire")])
-def test_hpcc(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: str, proof: str) -> None:
+def test_hpcc(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: str, proof: str
+) -> None:
     (tmp_path / "hpccinf.txt").write_text(HPCC_INPUT)
     monkeypatch.chdir(tmp_path)
     argv = ["mpirun.openmpi", "-H", hosts, "-np", "2", "--mca", "mpi_yield_when_idle", "1", "hpcc"]
@@ -183,7 +259,9 @@ def test_hpcc(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hos
 @pytest.mark.mpi
 def test_mpich_finds_the_nodes_by_a_plain_command_line(build: Build) -> None:
     mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
-    proved = run_proved([mpiexec, "-hosts", "n1,n2", "-ppn", "1", "hostname"], place(build()), echo=False)
+    proved = run_proved(
+        [mpiexec, "-hosts", "n1,n2", "-ppn", "1", "hostname"], place(build()), echo=False
+    )
     assert sorted(proved.output.split()) == [b"n1", b"n2"]
 
 

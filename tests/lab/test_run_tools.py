@@ -1,4 +1,5 @@
-"""``wireproof run`` with real tools over a real (virtual) wire: the recipe starts, its path is proven, nothing is left.
+"""``wireproof run`` with real tools over a real (virtual) wire: the recipe starts, its path is
+proven, nothing is left.
 
 Verdicts about speed are not asserted: other jobs on this machine slow a link down.
 """
@@ -82,15 +83,29 @@ def test_qperf(lab: Lab) -> None:
 @pytest.mark.intelmpi
 @pytest.mark.parametrize("fabric", ["tcp", "psm3"])
 def test_imb_under_intel_mpi(lab: Lab, fabric: str) -> None:
-    found = run(lab, "IMB-P2P", "PingPong", "--mpi", IMPI, "--fabric", fabric, "--sizes", "2MiB,4MiB",
-                "--iterations", "20")  # fmt: skip
+    found = run(
+        lab,
+        "IMB-P2P",
+        "PingPong",
+        "--mpi",
+        IMPI,
+        "--fabric",
+        fabric,
+        "--sizes",
+        "2MiB,4MiB",
+        "--iterations",
+        "20",
+    )
     on_wire(found, "PingPong")
     assert found["recipe"]["mpi"].startswith("Intel(R) MPI")
 
 
 @pytest.mark.intelmpi
 def test_imb_one_sided(lab: Lab) -> None:
-    on_wire(run(lab, "IMB-RMA", "Unidir_put", "--mpi", IMPI, "--fabric", "tcp", "--iterations", "10"), "Unidir_put")
+    on_wire(
+        run(lab, "IMB-RMA", "Unidir_put", "--mpi", IMPI, "--fabric", "tcp", "--iterations", "10"),
+        "Unidir_put",
+    )
 
 
 @pytest.mark.openmpi
@@ -105,7 +120,9 @@ def test_hpcc_works_in_a_folder_of_its_own(lab: Lab, tmp_path: Path) -> None:
 
 def test_a_tool_that_cannot_run_is_status_4_with_its_own_words(lab: Lab) -> None:
     need("iperf3")
-    done = wireproof("run", "iperf3", "--lab", lab.name, "--seconds", "1", "--address", "10.20.1.77")
+    done = wireproof(
+        "run", "iperf3", "--lab", lab.name, "--seconds", "1", "--address", "10.20.1.77"
+    )
     assert done.returncode == 4
     assert "unable to connect" in done.stderr
     assert one_sentence(done).startswith("wireproof: iperf3 ended with status 1")

@@ -1,4 +1,6 @@
-"""Interfaces that stand on others: what is claimed may be the upper one, the one below, or another; never a lie."""
+"""Interfaces that stand on others: what is claimed may be the upper one, the one below, or another;
+never a lie.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,24 @@ BUILDS: dict[str, tuple[str, ...]] = {
     "ipvlan": (f"ip link add link hsn0 name {UPPER} type ipvlan mode l2",),
     "vlan": (f"ip link add link hsn0 name {UPPER} type vlan id 5",),
     "bridge": (f"ip link add {UPPER} type bridge", f"ip link set hsn0 master {UPPER}"),
-    "bond": (f"ip link add {UPPER} type bond mode active-backup", "ip link set hsn0 down",
-             f"ip link set hsn0 master {UPPER}"),
-    "team": (f"ip link add {UPPER} type team", "ip link set hsn0 down", f"ip link set hsn0 master {UPPER}"),
-}  # fmt: skip
+    "bond": (
+        f"ip link add {UPPER} type bond mode active-backup",
+        "ip link set hsn0 down",
+        f"ip link set hsn0 master {UPPER}",
+    ),
+    "team": (
+        f"ip link add {UPPER} type team",
+        "ip link set hsn0 down",
+        f"ip link set hsn0 master {UPPER}",
+    ),
+}
 OWN_NETWORK = "10.55.1"
 
 
 def stacked(lab: Lab, kind: str) -> tuple[str, ...]:
-    """An interface of ``kind`` on hsn0 of each node, alone in its network; its addresses. Skips what is not there."""
+    """An interface of ``kind`` on hsn0 of each node, alone in its network; its addresses. Skips
+    what is not there.
+    """
     addresses = []
     for number, node in enumerate(lab.nodes, 1):
         for line in BUILDS[kind]:
@@ -50,11 +61,18 @@ def stacked(lab: Lab, kind: str) -> tuple[str, ...]:
     return tuple(addresses)
 
 
-def streamed(lab: Lab, nic: str, addresses: tuple[str, ...], out: Path, *, hosts: tuple[str, ...] = ()) -> Judgement:
+def streamed(
+    lab: Lab, nic: str, addresses: tuple[str, ...], out: Path, *, hosts: tuple[str, ...] = ()
+) -> Judgement:
     place = lab_place(lab, hosts or lab.nodes, nic="hsn0")
     place = dataclasses.replace(place, nics=(nic,) * place.size, addresses=addresses)
-    both = [*sweep("stream", [1 << 20], [(0, 1)], budget_ms=300), *sweep("stream", [1 << 20], [(1, 0)], budget_ms=300)]
-    wish = Wish(title="stacked", points=tuple(numbered(both, seed=1)), seed=1, transport="tcp", out=out)
+    both = [
+        *sweep("stream", [1 << 20], [(0, 1)], budget_ms=300),
+        *sweep("stream", [1 << 20], [(1, 0)], budget_ms=300),
+    ]
+    wish = Wish(
+        title="stacked", points=tuple(numbered(both, seed=1)), seed=1, transport="tcp", out=out
+    )
     return run_session(wish, place)[0].judgement
 
 
@@ -76,7 +94,9 @@ def test_the_upper_and_the_lower_interface_are_one_path_and_another_is_not(
 
 
 @pytest.mark.parametrize("kind", BUILDS)
-def test_shared_memory_stays_memory_whatever_is_claimed(build: Build, tmp_path: Path, kind: str) -> None:
+def test_shared_memory_stays_memory_whatever_is_claimed(
+    build: Build, tmp_path: Path, kind: str
+) -> None:
     lab = build(2, MANAGEMENT, FAST)
     first = stacked(lab, kind)[0]
     for claimed in (UPPER, "hsn0"):
@@ -86,14 +106,31 @@ def test_shared_memory_stays_memory_whatever_is_claimed(build: Build, tmp_path: 
 
 
 def neighbours(lab: Lab, addresses: tuple[str, ...], device: str) -> None:
-    """Each node sends frames for the other's address to that node's ``device``: an answer to ARP would be a race."""
+    """Each node sends frames for the other's address to that node's ``device``: an answer to ARP
+    would be a race.
+    """
     for number, node in enumerate(lab.nodes):
         mac = say(lab, lab.nodes[1 - number], "cat", f"/sys/class/net/{device}/address")
-        say(lab, node, "ip", "neighbour", "replace", addresses[1 - number], "lladdr", mac, "dev", UPPER)
+        say(
+            lab,
+            node,
+            "ip",
+            "neighbour",
+            "replace",
+            addresses[1 - number],
+            "lladdr",
+            mac,
+            "dev",
+            UPPER,
+        )
 
 
-def test_a_macvlan_whose_replies_enter_its_parent_is_not_memory(build: Build, tmp_path: Path) -> None:
-    """The peer knows the address at the parent: "went through memory", while the parent carried 356 MB."""
+def test_a_macvlan_whose_replies_enter_its_parent_is_not_memory(
+    build: Build, tmp_path: Path
+) -> None:
+    """The peer knows the address at the parent: "went through memory", while the parent carried 356
+    MB.
+    """
     lab = build(2, MANAGEMENT, FAST)
     addresses = stacked(lab, "macvlan")
     neighbours(lab, addresses, "hsn0")

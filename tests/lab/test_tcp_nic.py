@@ -1,4 +1,6 @@
-"""Our own sockets use the claimed NIC, whatever the hosts' names lead to, or say in one sentence why they cannot."""
+"""Our own sockets use the claimed NIC, whatever the hosts' names lead to, or say in one sentence
+why they cannot.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ FAST = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 
 
 def streamed(lab: Lab, nic: str, out: Path) -> Any:
-    """A stream by sockets on hosts whose addresses on the NIC nobody told; they meet at the management network."""
+    """A stream by sockets on hosts whose addresses on the NIC nobody told; they meet at the
+    management network.
+    """
     place = lab_place(lab, lab.nodes, nic="hsn0")
     nics = (nic,) * len(lab.nodes)
     place = dataclasses.replace(place, nics=nics, addresses=())
@@ -49,7 +53,9 @@ def meets_at_management(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("meets_at_management")
 def test_sockets_bind_to_the_claimed_nic(build: Build, tmp_path: Path) -> None:
-    """They took the network that the hosts' names lead to, failed wrong-path and advised MPI variables."""
+    """They took the network that the hosts' names lead to, failed wrong-path and advised MPI
+    variables.
+    """
     judgement = streamed(build(2, MANAGEMENT, FAST), "hsn0", tmp_path / "run")
     assert {pair.proof for pair in judgement.pairs} == {"on-wire"}
 
@@ -64,7 +70,9 @@ def test_a_claimed_nic_without_an_address_is_one_sentence(build: Build, tmp_path
 
 
 @pytest.mark.usefixtures("meets_at_management")
-def test_a_peer_that_the_claimed_nic_does_not_reach_is_one_sentence(build: Build, tmp_path: Path) -> None:
+def test_a_peer_that_the_claimed_nic_does_not_reach_is_one_sentence(
+    build: Build, tmp_path: Path
+) -> None:
     lab = build(2, MANAGEMENT, FAST)
     say(lab, "n2", "ip", "address", "flush", "dev", "hsn0")
     say(lab, "n2", "ip", "address", "add", "10.77.7.2/24", "dev", "hsn0")

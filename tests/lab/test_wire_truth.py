@@ -1,4 +1,6 @@
-"""What our own instruments read over a wire of known rate, latency and loss: never more than it carries."""
+"""What our own instruments read over a wire of known rate, latency and loss: never more than it
+carries.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,15 @@ device = "hsn0"
 rate = "{rate}"
 subnet = "10.20.1.0/24"
 """
-CEILING = 1448 / 1538  # of the line: headers, frame check, preamble and gap, MTU 1500, TCP time stamps
+# of the line: headers, frame check, preamble and gap, MTU 1500, TCP time stamps
+CEILING = 1448 / 1538
 TOLERANCE = 1.02
 RATES = {"10mbit": 10e6, "100mbit": 100e6, "1gbit": 1e9}
-SIZES = {"10mbit": "8,1KiB,16KiB,64KiB", "100mbit": "8,1KiB,16KiB,64KiB,256KiB", "1gbit": "8,1KiB,16KiB,256KiB,1MiB"}
+SIZES = {
+    "10mbit": "8,1KiB,16KiB,64KiB",
+    "100mbit": "8,1KiB,16KiB,64KiB,256KiB",
+    "1gbit": "8,1KiB,16KiB,256KiB,1MiB",
+}
 
 
 @pytest.fixture
@@ -55,18 +62,38 @@ def wired(tmp_path: Path) -> Iterator[Any]:
 
 def measured(lab: str, pattern: str, sizes: str, *options: str) -> Any:
     found = document(
-        wireproof("measure", pattern, "--lab", lab, "--hosts", "n1,n2", "--sizes", sizes, "--json", *options)
+        wireproof(
+            "measure",
+            pattern,
+            "--lab",
+            lab,
+            "--hosts",
+            "n1,n2",
+            "--sizes",
+            sizes,
+            "--json",
+            *options,
+        )
     )
-    # What a disturbance has spoilt is measured again: a size may be there twice, but none is missing.
-    assert len({one["message_bytes"] for one in found["results"]}) == len(sizes.split(",")), found["findings"]
+    # What a disturbance has spoilt is measured again: a size may be there twice, but none is
+    # missing.
+    assert len({one["message_bytes"] for one in found["results"]}) == len(sizes.split(",")), found[
+        "findings"
+    ]
     return found
 
 
 def surely(result: Any) -> float:
-    """Goodput that the result claims at least, bytes/s: its number, or the low end where it is not stable."""
+    """Goodput that the result claims at least, bytes/s: its number, or the low end where it is not
+    stable.
+    """
     if result["unit"] == "bytes_per_s":
         return float(result["value"] if result["label"] == "stable" else result["low"])
-    return float(result["message_bytes"] / (result["value"] if result["label"] == "stable" else result["high"]) * 1e9)
+    return float(
+        result["message_bytes"]
+        / (result["value"] if result["label"] == "stable" else result["high"])
+        * 1e9
+    )
 
 
 @pytest.mark.parametrize("transport", ["mpi", "tcp"])
@@ -77,8 +104,11 @@ def test_no_size_is_above_its_ceiling(wired: Any, rate: str, transport: str) -> 
     for pattern in ("stream", "pingpong"):
         found = measured(lab, pattern, SIZES[rate], "--transport", transport)
         assert found["limits"]["attainable_bytes_per_s"] == pytest.approx(ceiling)
-        assert [one["message"] for one in found["findings"] if one["code"] == "above-ceiling" and
-                one["severity"] == "fail"] == []  # fmt: skip
+        assert [
+            one["message"]
+            for one in found["findings"]
+            if one["code"] == "above-ceiling" and one["severity"] == "fail"
+        ] == []
         for result in found["results"]:
             assert surely(result) <= TOLERANCE * ceiling, result
         largest = max(found["results"], key=lambda one: one["message_bytes"])
@@ -86,15 +116,17 @@ def test_no_size_is_above_its_ceiling(wired: Any, rate: str, transport: str) -> 
 
 
 def test_small_messages_take_their_time_on_the_wire(wired: Any) -> None:
-    """8 B of a ping-pong are one frame of 98 B on each of two lines; a token bucket lets them pass for nothing."""
+    """8 B of a ping-pong are one frame of 98 B on each of two lines; a token bucket lets them pass
+    for nothing.
+    """
     found = measured(wired("10mbit"), "pingpong", "8", "--transport", "tcp")
     result = min(found["results"], key=lambda one: one["value"])
     assert result["value"] >= 2 * (52 + 8 + 14 + 24) * 8 / 10e6 * 1e9
 
 
 def test_planted_latency_is_found(wired: Any) -> None:
-    """L14: added latency passed, because nothing limited it from above. A crowded host excuses four times the usual,
-    which is 600 us here; 1 ms is beyond what it excuses.
+    """L14: added latency passed, because nothing limited it from above. A crowded host excuses four
+    times the usual, which is 600 us here; 1 ms is beyond what it excuses.
     """
     found = measured(wired("1gbit", "--latency", "1ms"), "pingpong", "8,1KiB", "--transport", "tcp")
     assert found["verdict"] != "pass"
@@ -105,8 +137,14 @@ def test_planted_latency_is_found(wired: Any) -> None:
 
 def test_planted_loss_is_found(wired: Any) -> None:
     """L11: 0.2 % loss passed with 180 segments sent again and no word of them."""
-    found = measured(wired("100mbit", "--loss", "0.2%"), "stream", "256KiB,1MiB", "--transport", "tcp")
-    again = [one for one in found["findings"] if one["code"] == "retransmits" and one["severity"] == "warning"]
+    found = measured(
+        wired("100mbit", "--loss", "0.2%"), "stream", "256KiB,1MiB", "--transport", "tcp"
+    )
+    again = [
+        one
+        for one in found["findings"]
+        if one["code"] == "retransmits" and one["severity"] == "warning"
+    ]
     assert "n1" in {one["subject"] for one in again}, found["findings"]
     assert any("TCP segments were sent again" in one["message"] for one in again)
 

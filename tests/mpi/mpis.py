@@ -22,7 +22,12 @@ EVERY_MPI = [
     pytest.param("openmpi", marks=[pytest.mark.engine, pytest.mark.openmpi]),
     pytest.param("debian-mpich", marks=[pytest.mark.engine, pytest.mark.debian_mpich]),
 ]
-LIBRARY = {"mpich": "MPICH", "intel": "Intel(R) MPI Library", "openmpi": "Open MPI", "debian-mpich": "MPICH"}
+LIBRARY = {
+    "mpich": "MPICH",
+    "intel": "Intel(R) MPI Library",
+    "openmpi": "Open MPI",
+    "debian-mpich": "MPICH",
+}
 VARIANT = {"mpich": "mpiabi", "intel": "mpiabi", "openmpi": "openmpi", "debian-mpich": "mpich"}
 QUICK = Policy(point_budget_ms=60, point_deadline_ms=20_000, run_deadline_ms=90_000, yield_=1)
 
@@ -34,7 +39,9 @@ def install_of(name: str) -> MpiInstall:
     return choose_mpi(os.environ.get("WIREPROOF_TEST_IMPI") or str(ROOT / ".deps" / "impi"))
 
 
-def plan_of(points: list[Point], ranks: int = 2, *, expect: str = "", policy: Policy = QUICK) -> Plan:
+def plan_of(
+    points: list[Point], ranks: int = 2, *, expect: str = "", policy: Policy = QUICK
+) -> Plan:
     return Plan(
         run_id="mpi-test",
         seed=5,
@@ -45,19 +52,32 @@ def plan_of(points: list[Point], ranks: int = 2, *, expect: str = "", policy: Po
     )
 
 
-def sweep(count: int, pairs: tuple[tuple[int, int], ...] = ((0, 1),), first: int = 0, **fields: object) -> list[Point]:
+def sweep(
+    count: int, pairs: tuple[tuple[int, int], ...] = ((0, 1),), first: int = 0, **fields: object
+) -> list[Point]:
     return [
         Point(id=first + i, pattern="pingpong", message_bytes=8 << (i % 8), pairs=pairs, **fields)  # type: ignore[arg-type]
         for i in range(count)
     ]
 
 
-def run(name: str, points: list[Point], out: Path, *, ranks: int = 2, expect: str | None = None,
-        policy: Policy = QUICK, command: LaunchCommand | None = None, **options: object) -> Outcome:  # fmt: skip
+def run(
+    name: str,
+    points: list[Point],
+    out: Path,
+    *,
+    ranks: int = 2,
+    expect: str | None = None,
+    policy: Policy = QUICK,
+    command: LaunchCommand | None = None,
+    **options: object,
+) -> Outcome:
     """Measure ``points`` on this machine under the MPI called ``name``."""
     install = install_of(name)
     started = command or prepare("mpi", install, ranks=ranks)
-    claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(ranks)], wire=False)
+    claim = Claim(
+        hosts=[HostClaim(rank=rank, host="localhost") for rank in range(ranks)], wire=False
+    )
     wanted = started.expect if expect is None else expect
     return measure(
         plan_of(points, ranks, expect=wanted, policy=policy),

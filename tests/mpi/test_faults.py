@@ -1,4 +1,6 @@
-"""What goes wrong while a real MPI runs: a killed rank, a stopped rank, a killed recorder, Ctrl-C."""
+"""What goes wrong while a real MPI runs: a killed rank, a stopped rank, a killed recorder,
+Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ LONG = 60
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """A mark for the processes of one test; whatever the test found, none of them may live after it."""
+    """A mark for the processes of one test; whatever the test found, none of them may live after
+    it.
+    """
     name = f"faults-{uuid.uuid4()}"
     yield name
     left = [] if none_left(name) else marked(name)
@@ -39,11 +43,15 @@ def mark() -> Iterator[str]:
 
 def command_of(name: str, mark: str) -> LaunchCommand:
     command = prepare("mpi", install_of(name), ranks=2)
-    return dataclasses.replace(command, environment={**command.environment, "WIREPROOF_TEST_MARK": mark})
+    return dataclasses.replace(
+        command, environment={**command.environment, "WIREPROOF_TEST_MARK": mark}
+    )
 
 
 def after_points(count: int, act: Callable[[dict[int, int]], None]) -> Callable[[Frame], None]:
-    """A frame listener that acts once, with the pids of the ranks, when ``count`` points are sealed."""
+    """A frame listener that acts once, with the pids of the ranks, when ``count`` points are
+    sealed.
+    """
     pids: dict[int, int] = {}
     sealed: list[int] = []
 
@@ -64,7 +72,9 @@ def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
     name: str, victim: int, tmp_path: Path, mark: str
 ) -> None:
     kill = after_points(2, lambda pids: os.kill(pids[victim], signal.SIGKILL))
-    outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=kill)
+    outcome = run(
+        name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=kill
+    )
     assert outcome.ending.ended == "rank-lost", outcome.ending
     assert "SIGKILL" in outcome.ending.reason
     assert set(outcome.ending.lost) <= {victim}  # nobody else is blamed
@@ -80,7 +90,14 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
     monkeypatch.setattr(instrument, "SLACK_SECONDS", 2.0)
     stop = after_points(2, lambda pids: os.kill(pids[1], signal.SIGSTOP))
     policy = Policy(point_budget_ms=60, point_deadline_ms=6000, run_deadline_ms=90_000, yield_=1)
-    outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=stop, policy=policy)
+    outcome = run(
+        name,
+        sweep(LONG),
+        tmp_path / "run",
+        command=command_of(name, mark),
+        on_frame=stop,
+        policy=policy,
+    )
     assert outcome.ending.ended == "deadline", outcome.ending
     assert set(outcome.ending.lost) <= {1}
     assert 2 <= len(outcome.run.points) < LONG
@@ -91,7 +108,9 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
 def test_ctrl_c_ends_every_rank_and_keeps_the_sealed_points(tmp_path: Path, mark: str) -> None:
     press = after_points(2, lambda _: os.kill(os.getpid(), signal.SIGINT))
     assert threading.current_thread() is threading.main_thread()
-    outcome = run("mpich", sweep(LONG), tmp_path / "run", command=command_of("mpich", mark), on_frame=press)
+    outcome = run(
+        "mpich", sweep(LONG), tmp_path / "run", command=command_of("mpich", mark), on_frame=press
+    )
     assert outcome.ending.ended == "interrupted"
     assert 2 <= len(outcome.run.points) < LONG
     assert none_left(mark)
@@ -111,10 +130,14 @@ run(sys.argv[1], sweep(60), Path(sys.argv[2]), command=command_of(sys.argv[1], s
 
 
 @pytest.mark.parametrize("name", EVERY_MPI)
-def test_a_killed_recorder_leaves_no_process_and_readable_points(name: str, tmp_path: Path, mark: str) -> None:
+def test_a_killed_recorder_leaves_no_process_and_readable_points(
+    name: str, tmp_path: Path, mark: str
+) -> None:
     around = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     argv = [sys.executable, "-c", RECORDER, name, str(tmp_path / "run"), mark]
-    with subprocess.Popen(argv, env=around, cwd=ROOT, stdout=subprocess.PIPE, text=True) as recorder:
+    with subprocess.Popen(
+        argv, env=around, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as recorder:
         assert recorder.stdout is not None
         seen = [recorder.stdout.readline() for _ in range(2)]
         assert seen == ["point\n", "point\n"]

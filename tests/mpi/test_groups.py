@@ -29,7 +29,9 @@ def points() -> list[Point]:
 
 
 @pytest.mark.parametrize("name", EVERY_MPI)
-def test_every_group_pattern_is_measured_and_its_bytes_are_counted(name: str, tmp_path: Path) -> None:
+def test_every_group_pattern_is_measured_and_its_bytes_are_counted(
+    name: str, tmp_path: Path
+) -> None:
     outcome = run(name, points(), tmp_path / "run", ranks=4, policy=POLICY)
     assert outcome.complete, outcome.ending
     assert len(outcome.run.points) == len(EVERY_GROUP)
@@ -54,7 +56,9 @@ def test_every_group_pattern_is_measured_and_its_bytes_are_counted(name: str, tm
 def test_hpcc_rings(name: str, tmp_path: Path) -> None:
     rings = [
         Point(id=0, pattern="ring", message_bytes=8, members=(0, 1), formula="hpcc"),
-        Point(id=1, pattern="ring", message_bytes=8, members=(0, 1), formula="hpcc", order="random"),
+        Point(
+            id=1, pattern="ring", message_bytes=8, members=(0, 1), formula="hpcc", order="random"
+        ),
     ]
     outcome = run(name, rings, tmp_path / "run", policy=POLICY)
     assert outcome.complete, outcome.ending
@@ -73,9 +77,18 @@ def test_a_member_that_was_not_started_is_an_error_of_the_plan(tmp_path: Path) -
     outcome = run("mpich", [point], tmp_path / "run", policy=POLICY)
     assert not outcome.complete
     assert outcome.run.points == []
-    line = write_plan(plan_of([point])).splitlines().index(next(
-        text for text in write_plan(plan_of([point])).splitlines() if text.startswith("point ")
-    )) + 1  # fmt: skip
+    line = (
+        write_plan(plan_of([point]))
+        .splitlines()
+        .index(
+            next(
+                text
+                for text in write_plan(plan_of([point])).splitlines()
+                if text.startswith("point ")
+            )
+        )
+        + 1
+    )
     assert f"plan line {line}" in outcome.ending.reason
     assert "names rank 5" in outcome.ending.reason
     assert "members=" in outcome.ending.reason

@@ -19,14 +19,21 @@ PARTNERS = (((0, 1), (2, 3)), ((2, 0), (1, 3)), ((0, 3), (2, 1)))
 
 @pytest.mark.parametrize("name", EVERY_MPI)
 def test_connections_are_given_up_and_made_again(name: str, tmp_path: Path) -> None:
-    # One pair at a time for put: Open MPI's shared windows of two pairs on one host may meet in one file.
+    # One pair at a time for put: Open MPI's shared windows of two pairs on one host may meet in one
+    # file.
     points = [
-        Point(id=10 * turn + i, pattern=pattern, message_bytes=64, budget_ms=20, detail="brief",
-              pairs=pairs[:1] if pattern == "put" else pairs)
+        Point(
+            id=10 * turn + i,
+            pattern=pattern,
+            message_bytes=64,
+            budget_ms=20,
+            detail="brief",
+            pairs=pairs[:1] if pattern == "put" else pairs,
+        )
         for turn in range(3)
         for i, pairs in enumerate(PARTNERS)
         for pattern in (("pingpong", "put", "stream")[turn],)
-    ]  # fmt: skip
+    ]
     policy = msgspec.structs.replace(QUICK, teardown="point")
     outcome = run(name, points, tmp_path / "run", ranks=4, policy=policy)
     assert outcome.complete, outcome.ending
@@ -43,8 +50,12 @@ def test_connections_are_given_up_and_made_again(name: str, tmp_path: Path) -> N
 @pytest.mark.mpi
 def test_sixty_four_ranks_speak_in_order(tmp_path: Path) -> None:
     pairs = tuple((rank, 63 - rank) for rank in range(32))
-    policy = msgspec.structs.replace(QUICK, point_budget_ms=200, point_deadline_ms=60_000, run_deadline_ms=180_000)
-    outcome = run("mpich", sweep(2, pairs=pairs, detail="brief"), tmp_path / "run", ranks=64, policy=policy)
+    policy = msgspec.structs.replace(
+        QUICK, point_budget_ms=200, point_deadline_ms=60_000, run_deadline_ms=180_000
+    )
+    outcome = run(
+        "mpich", sweep(2, pairs=pairs, detail="brief"), tmp_path / "run", ranks=64, policy=policy
+    )
     assert outcome.complete, outcome.ending
     assert [host.rank for host in outcome.run.hosts] == list(range(64))
     assert len({host.pid for host in outcome.run.hosts}) == 64
@@ -54,7 +65,9 @@ def test_sixty_four_ranks_speak_in_order(tmp_path: Path) -> None:
 
 
 def two_sockets(root: Path, cores: list[int]) -> None:
-    """A made-up machine: each of our cores is a socket of its own, hsn0 hangs on that of the last one."""
+    """A made-up machine: each of our cores is a socket of its own, hsn0 hangs on that of the last
+    one.
+    """
     for number, core in enumerate(cores):
         topology = root / f"sys/devices/system/cpu/cpu{core}/topology"
         topology.mkdir(parents=True)
@@ -82,7 +95,9 @@ def test_ranks_are_bound_near_the_claimed_nic(tmp_path: Path) -> None:
         witness=WitnessPolicy(idle_ms=10, root=str(tmp_path / "root")),
     )
     claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
-    outcome = measure(plan, command, claim=claim, provenance=provenance(command, install), out=tmp_path / "run")
+    outcome = measure(
+        plan, command, claim=claim, provenance=provenance(command, install), out=tmp_path / "run"
+    )
     assert outcome.complete, outcome.ending
     near, unknown = outcome.run.hosts
     assert (near.pinned, near.nic_numa_node, near.core) == (cores[-1], len(cores) - 1, cores[-1])

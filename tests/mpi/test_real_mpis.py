@@ -22,7 +22,9 @@ pytestmark = pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", EVERY_MPI)
 def test_the_library_that_answers_is_the_one_asked_for(name: str, tmp_path: Path) -> None:
     remote = [
-        Point(id=i, pattern=pattern, message_bytes=4096, pairs=((0, 1),), form="stream", budget_ms=60)  # type: ignore[arg-type]
+        Point(
+            id=i, pattern=pattern, message_bytes=4096, pairs=((0, 1),), form="stream", budget_ms=60
+        )  # type: ignore[arg-type]
         for i, pattern in enumerate(("stream", "exchange", "put", "get"), start=10)
     ]
     outcome = run(name, [*sweep(3), *remote], tmp_path / "run")
@@ -37,7 +39,9 @@ def test_the_library_that_answers_is_the_one_asked_for(name: str, tmp_path: Path
         assert Path(host.library_path).resolve() == install.library.resolve()
         assert host.shared_ranks == 2
     for point in outcome.run.points:
-        assert all(pair.status == "ok" and pair.integrity == "ok" and pair.estimate for pair in point.pairs)
+        assert all(
+            pair.status == "ok" and pair.integrity == "ok" and pair.estimate for pair in point.pairs
+        )
     assert [path.name for path in seal(outcome.folder)] == ["points.parquet", "batches.parquet"]
     assert load_run(outcome.folder) == outcome.run
 
@@ -56,7 +60,11 @@ def test_an_odd_number_of_ranks_and_more_than_cores(name: str, tmp_path: Path) -
     outcome = run(name, sweep(2, pairs=((0, 2),)), tmp_path / "run", ranks=3)
     assert outcome.complete, outcome.ending
     assert [host.rank for host in outcome.run.hosts] == [0, 1, 2]
-    assert all(pair.origin == 0 and pair.target == 2 for point in outcome.run.points for pair in point.pairs)
+    assert all(
+        pair.origin == 0 and pair.target == 2
+        for point in outcome.run.points
+        for pair in point.pairs
+    )
 
 
 @pytest.mark.slow
@@ -81,7 +89,9 @@ def test_an_engine_of_another_abi_is_told_and_nothing_is_measured(tmp_path: Path
     command = prepare("mpi", install_of("openmpi"), ranks=2)
     wrong = str(find_engine("mpiabi"))
     argv = tuple(wrong if word == str(command.engine) else word for word in command.argv)
-    outcome = run("openmpi", sweep(1), tmp_path / "run", command=dataclasses.replace(command, argv=argv))
+    outcome = run(
+        "openmpi", sweep(1), tmp_path / "run", command=dataclasses.replace(command, argv=argv)
+    )
     assert outcome.ending.ended == "not-started"
     assert "libmpi_abi.so.1" in outcome.ending.reason
     assert "\x1b" not in outcome.ending.reason
@@ -91,7 +101,12 @@ def test_an_engine_of_another_abi_is_told_and_nothing_is_measured(tmp_path: Path
 @pytest.mark.mpi
 def test_the_embedded_mpi_is_found_first_and_has_the_standard_abi() -> None:
     first = find_mpis()[0]
-    assert (first.family, first.origin, first.abi, first.abi_version) == ("mpich", "embedded", "mpiabi", "1.0")
+    assert (first.family, first.origin, first.abi, first.abi_version) == (
+        "mpich",
+        "embedded",
+        "mpiabi",
+        "1.0",
+    )
 
 
 @pytest.mark.mpi
@@ -102,5 +117,7 @@ def test_a_family_that_is_not_here_names_what_is() -> None:
         pytest.skip("Intel MPI is installed system-wide")
     from wireproof.launch.find import choose_mpi
 
-    with pytest.raises(CouldNotMeasure, match=r"no usable MPI for --mpi intel; found MPICH .*--mpi PATH"):
+    with pytest.raises(
+        CouldNotMeasure, match=r"no usable MPI for --mpi intel; found MPICH .*--mpi PATH"
+    ):
         choose_mpi("intel", around)

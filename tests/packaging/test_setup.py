@@ -1,4 +1,6 @@
-"""tools/setup with a fake system around it: what it names, installs and refuses. Nothing real is installed."""
+"""tools/setup with a fake system around it: what it names, installs and refuses. Nothing real is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,11 @@ def test_unknown_group_is_an_error(system: Path) -> None:
 
 
 def test_table_names_a_package_for_each_need() -> None:
-    lines = [line.split() for line in (ROOT / "tools" / "packages").read_text().splitlines() if line[:1] not in "#"]
+    lines = [
+        line.split()
+        for line in (ROOT / "tools" / "packages").read_text().splitlines()
+        if line[:1] not in "#"
+    ]
     assert lines
     for line in lines:
         group, probe, *_ = line

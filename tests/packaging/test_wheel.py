@@ -26,8 +26,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def _run(*command: str, status: int = 0) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("WIREPROOF_")}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=800, check=False)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("WIREPROOF_")
+    }
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=800, check=False
+    )
     assert ended.returncode == status, f"{command}: {ended.stdout[-3000:]}{ended.stderr[-3000:]}"
     return ended.stdout
 
@@ -68,7 +72,11 @@ def test_wheel_is_for_any_python_3_and_holds_the_programs(wheel: Path) -> None:
     assert wheel.name.split("-")[2:4] == ["py3", "none"]
     assert wheel.name.split("-")[4].startswith("linux_")
     with zipfile.ZipFile(wheel) as archive:
-        programs = {Path(info.filename).name: info for info in archive.infolist() if "wireproof/bin/" in info.filename}
+        programs = {
+            Path(info.filename).name: info
+            for info in archive.infolist()
+            if "wireproof/bin/" in info.filename
+        }
         assert set(programs) == PROGRAMS
         for info in programs.values():
             assert info.file_size <= MAX_PROGRAM_BYTES, info.filename
@@ -93,9 +101,12 @@ def test_installed_command_tells_the_package_version(installed: str, wheel: Path
 
 
 @pytest.mark.parametrize(("transport", "proof"), [("null", "unproven"), ("mpi", "off-wire")])
-def test_installed_command_measures_at_once(installed: str, tmp_path: Path, transport: str, proof: str) -> None:
+def test_installed_command_measures_at_once(
+    installed: str, tmp_path: Path, transport: str, proof: str
+) -> None:
     command = [installed, "measure", "pingpong", "--transport", transport, "--sizes", "8", "--json"]
-    # One machine proves no wire: the honest answer is inconclusive, status 3, with the number and its interval.
+    # One machine proves no wire: the honest answer is inconclusive, status 3, with the number and
+    # its interval.
     answer = json.loads(_run(*command, "--out", str(tmp_path / "run"), status=3))
     (result,) = answer["results"]
     assert 0 < result["low"] <= result["value"] <= result["high"]

@@ -1,4 +1,6 @@
-"""Logs as they are met in life: cut, quoted, indented, labelled, with noise between the rows; and how to compare."""
+"""Logs as they are met in life: cut, quoted, indented, labelled, with noise between the rows; and
+how to compare.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,14 @@ def by_line(points: list[SeriesPoint]) -> list[SeriesPoint]:
 def shape(found: list[Series]) -> list[tuple[object, ...]]:
     """What must not change with the decoration: all but line numbers and sentences."""
     return [
-        (one.tool, one.benchmark, one.metric, one.traffic, one.complete, [plain(point) for point in one.points])
+        (
+            one.tool,
+            one.benchmark,
+            one.metric,
+            one.traffic,
+            one.complete,
+            [plain(point) for point in one.points],
+        )
         for one in found
     ]
 
@@ -62,7 +71,9 @@ def cuts(data: bytes) -> Iterator[bytes]:
 
 
 def poorer(got: SeriesPoint, right: SeriesPoint) -> bool:
-    """``got`` says nothing that ``right`` does not say: what came later in a log that was cut may be missing in it."""
+    """``got`` says nothing that ``right`` does not say: what came later in a log that was cut may
+    be missing in it.
+    """
     for name in SeriesPoint.__struct_fields__:
         mine, theirs = getattr(got, name), getattr(right, name)
         if isinstance(mine, dict):
@@ -84,7 +95,11 @@ def broken(whole: list[Series], part: list[Series]) -> str:
             return f"series {index} ({one.tool} {one.benchmark}) is not in the whole log"
         right = by_line(whole[index].points)
         got = by_line(one.points)
-        wrong = [a for a, b in zip(got, right, strict=False) if not (poorer(a, b) if a is got[-1] else a == b)]
+        wrong = [
+            a
+            for a, b in zip(got, right, strict=False)
+            if not (poorer(a, b) if a is got[-1] else a == b)
+        ]
         if wrong or len(got) > len(right):
             return f"series {index} ({one.tool} {one.benchmark}) has another record: {wrong[:1] or got[-1]}"
     return ""

@@ -28,7 +28,9 @@ def test_decoration_changes_nothing(log: Path, decoration: str) -> None:
     assert shape(series_of(DECORATIONS[decoration](data))) == shape(series_of(data))
 
 
-@pytest.mark.parametrize("log", [path for path in LOGS if path.suffix not in DOCUMENTS], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "log", [path for path in LOGS if path.suffix not in DOCUMENTS], ids=lambda path: path.name
+)
 def test_noise_between_rows(log: Path) -> None:
     data = log.read_bytes()
     data += b"" if data.endswith(b"\n") else b"\n"
@@ -44,4 +46,6 @@ def test_two_logs_in_one_file(index: int) -> None:
         second = other.read_bytes() + b"\n"
         alone = series_of(second)
         if tools.isdisjoint(one.tool for one in alone) and alone and tools:
-            assert shape(series_of(first + second)) == shape(series_of(first)) + shape(alone), other.name
+            assert shape(series_of(first + second)) == shape(series_of(first)) + shape(alone), (
+                other.name
+            )

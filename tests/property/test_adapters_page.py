@@ -11,7 +11,9 @@ from wireproof.adapters.rows import number
 NCCL = "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e300", "-1e300", "1_0", "0x10", "", "٣", "9" * 31, "9" * 400])
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "-inf", "1e300", "-1e300", "1_0", "0x10", "", "٣", "9" * 31, "9" * 400]
+)
 def test_what_is_no_number(text: str) -> None:
     assert number(text) is None
 

@@ -1,4 +1,6 @@
-"""Signs: each names a word that is in every line it finds, so that looking for the word first loses no line."""
+"""Signs: each names a word that is in every line it finds, so that looking for the word first loses
+no line.
+"""
 
 from __future__ import annotations
 
@@ -25,4 +27,6 @@ def test_the_word_first_finds_the_same_lines(log) -> None:  # type: ignore[no-un
 def test_every_tool_has_a_golden_that_its_signs_find() -> None:
     lines = [line for log in LOGS for line in page_of(log.read_bytes(), "log").lines]
     for name in adapter_names():
-        assert any(re.search(sign.pattern, line) for sign in adapter(name).signs for line in lines), name
+        assert any(
+            re.search(sign.pattern, line) for sign in adapter(name).signs for line in lines
+        ), name

@@ -63,11 +63,26 @@ PIECES = [
         "- \\$> ",
         "\0",
     ),
-    *("iperf3 -s -t 3 ", "qperf n1 tcp_bw -m 1 ", "taskset 0-3 x ", "ib_write_bw -m 8192 ", "net.core.rmem_max = 1\n"),
+    *(
+        "iperf3 -s -t 3 ",
+        "qperf n1 tcp_bw -m 1 ",
+        "taskset 0-3 x ",
+        "ib_write_bw -m 8192 ",
+        "net.core.rmem_max = 1\n",
+    ),
 ]
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=40).map("".join)
 NAMES = st.sampled_from(
-    ["a.sh", "page.txt", "/etc/modprobe.d/hfi1.conf", "/etc/hosts", "ifcfg-ib0", "-", "", "x\n.repo"]
+    [
+        "a.sh",
+        "page.txt",
+        "/etc/modprobe.d/hfi1.conf",
+        "/etc/hosts",
+        "ifcfg-ib0",
+        "-",
+        "",
+        "x\n.repo",
+    ]
 )
 CALM = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -106,7 +121,9 @@ def test_fixes_come_to_rest(text: str, name: str) -> None:
 
 
 @CALM
-@given(st.text(alphabet=string.printable + "–“”\u00a0\x00\x1b", max_size=300), st.sampled_from(KINDS))
+@given(
+    st.text(alphabet=string.printable + "–“”\u00a0\x00\x1b", max_size=300), st.sampled_from(KINDS)
+)
 def test_every_kind_takes_every_text(text: str, kind: str) -> None:
     lint_text(text, "x", kind)  # type: ignore[arg-type]
 

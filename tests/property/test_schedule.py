@@ -1,4 +1,6 @@
-"""Rounds of a screen: what is promised of them holds for any number of nodes and any sizes of leaves."""
+"""Rounds of a screen: what is promised of them holds for any number of nodes and any sizes of
+leaves.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def leaves_of(sizes: list[int], unknown: int) -> list[int]:
 
 @settings(max_examples=60, deadline=None)
 @given(SIZES, st.integers(0, 20), SEEDS)
-def test_every_node_is_measured_as_often_as_promised(sizes: list[int], unknown: int, seed: int) -> None:
+def test_every_node_is_measured_as_often_as_promised(
+    sizes: list[int], unknown: int, seed: int
+) -> None:
     leaves = leaves_of(sizes, unknown)
     count = len(leaves)
     made = screen_rounds(count, leaves, seed)
@@ -67,22 +71,30 @@ def test_a_suspect_meets_good_nodes_alone(
         each = Counter(suspect for suspect, _ in times)
         assert set(each.values()) <= {min(partners, len(good))}
     for pairs in made:
-        across = [pair for pair in pairs if leaves[pair[0]] != leaves[pair[1]] or leaves[pair[0]] < 0]
+        across = [
+            pair for pair in pairs if leaves[pair[0]] != leaves[pair[1]] or leaves[pair[0]] < 0
+        ]
         assert not across or len(pairs) == 1
         assert len({leaves[one] for one, _ in pairs}) == len(pairs)
 
 
 @settings(max_examples=60, deadline=None)
 @given(SIZES, SEEDS, st.data())
-def test_a_suspect_meets_both_its_own_leaf_and_another(sizes: list[int], seed: int, data: st.DataObject) -> None:
+def test_a_suspect_meets_both_its_own_leaf_and_another(
+    sizes: list[int], seed: int, data: st.DataObject
+) -> None:
     leaves = leaves_of(sizes, 0)
     suspect = data.draw(st.integers(0, len(leaves) - 1))
     good = [node for node in range(len(leaves)) if node != suspect]
-    met = set(chain.from_iterable(confirm_rounds([suspect], good, leaves, seed, partners=2, repeats=1)))
+    met = set(
+        chain.from_iterable(confirm_rounds([suspect], good, leaves, seed, partners=2, repeats=1))
+    )
     kinds = {leaves[partner] == leaves[suspect] for _, partner in met}
     assert kinds == {leaves[node] == leaves[suspect] for node in good}
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(10, 19)), max_size=12), st.integers(1, 3))
-def test_without_leaves_each_pair_has_the_machine_for_itself(pairs: list[tuple[int, int]], repeats: int) -> None:
+def test_without_leaves_each_pair_has_the_machine_for_itself(
+    pairs: list[tuple[int, int]], repeats: int
+) -> None:
     assert alone_rounds(pairs, None, repeats) == [[pair] for pair in pairs] * repeats

@@ -1,4 +1,6 @@
-"""Whatever is done to a topology's text, a reader gives a Fabric or one sentence; and a tree comes back as it was."""
+"""Whatever is done to a topology's text, a reader gives a Fabric or one sentence; and a tree comes
+back as it was.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 
 TEXTS = [
-    path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent.parent / "golden/topology").iterdir())
+    path.read_text(encoding="utf-8")
+    for path in sorted((Path(__file__).parent.parent / "golden/topology").iterdir())
 ]
 HOSTILE = [
     "[",
@@ -54,7 +57,9 @@ def test_a_damaged_text_is_read_or_refused(text: str, data: st.DataObject) -> No
     else:
         assert fabric.attachments
         assert {each.switch for each in fabric.attachments} <= set(fabric.levels)
-        assert all(each.one in fabric.levels and each.other in fabric.levels for each in fabric.cables)
+        assert all(
+            each.one in fabric.levels and each.other in fabric.levels for each in fabric.cables
+        )
         assert all(level >= 1 for level in fabric.levels.values())
 
 
@@ -75,7 +80,9 @@ def test_a_tree_comes_back(sizes: list[int], spines: int) -> None:
         lines.append(f"SwitchName=leaf{leaf} Nodes=n[{first}-{first + size - 1}]")
         expected |= {f"n{node}": f"leaf{leaf}" for node in range(first, first + size)}
         first += size
-    lines += [f"SwitchName=spine{spine} Switches=leaf[0-{len(sizes) - 1}]" for spine in range(spines)]
+    lines += [
+        f"SwitchName=spine{spine} Switches=leaf[0-{len(sizes) - 1}]" for spine in range(spines)
+    ]
     fabric = read_topology("\n".join(lines), "tree")
     assert {each.node: each.switch for each in fabric.attachments} == expected
     assert len(fabric.cables) == len(sizes) * spines

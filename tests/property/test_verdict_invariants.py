@@ -62,13 +62,20 @@ def test_missing_bytes_never_pass(share: float) -> None:
 @given(less=st.floats(0.0, 1.0), more=st.floats(0.0, 1.0))
 def test_fewer_bytes_on_the_port_never_make_the_proof_better(less: float, more: float) -> None:
     less, more = sorted((less, more))
-    worse, better = judge(scaled_counters(RUN, less, "hsn0")), judge(scaled_counters(RUN, more, "hsn0"))
+    worse, better = (
+        judge(scaled_counters(RUN, less, "hsn0")),
+        judge(scaled_counters(RUN, more, "hsn0")),
+    )
     for poor, good in zip(worse.pairs, better.pairs, strict=True):
         assert poor.proof != "on-wire" or good.proof == "on-wire"
 
 
 @FEW
-@given(drop=st.sets(st.sampled_from(["witness", "pairs", "hosts", "open", "close", "link"]), min_size=1))
+@given(
+    drop=st.sets(
+        st.sampled_from(["witness", "pairs", "hosts", "open", "close", "link"]), min_size=1
+    )
+)
 def test_taking_evidence_away_never_makes_a_verdict_better(drop: set[str]) -> None:
     for run in (RUN, LAB):
         before = judge(run)
@@ -101,7 +108,9 @@ def test_the_order_of_points_pairs_and_hosts_is_no_matter(seed: int) -> None:
 
 
 def together(run: Run, order: list[int]) -> Run:
-    """Two points of disjoint pairs become one with both pairs, in the given order; the counters of both add up."""
+    """Two points of disjoint pairs become one with both pairs, in the given order; the counters of
+    both add up.
+    """
     streams = [p for p in run.points if p.pattern == "stream" and p.message_bytes == 1 << 20]
     first = next(p for p in streams if (p.pairs[0].origin, p.pairs[0].target) == (0, 1))
     second = next(p for p in streams if (p.pairs[0].origin, p.pairs[0].target) == (2, 3))
@@ -114,8 +123,12 @@ def together(run: Run, order: list[int]) -> Run:
         }
         witness.append(set_(one, counters=moved))
     elapsed = first.elapsed_ns + second.elapsed_ns
-    merged = set_(first, pairs=[parts[i].pairs[0] for i in order], witness=witness, elapsed_ns=elapsed)
-    return set_(run, points=[merged], close=Close(points=1, failed=0, elapsed_ns=1e9, peak_rss_bytes=1))
+    merged = set_(
+        first, pairs=[parts[i].pairs[0] for i in order], witness=witness, elapsed_ns=elapsed
+    )
+    return set_(
+        run, points=[merged], close=Close(points=1, failed=0, elapsed_ns=1e9, peak_rss_bytes=1)
+    )
 
 
 def test_shuffling_the_pairs_of_a_point_changes_nothing() -> None:
@@ -127,14 +140,21 @@ def test_shuffling_the_pairs_of_a_point_changes_nothing() -> None:
 @FEW
 @given(factor=st.floats(0.05, 20.0))
 def test_every_verdict_has_its_reason(factor: float) -> None:
-    """Whatever the times are multiplied by: a pair that does not pass says why, in the catalogue's words."""
+    """Whatever the times are multiplied by: a pair that does not pass says why, in the catalogue's
+    words.
+    """
 
     def change(point: PointRecord) -> PointRecord:
         pairs = []
         for pair in point.pairs:
             assert pair.estimate is not None
             e = pair.estimate
-            e = set_(e, median_ns=e.median_ns * factor, low_ns=e.low_ns * factor, high_ns=e.high_ns * factor)
+            e = set_(
+                e,
+                median_ns=e.median_ns * factor,
+                low_ns=e.low_ns * factor,
+                high_ns=e.high_ns * factor,
+            )
             pairs.append(set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=e))
         return set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor)
 
@@ -149,10 +169,19 @@ def test_every_verdict_has_its_reason(factor: float) -> None:
 
 
 @FEW
-@given(seed=st.integers(0, 1000), share=st.floats(0.05, 0.8), bad=st.integers(0, 3), sends=st.booleans())
-def test_a_slow_direction_of_a_node_is_always_named(seed: int, share: float, bad: int, sends: bool) -> None:
+@given(
+    seed=st.integers(0, 1000),
+    share=st.floats(0.05, 0.8),
+    bad=st.integers(0, 3),
+    sends=st.booleans(),
+)
+def test_a_slow_direction_of_a_node_is_always_named(
+    seed: int, share: float, bad: int, sends: bool
+) -> None:
     world = lab(nodes=4, sizes=(1 << 20,), patterns=("stream",), seed=seed, noise=0.01)
-    found = judge(run_of(replace(world, speed=lambda a, b: share if (a if sends else b) == bad else 1.0)))
+    found = judge(
+        run_of(replace(world, speed=lambda a, b: share if (a if sends else b) == bad else 1.0))
+    )
     named = [f.subject for f in found.findings if f.code == "node-direction-slow"]
     assert named == [f"n{bad + 1} {'tx' if sends else 'rx'}"]
 

@@ -28,12 +28,18 @@ LOG = """# OSU MPI Latency Test v7.4
 
 
 def _run(*words: str, redirect: str = "", cwd: Path) -> subprocess.CompletedProcess[str]:
-    """``wireproof WORDS`` by a shell that redirects, which is the only way to start a program with a closed stdout."""
+    """``wireproof WORDS`` by a shell that redirects, which is the only way to start a program with
+    a closed stdout.
+    """
     line = f'exec "$0" -m wireproof "$@" {redirect}'
     return subprocess.run(
         ["/bin/sh", "-c", line, sys.executable, *words],
-        capture_output=True, text=True, cwd=cwd, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -50,7 +56,9 @@ def test_the_verdict_survives_closed_streams(log: Path, redirect: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("words", [("judge", "osu.log"), ("judge", "osu.log", "--json"), ("explain",), ("--help",)])
+@pytest.mark.parametrize(
+    "words", [("judge", "osu.log"), ("judge", "osu.log", "--json"), ("explain",), ("--help",)]
+)
 def test_a_result_that_cannot_be_written_is_said(log: Path, words: tuple[str, ...]) -> None:
     done = _run(*words, redirect=">/dev/full", cwd=log.parent)
     assert done.returncode == 4
@@ -66,8 +74,12 @@ def test_a_reader_that_has_seen_enough_does_not_change_the_status(log: Path) -> 
     os.close(reading)
     done = subprocess.run(
         [sys.executable, "-m", "wireproof", "judge", str(log.parent), "--all"],
-        stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     os.close(writing)
     assert (done.returncode, done.stderr) == (3, "")
 
@@ -84,9 +96,16 @@ def _group(error: BaseException) -> click.Group:
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(ZeroDivisionError("x"), 70), (KeyError("\x1b]0;x\x07"), 70), (MemoryError(), 4),
-                          (RecursionError(), 70), (OSError(5, "Input/output error"), 70), (KeyboardInterrupt(), 130)],
-)  # fmt: skip
+    ("error", "status"),
+    [
+        (ZeroDivisionError("x"), 70),
+        (KeyError("\x1b]0;x\x07"), 70),
+        (MemoryError(), 4),
+        (RecursionError(), 70),
+        (OSError(5, "Input/output error"), 70),
+        (KeyboardInterrupt(), 130),
+    ],
+)
 def test_an_error_of_our_own_has_a_status_of_its_own(
     error: BaseException,
     status: int,
@@ -94,7 +113,9 @@ def test_an_error_of_our_own_has_a_status_of_its_own(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An error of wireproof itself ends with status 70 and one sentence, never with the status of a failed check."""
+    """An error of wireproof itself ends with status 70 and one sentence, never with the status of a
+    failed check.
+    """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run_verb(_group(error), ["verb"]) == status
     said = capsys.readouterr().err
@@ -117,7 +138,10 @@ def test_a_bug_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--jobs", "2")])
 def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
-    log: Path, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    log: Path,
+    more: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """An error in one file costs no other file its verdict."""
     from wireproof.cli import judging, main
@@ -132,7 +156,9 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
     monkeypatch.setattr(judging, "judge_log", broken)
     monkeypatch.setattr("tempfile.tempdir", str(log.parent))
     for number in range(40):
-        (log.parent / f"{number}-{'bad' if number == 7 else 'good'}.log").write_text(LOG, encoding="utf-8")
+        (log.parent / f"{number}-{'bad' if number == 7 else 'good'}.log").write_text(
+            LOG, encoding="utf-8"
+        )
     log.unlink()
     assert main(["judge", str(log.parent), *more]) == BUG
     told = capsys.readouterr()
@@ -158,7 +184,9 @@ def test_a_process_that_is_killed_costs_one_file(
 
     monkeypatch.setattr(judging, "judge_log", killed)
     for number in range(70):
-        (log.parent / f"{number:02}-{'bad' if number == 33 else 'good'}.log").write_text(LOG, encoding="utf-8")
+        (log.parent / f"{number:02}-{'bad' if number == 33 else 'good'}.log").write_text(
+            LOG, encoding="utf-8"
+        )
     log.unlink()
     assert main(["judge", str(log.parent), "--jobs", "2"]) == BUG
     told = capsys.readouterr()
@@ -166,7 +194,9 @@ def test_a_process_that_is_killed_costs_one_file(
     assert told.err.count("was killed") == 1
 
 
-def test_folders_deeper_than_a_recursion_are_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_deeper_than_a_recursion_are_walked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from wireproof.cli import main
 
     here = os.open(tmp_path, os.O_DIRECTORY)
@@ -179,7 +209,8 @@ def test_folders_deeper_than_a_recursion_are_walked(tmp_path: Path, capsys: pyte
     os.close(here)
     assert main(["judge", str(tmp_path)]) == 3
     assert "INCONCLUSIVE" in capsys.readouterr().out
-    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)  # pytest's own clean-up is a recursion
+    # pytest's own clean-up is a recursion
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 
 
 def test_a_bug_in_one_recipe_costs_no_other_its_findings(
@@ -189,11 +220,15 @@ def test_a_bug_in_one_recipe_costs_no_other_its_findings(
 
     real = linting.lint_text
     monkeypatch.setattr(
-        linting, "lint_text", lambda text, name, kind: 1 / 0 if "bad" in name else real(text, name, kind)
+        linting,
+        "lint_text",
+        lambda text, name, kind: 1 / 0 if "bad" in name else real(text, name, kind),
     )
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for name in ("bad.sh", "good.sh"):
-        (tmp_path / name).write_text("#!/bin/sh\nmpirun -np 2 IMB-MPI1 PingPong -msglog 4:2\n", encoding="utf-8")
+        (tmp_path / name).write_text(
+            "#!/bin/sh\nmpirun -np 2 IMB-MPI1 PingPong -msglog 4:2\n", encoding="utf-8"
+        )
     assert main(["lint", str(tmp_path / "bad.sh"), str(tmp_path / "good.sh")]) == BUG
     told = capsys.readouterr()
     assert "an error of wireproof itself" in told.err
@@ -220,5 +255,6 @@ def test_a_background_job_of_a_script_can_be_ended(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         signal.signal(signal.SIGINT, before)
-        for number in (signal.SIGTERM, signal.SIGHUP):  # once one has come, further ones are ignored, children's too
+        # once one has come, further ones are ignored, children's too
+        for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)

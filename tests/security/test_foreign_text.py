@@ -32,38 +32,72 @@ UNSAFE = set("\x1b\x07\x9b\u202e\u2066\u200f\x85\u2028\x7f")
 def _evil_run() -> Run:
     """A run in which every text is hostile."""
     run = run_of(
-        World(link="10gbe", mtu=9000, nodes=3, sizes=(8, 65536, 1 << 20), speed=lambda a, b: 0.5 if a else 1.0)
+        World(
+            link="10gbe",
+            mtu=9000,
+            nodes=3,
+            sizes=(8, 65536, 1 << 20),
+            speed=lambda a, b: 0.5 if a else 1.0,
+        )
     )
     replace = msgspec.structs.replace
     hosts = [
         replace(
-            host, host=f"h{host.rank}{EVIL}", hostname=EVIL, library=EVIL, library_path=EVIL, cpus_allowed=EVIL,
+            host,
+            host=f"h{host.rank}{EVIL}",
+            hostname=EVIL,
+            library=EVIL,
+            library_path=EVIL,
+            cpus_allowed=EVIL,
             nics=[
-                replace(nic, name=nic.name if nic.name in ("hsn0", "lo") else EVIL, driver=EVIL, pci=EVIL)
+                replace(
+                    nic,
+                    name=nic.name if nic.name in ("hsn0", "lo") else EVIL,
+                    driver=EVIL,
+                    pci=EVIL,
+                )
                 for nic in host.nics
             ],
         )
         for host in run.hosts
-    ]  # fmt: skip
-    points = [replace(p, formula=EVIL, witness=[replace(w, unreadable=[EVIL]) for w in p.witness]) for p in run.points]
-    claim = replace(run.claim, hosts=[replace(one, host=f"h{one.rank}{EVIL}") for one in run.claim.hosts])
-    provenance = replace(run.provenance, mpi=EVIL, argv=[EVIL], environment={EVIL: EVIL}, notes=[EVIL], started=EVIL)
+    ]
+    points = [
+        replace(p, formula=EVIL, witness=[replace(w, unreadable=[EVIL]) for w in p.witness])
+        for p in run.points
+    ]
+    claim = replace(
+        run.claim, hosts=[replace(one, host=f"h{one.rank}{EVIL}") for one in run.claim.hosts]
+    )
+    provenance = replace(
+        run.provenance, mpi=EVIL, argv=[EVIL], environment={EVIL: EVIL}, notes=[EVIL], started=EVIL
+    )
     return replace(
-        run, hosts=hosts, points=points, claim=claim, provenance=provenance, missing={999: EVIL},
+        run,
+        hosts=hosts,
+        points=points,
+        claim=claim,
+        provenance=provenance,
+        missing={999: EVIL},
         errors=[EngineError(code=EVIL, message=EVIL, rank=0)],
-        facts=[FactFrame(rank=0, kind="command", status="ok", argv=[EVIL], text=EVIL, path=EVIL, reason=EVIL)],
-    )  # fmt: skip
+        facts=[
+            FactFrame(
+                rank=0, kind="command", status="ok", argv=[EVIL], text=EVIL, path=EVIL, reason=EVIL
+            )
+        ],
+    )
 
 
 @pytest.fixture(scope="module")
 def section() -> Section:
     run = _evil_run()
-    return Section(title=EVIL, run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=EVIL)
+    return Section(
+        title=EVIL, run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=EVIL
+    )
 
 
 def test_text_and_json_are_harmless(section: Section) -> None:
-    """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no change of direction
-    reaches you.
+    """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no
+    change of direction reaches you.
     """
     assert not UNSAFE & set(whole(section, Look()))
     text = to_json(section.run, section.judgement, None, Criteria(), ())
@@ -132,14 +166,17 @@ def test_a_watch_that_fails_is_told_harmlessly() -> None:
     assert not UNSAFE & set(follower.error)
 
 
-@pytest.mark.parametrize("line", [
-    b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":-5}',
-    b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100}\n{"frame":"reading","t_ns":-1,"counters":{}}',
-    (
-        b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100}\n'
-        b'{"frame":"reading","t_ns":1,"counters":{"net/eth0/tx_bytes":-7}}'
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":-5}',
+        b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100}\n{"frame":"reading","t_ns":-1,"counters":{}}',
+        (
+            b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100}\n'
+            b'{"frame":"reading","t_ns":1,"counters":{"net/eth0/tx_bytes":-7}}'
+        ),
+    ],
+)
 def test_a_hosts_answer_with_numbers_that_cannot_be_is_refused(line: bytes) -> None:
     """What a host answers is checked before it is believed."""
     follower = Follower("n1")

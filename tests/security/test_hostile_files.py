@@ -43,8 +43,8 @@ def _strange(folder: Path) -> dict[str, Path]:
 
 
 def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None:
-    """Only regular files are opened in a folder that somebody else may have made: no link, no pipe, no device, and
-    never more than a bound.
+    """Only regular files are opened in a folder that somebody else may have made: no link, no pipe,
+    no device, and never more than a bound.
     """
     for path in _strange(tmp_path).values():
         with pytest.raises(OSError, match=r"it is|No such file"):
@@ -92,7 +92,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["frames.jsonl", "engine.log"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "device"])
-def test_resume_refuses_what_is_no_file_and_changes_nothing(tmp_path: Path, name: str, kind: str) -> None:
+def test_resume_refuses_what_is_no_file_and_changes_nothing(
+    tmp_path: Path, name: str, kind: str
+) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(b'{"frame": "open"')
     folder = tmp_path / "run"
@@ -134,7 +136,8 @@ def test_reading_a_run_refuses_what_is_no_file(tmp_path: Path, name: str) -> Non
             (load_document if name == "run.json" else load_frames)(folder)
 
 
-# --- TOML -----------------------------------------------------------------------------------------------------------
+# --- TOML
+# -----------------------------------------------------------------------------------------------------------
 
 HOSTILE_TOML = {
     "nested arrays": "a = " + "[" * 100_000,
@@ -182,7 +185,9 @@ def test_depth_that_is_used_is_read() -> None:
 def test_no_other_place_parses_toml() -> None:
     """There is one reader of TOML, so that its bounds hold everywhere."""
     sources = [path for path in (ROOT / "src").rglob("*.py") if path.name != "toml.py"]
-    assert [str(path) for path in sources if re.search(r"\btomllib\b|msgspec\.toml", path.read_text())] == []
+    assert [
+        str(path) for path in sources if re.search(r"\btomllib\b|msgspec\.toml", path.read_text())
+    ] == []
 
 
 def test_named_files_of_hosts_are_regular(tmp_path: Path) -> None:
@@ -191,11 +196,14 @@ def test_named_files_of_hosts_are_regular(tmp_path: Path) -> None:
         parse_hosts(f"file:{tmp_path}/hosts")
 
 
-# --- folders of our own ---------------------------------------------------------------------------------------------
+# --- folders of our own
+# ---------------------------------------------------------------------------------------------
 
 
 def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:
-    """A library is loaded only from a folder that belongs to you and that nobody else can write to."""
+    """A library is loaded only from a folder that belongs to you and that nobody else can write
+    to.
+    """
     made = own_folder(tmp_path / "a" / "b", below=tmp_path / "a")
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
     made.chmod(0o777)
@@ -224,13 +232,16 @@ def test_a_folder_that_another_user_has_prepared_is_not_used(tmp_path: Path) -> 
     with pytest.raises(CouldNotMeasure, match="belongs to the user"):
         private_link(library, {"XDG_CACHE_HOME": str(theirs.parent)})
     os.chown(theirs, 0, 0)
-    os.chown(theirs.parent, 65534, 65534)  # sudo that keeps HOME: they could exchange the folder later
+    # sudo that keeps HOME: they could exchange the folder later
+    os.chown(theirs.parent, 65534, 65534)
     with pytest.raises(CouldNotMeasure, match="belongs to the user"):
         private_link(library, {"XDG_CACHE_HOME": str(theirs.parent)})
 
 
 @pytest.mark.root
-def test_root_without_home_does_not_use_a_predictable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_without_home_does_not_use_a_predictable_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     theirs = tmp_path / "wireproof"
     theirs.mkdir()
@@ -266,7 +277,10 @@ def test_a_file_in_the_current_folder_changes_no_mode(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     out.chmod(0o755)
-    with pytest.raises(BadInput, match="open to others"), result_folder(out, "check", origin="file"):
+    with (
+        pytest.raises(BadInput, match="open to others"),
+        result_folder(out, "check", origin="file"),
+    ):
         pass
     assert stat.S_IMODE(out.stat().st_mode) == 0o755
 

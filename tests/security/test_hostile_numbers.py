@@ -1,4 +1,6 @@
-"""Frames, logs and tables with numbers that nobody measures: refused with the line, never believed, never a crash."""
+"""Frames, logs and tables with numbers that nobody measures: refused with the line, never believed,
+never a crash.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,29 @@ def _with(path: str, value: str) -> bytes:
 
 
 HOSTILE = [
-    ("pairs.0.batch_ns.3", "5e-324"), ("pairs.0.batch_ns.0", "-1.0"), ("pairs.0.batch_ns.0", "1e300"),
-    ("pairs.0.estimate.median_ns", "1e-320"), ("pairs.0.estimate.high_ns", "0"), ("pairs.0.estimate.low_ns", "1e18"),
-    ("pairs.0.messages_forward", "-1"), ("pairs.0.payload_forward_bytes", "18446744073709551616"),
-    ("message_bytes", "-8"), ("message_bytes", "18446744073709551616"), ("pairs.0.origin", "4294967296"),
-    ("message_bytes", "9223372036854775807"), ("partitions", "0"), ("threads", "0"), ("pairs.0.batch_ns", "[0.0, 0.0]"),
-    ("elapsed_ns", "-0.5"), ("elapsed_ns", "1e999"), ("elapsed_ns", "NaN"), ("id", "-1"),
-    ("pairs.0.operations_per_batch", "1" + "0" * 400), ("witness.0.interval_ns", "-3"), ("witness.0.rank", "-1"),
-]  # fmt: skip
+    ("pairs.0.batch_ns.3", "5e-324"),
+    ("pairs.0.batch_ns.0", "-1.0"),
+    ("pairs.0.batch_ns.0", "1e300"),
+    ("pairs.0.estimate.median_ns", "1e-320"),
+    ("pairs.0.estimate.high_ns", "0"),
+    ("pairs.0.estimate.low_ns", "1e18"),
+    ("pairs.0.messages_forward", "-1"),
+    ("pairs.0.payload_forward_bytes", "18446744073709551616"),
+    ("message_bytes", "-8"),
+    ("message_bytes", "18446744073709551616"),
+    ("pairs.0.origin", "4294967296"),
+    ("message_bytes", "9223372036854775807"),
+    ("partitions", "0"),
+    ("threads", "0"),
+    ("pairs.0.batch_ns", "[0.0, 0.0]"),
+    ("elapsed_ns", "-0.5"),
+    ("elapsed_ns", "1e999"),
+    ("elapsed_ns", "NaN"),
+    ("id", "-1"),
+    ("pairs.0.operations_per_batch", "1" + "0" * 400),
+    ("witness.0.interval_ns", "-3"),
+    ("witness.0.rank", "-1"),
+]
 
 
 @pytest.mark.parametrize(("path", "value"), HOSTILE)
@@ -93,10 +110,17 @@ def test_a_folder_with_such_a_frame_is_bad_input_with_its_line(
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("claim.link.rate_bits_per_s", -1), ("claim.link.mtu", -1), ("claim.hosts.0.rank", 1 << 40), ("plan.seed", -1),
-     ("plan.points.0.message_bytes", 1 << 70)],
-)  # fmt: skip
-def test_a_document_with_a_number_that_cannot_be_is_refused(tmp_path: Path, path: str, value: float) -> None:
+    [
+        ("claim.link.rate_bits_per_s", -1),
+        ("claim.link.mtu", -1),
+        ("claim.hosts.0.rank", 1 << 40),
+        ("plan.seed", -1),
+        ("plan.points.0.message_bytes", 1 << 70),
+    ],
+)
+def test_a_document_with_a_number_that_cannot_be_is_refused(
+    tmp_path: Path, path: str, value: float
+) -> None:
     document = json.loads(json.dumps(_document(0)))
     inside: Any = document
     *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
@@ -115,9 +139,17 @@ def test_a_constant_of_a_thousand_digits_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["sigma = nan", "sigma = 1e308", "rate = inf", "spread = -1", "tail_size = 1e308", "uplink_rate = 1e308",
-     "[[faults]]\nkind = 'node'\nnode = 1\nshare = nan", "[[faults]]\nkind = 'node'\nnode = 1\nshare = 0"],
-)  # fmt: skip
+    [
+        "sigma = nan",
+        "sigma = 1e308",
+        "rate = inf",
+        "spread = -1",
+        "tail_size = 1e308",
+        "uplink_rate = 1e308",
+        "[[faults]]\nkind = 'node'\nnode = 1\nshare = nan",
+        "[[faults]]\nkind = 'node'\nnode = 1\nshare = 0",
+    ],
+)
 def test_a_world_of_numbers_that_cannot_be_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "world.toml"
     path.write_text(f"nodes = 8\n{line}\n", encoding="utf-8")

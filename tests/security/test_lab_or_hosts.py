@@ -19,7 +19,9 @@ def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A lab with the nodes n1 and n2; which names are real hosts."""
     real: list[str] = []
     topology = SimpleNamespace(nodes=("n1", "n2"))
-    monkeypatch.setattr(cluster, "find_labs", lambda: [SimpleNamespace(name="demo", state="up", topology=topology)])
+    monkeypatch.setattr(
+        cluster, "find_labs", lambda: [SimpleNamespace(name="demo", state="up", topology=topology)]
+    )
     monkeypatch.setattr(cluster, "open_lab", lambda name: SimpleNamespace(name=name))
     monkeypatch.setattr(lab_or_hosts, "_has_address", lambda host: host in real)
     monkeypatch.setattr(lab_or_hosts, "_configured", lambda host: False)
@@ -32,9 +34,14 @@ def test_nodes_of_a_lab_are_found_by_their_names() -> None:
 
 
 def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str]) -> None:
-    """Names that are nodes of a lab and real hosts too are an error: what is measured is never a guess."""
+    """Names that are nodes of a lab and real hosts too are an error: what is measured is never a
+    guess.
+    """
     running.append("n2")
-    with pytest.raises(BadInput, match=r"n2 is a node of lab demo and a real host too.*--lab demo or --launcher ssh"):
+    with pytest.raises(
+        BadInput,
+        match=r"n2 is a node of lab demo and a real host too.*--lab demo or --launcher ssh",
+    ):
         lab_of(("n1", "n2"), None)
     with pytest.raises(BadInput):
         place_of(resolve({"hosts": "n1,n2"}, {}), Asked())
@@ -42,7 +49,9 @@ def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str])
 
 
 @pytest.mark.parametrize("origin", ["option", "environment"])
-def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(running: list[str], origin: str) -> None:
+def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(
+    running: list[str], origin: str
+) -> None:
     running += ["n1", "n2"]
     options, environment = {"hosts": "n1,n2"}, {}
     if origin == "option":
@@ -57,13 +66,18 @@ def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(running: list[st
 def test_prove_obeys_the_same_rule(running: list[str]) -> None:
     from wireproof.cli.prove import proving_place
 
-    assert proving_place(resolve({"hosts": "n1,n2", "launcher": "ssh"}, {}), ("true",), None, None).lab is None
+    assert (
+        proving_place(resolve({"hosts": "n1,n2", "launcher": "ssh"}, {}), ("true",), None, None).lab
+        is None
+    )
     running.append("n1")
     with pytest.raises(BadInput, match="real host too"):
         proving_place(resolve({}, {}), ("mpirun", "-hosts", "n1,n2", "x"), None, None)
 
 
-def test_a_name_server_that_does_not_answer_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_server_that_does_not_answer_holds_nothing_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import threading
 
     free = threading.Event()

@@ -34,7 +34,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_launchers_temporary_files_go_with_the_run(temporary: Path) -> None:
-    """Temporary files of a launch on this machine are in a folder of its own, which is removed at its end."""
+    """Temporary files of a launch on this machine are in a folder of its own, which is removed at
+    its end.
+    """
     with scratch(True) as variables:
         folder = Path(variables["TMPDIR"])
         assert folder.parent == temporary
@@ -92,28 +94,43 @@ def test_hydras_files_are_removed_when_they_are_nobodys(
     assert kept == {"old", "link", "another"} | ({"now"} if lives else set())
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
+# --- what is said
+# ---------------------------------------------------------------------------------------------------
 
 PLAN = Plan(
     run_id="r",
     seed=1,
     transport=Transport(kind="mpi"),
     ranks=(RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2")),
-    points=tuple(Point(id=number, pattern="stream", message_bytes=8 << number, pairs=((0, 1),)) for number in range(3)),
+    points=tuple(
+        Point(id=number, pattern="stream", message_bytes=8 << number, pairs=((0, 1),))
+        for number in range(3)
+    ),
 )
 OPENED = Open(
-    schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2,
+    schema=1,
+    engine="e",
+    abi="mpich",
+    transport="mpi",
+    run_id="r",
+    seed=1,
+    ranks=2,
     clock=Clock(source="tsc", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("status", [-9, 137])
 def test_a_killed_launcher_is_named_as_the_launcher(status: int) -> None:
-    """mpirun that somebody kills says nothing of ranks; a rank's death is always told by its launcher."""
+    """mpirun that somebody kills says nothing of ranks; a rank's death is always told by its
+    launcher.
+    """
     ending = classify(PLAN, [OPENED, Start(id=1)], b"", status)
     assert ending.reason.startswith("the launcher was ended by SIGKILL at point 1")
     ending = classify(
-        PLAN, [OPENED, Start(id=1)], b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n", status
+        PLAN,
+        [OPENED, Start(id=1)],
+        b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n",
+        status,
     )
     assert ending.reason.startswith("a rank was ended by SIGKILL")
 
@@ -126,23 +143,37 @@ def test_ranks_that_never_meet_give_the_candidates() -> None:
 
 
 def _outcome(
-    ended: str, folder: Path, *, culprit: int | None = None, reason: str = "late", points: object = ()
+    ended: str,
+    folder: Path,
+    *,
+    culprit: int | None = None,
+    reason: str = "late",
+    points: object = (),
 ) -> Outcome:
     run = Run(
         claim=Claim(hosts=[]),
-        provenance=Provenance(wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""),
+        provenance=Provenance(
+            wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""
+        ),
         open=None,
         hosts=[],
         points=list(points),  # type: ignore[call-overload]
     )
-    return Outcome(run=run, ending=Ending(ended=ended, reason="late", culprit=culprit), exit_status=1, folder=folder)  # type: ignore[arg-type]
+    return Outcome(
+        run=run,
+        ending=Ending(ended=ended, reason="late", culprit=culprit),
+        exit_status=1,
+        folder=folder,
+    )  # type: ignore[arg-type]
 
 
 def _point(number: int) -> object:
     return SimpleNamespace(id=number)
 
 
-def test_a_late_point_costs_itself_and_not_those_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_point_costs_itself_and_not_those_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[tuple[int, ...]] = []
 
     def launch(wish: Wish, _place: Place, _claim: object) -> Outcome:
@@ -160,16 +191,29 @@ def test_a_late_point_costs_itself_and_not_those_behind_it(tmp_path: Path, monke
 
 
 def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_launch_once", lambda *_: _outcome("deadline", tmp_path, culprit=0))
-    wish = Wish(title="t", points=PLAN.points[:1], seed=1, transport="model", out=tmp_path / "run", kept=False)
+    monkeypatch.setattr(
+        session, "_launch_once", lambda *_: _outcome("deadline", tmp_path, culprit=0)
+    )
+    wish = Wish(
+        title="t",
+        points=PLAN.points[:1],
+        seed=1,
+        transport="model",
+        out=tmp_path / "run",
+        kept=False,
+    )
     with pytest.raises(CouldNotMeasure) as caught:
         session._attempts(wish, Place(hosts=(), start_on=()), Claim(hosts=[]))
     assert "engine.log" not in str(caught.value)
     assert "--out" in str(caught.value)
 
 
-def test_what_is_kept_nowhere_is_not_said_to_be_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    section = SimpleNamespace(run=SimpleNamespace(points=[]), judgement=SimpleNamespace(verdict="inconclusive"))
+def test_what_is_kept_nowhere_is_not_said_to_be_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    section = SimpleNamespace(
+        run=SimpleNamespace(points=[]), judgement=SimpleNamespace(verdict="inconclusive")
+    )
     for ended, folder, status, said in (
         ("interrupted", None, 130, "kept nowhere"),
         ("disk-full", None, 4, "the disk was full"),
@@ -190,11 +234,15 @@ def _place(nic: str) -> Place:
     return Place(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=(nic, nic))
 
 
-def test_a_nic_that_no_host_has_is_named_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from wireproof.launch import fanout
 
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
-    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: {host: Answer(text=LISTED) for host in hosts})
+    monkeypatch.setattr(
+        fanout, "facts_by_host", lambda hosts, *_: {host: Answer(text=LISTED) for host in hosts}
+    )
     monkeypatch.setattr(asking, "_HAVE_IT", set())
     with pytest.raises(BadInput, match="no host has the NIC ib0: n1 has eth0, ib1, mlx5_0"):
         asking.absent(_place("ib0"), (0, 1))
@@ -209,8 +257,12 @@ def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
     answers = {"n1": Answer(text=LISTED), "n2": Answer(text="/sys/class/net:\neth0\nlo\n")}
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
-    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: {host: answers[host] for host in hosts})
+    monkeypatch.setattr(
+        fanout, "facts_by_host", lambda hosts, *_: {host: answers[host] for host in hosts}
+    )
     monkeypatch.setattr(asking, "_HAVE_IT", set())
     assert asking.absent(_place("ib1"), (0, 1)) == {1: "n2 has no NIC ib1: it has eth0"}
-    monkeypatch.setattr(fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, Answer(problem="no")))
+    monkeypatch.setattr(
+        fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, Answer(problem="no"))
+    )
     assert asking.absent(_place("ib7"), (0, 1)) == {}  # who cannot be asked is not blamed

@@ -23,7 +23,10 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 def _promises() -> list[str]:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     section = text.split("## What is promised")[1].split("## What is not promised")[0]
-    return [" ".join(item.split()) for item in re.findall(r"^\* (.+?)(?=^\*|^$|\Z)", section, re.MULTILINE | re.DOTALL)]
+    return [
+        " ".join(item.split())
+        for item in re.findall(r"^\* (.+?)(?=^\*|^$|\Z)", section, re.MULTILINE | re.DOTALL)
+    ]
 
 
 def _docstrings() -> str:
@@ -49,7 +52,11 @@ def test_a_test_stands_behind_each_promise(promise: str) -> None:
 
 
 def _calls(path: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def _name(call: ast.Call) -> str:
@@ -57,10 +64,19 @@ def _name(call: ast.Call) -> str:
 
 
 def test_no_shell_and_no_evaluation() -> None:
-    """Every program is started by an argument list: no shell string is built, and nothing is evaluated."""
+    """Every program is started by an argument list: no shell string is built, and nothing is
+    evaluated.
+    """
     for path in SOURCES:
         for call in _calls(path):
-            assert _name(call) not in ("eval", "exec", "os.system", "os.popen", "pickle.load", "pickle.loads"), path
+            assert _name(call) not in (
+                "eval",
+                "exec",
+                "os.system",
+                "os.popen",
+                "pickle.load",
+                "pickle.loads",
+            ), path
             for keyword in call.keywords:
                 shell = keyword.arg == "shell" and not (
                     isinstance(keyword.value, ast.Constant) and keyword.value.value is False
@@ -83,8 +99,8 @@ READ_DIRECTLY = {
 
 
 def test_foreign_files_are_opened_in_one_place() -> None:
-    """Only regular files are opened in a folder that somebody else may have made: no link, no pipe, no device, and
-    never more than a bound.
+    """Only regular files are opened in a folder that somebody else may have made: no link, no pipe,
+    no device, and never more than a bound.
     """
     reading = re.compile(r"\.(?:read_text|read_bytes|open)$|^open$")
     for path in SOURCES:
@@ -92,14 +108,27 @@ def test_foreign_files_are_opened_in_one_place() -> None:
         if any(place == known or place.startswith(f"{known}/") for known in READ_DIRECTLY):
             continue
         for call in _calls(path):
-            if reading.search(_name(call)) and _name(call) not in ("os.open", "os.pidfd_open", "self.open"):
-                raise AssertionError(f"{place}:{call.lineno} opens a file: use wireproof.files.hostile")
+            if reading.search(_name(call)) and _name(call) not in (
+                "os.open",
+                "os.pidfd_open",
+                "self.open",
+            ):
+                raise AssertionError(
+                    f"{place}:{call.lineno} opens a file: use wireproof.files.hostile"
+                )
 
 
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
     """The page is self-contained: it loads nothing, and no text of a node can become code in it."""
     run = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
-    page = render([Section(title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead="")], "t")
+    page = render(
+        [
+            Section(
+                title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=""
+            )
+        ],
+        "t",
+    )
     assert re.search(r"default-src 'none'; script-src '(none'|sha256-)", unescape(page))
     assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?:https?:)?//", page)
     path = write(tmp_path / "report.html", page)

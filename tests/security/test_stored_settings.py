@@ -30,24 +30,48 @@ def _program(folder: Path, name: str) -> Path:
 def _run(cwd: Path, *words: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "wireproof", *map(str, words)],
-        capture_output=True, text=True, cwd=cwd, timeout=120, check=False, stdin=subprocess.DEVNULL,
-        env={**{n: v for n, v in os.environ.items() if not n.startswith("WIREPROOF_")}, **environment},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={
+            **{n: v for n, v in os.environ.items() if not n.startswith("WIREPROOF_")},
+            **environment,
+        },
+    )
 
 
-def _store(folder: Path, argv: list[str], environment: dict[str, str] | None = None, **more: object) -> Path:
+def _store(
+    folder: Path, argv: list[str], environment: dict[str, str] | None = None, **more: object
+) -> Path:
     folder.mkdir(exist_ok=True, mode=0o700)
-    asked = {"argv": argv, "seed": 1, "folder": str(folder), "environment": environment or {}, **more}
+    asked = {
+        "argv": argv,
+        "seed": 1,
+        "folder": str(folder),
+        "environment": environment or {},
+        **more,
+    }
     (folder / ASKED).write_text(json.dumps(asked), encoding="utf-8")
     return folder
 
 
 @pytest.mark.parametrize(
     "environment",
-    [{"PATH": "{evil}:/usr/bin:/bin"}, {"LD_PRELOAD": "{evil}/x.so"}, {"WIREPROOF_ENGINE_DIR": "{evil}"},
-     {"WIREPROOF_LAUNCHER": "{evil}/ssh"}, {"WIREPROOF_MPI": "{evil}"}, {"PYTHONPATH": "{evil}"},
-     {"HYDRA_LAUNCHER_EXEC": "{evil}/ssh"}, {"OSU_HOME": "{evil}"}, {"I_MPI_ROOT": "{evil}"}],
-)  # fmt: skip
+    [
+        {"PATH": "{evil}:/usr/bin:/bin"},
+        {"LD_PRELOAD": "{evil}/x.so"},
+        {"WIREPROOF_ENGINE_DIR": "{evil}"},
+        {"WIREPROOF_LAUNCHER": "{evil}/ssh"},
+        {"WIREPROOF_MPI": "{evil}"},
+        {"PYTHONPATH": "{evil}"},
+        {"HYDRA_LAUNCHER_EXEC": "{evil}/ssh"},
+        {"OSU_HOME": "{evil}"},
+        {"I_MPI_ROOT": "{evil}"},
+    ],
+)
 def test_a_stored_variable_starts_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
     """No setting that is stored in a run folder names a program."""
     evil = tmp_path / "evil"
@@ -55,7 +79,9 @@ def test_a_stored_variable_starts_nothing(tmp_path: Path, environment: dict[str,
     for name in ("ssh", "mpiexec", "mpirun", "wireproof-engine.mpiabi", "wireproof-node", "srun"):
         _program(evil, name)
     stored = {name: value.format(evil=evil) for name, value in environment.items()}
-    folder = _store(tmp_path / "run", ["check", "--hosts", "h1.invalid,h2.invalid", "--mpi", "mpich"], stored)
+    folder = _store(
+        tmp_path / "run", ["check", "--hosts", "h1.invalid,h2.invalid", "--mpi", "mpich"], stored
+    )
     done = _run(tmp_path, "resume", folder)
     assert done.returncode in (2, 4), done.stderr
     assert f"{next(iter(stored))} is stored with the run and is not used" in done.stderr
@@ -65,7 +91,12 @@ def test_a_stored_variable_starts_nothing(tmp_path: Path, environment: dict[str,
 
 @pytest.mark.parametrize(
     "words",
-    [["--launcher", "{evil}/ssh"], ["--launcher={evil}/ssh"], ["--prefix", "{evil}/ssh"], ["--mpi", "{evil}/mpirun"]],
+    [
+        ["--launcher", "{evil}/ssh"],
+        ["--launcher={evil}/ssh"],
+        ["--prefix", "{evil}/ssh"],
+        ["--mpi", "{evil}/mpirun"],
+    ],
 )
 def test_a_stored_option_starts_nothing(tmp_path: Path, words: list[str]) -> None:
     evil = tmp_path / "evil"
@@ -79,9 +110,21 @@ def test_a_stored_option_starts_nothing(tmp_path: Path, words: list[str]) -> Non
     assert not (evil / "trace").exists()
 
 
-@pytest.mark.parametrize("argv", [["check", "--prolog"], ["check", "--dry-run"], ["check", "--help"], ["check", "--x"],
-                                  ["run", "osu"], ["prove", "--", "sh"], ["lab", "down"], [], ["check", "extra"],
-                                  ["measure", "pingpong"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["check", "--prolog"],
+        ["check", "--dry-run"],
+        ["check", "--help"],
+        ["check", "--x"],
+        ["run", "osu"],
+        ["prove", "--", "sh"],
+        ["lab", "down"],
+        [],
+        ["check", "extra"],
+        ["measure", "pingpong"],
+    ],
+)
 def test_only_a_check_with_known_options_goes_on(
     tmp_path: Path, argv: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,30 +135,54 @@ def test_only_a_check_with_known_options_goes_on(
 
 def test_the_settings_that_may_be_stored_are_a_list() -> None:
     """A new setting is not stored before somebody has decided that it names no program."""
-    everything = {f"WIREPROOF_{name.upper()}": "x" for name in DECLARED} | {"PATH": "x", "WIREPROOF_ENGINE_DIR": "x"}
+    everything = {f"WIREPROOF_{name.upper()}": "x" for name in DECLARED} | {
+        "PATH": "x",
+        "WIREPROOF_ENGINE_DIR": "x",
+    }
     names = {name.removeprefix("WIREPROOF_").lower() for name in allowed_variables(everything)}
     assert names == {
-        "hosts", "transport", "fabric", "nic", "nic_selection", "profile", "repeat", "link", "budget", "deadline",
-        "sizes", "formula", "window",
-    }  # fmt: skip
+        "hosts",
+        "transport",
+        "fabric",
+        "nic",
+        "nic_selection",
+        "profile",
+        "repeat",
+        "link",
+        "budget",
+        "deadline",
+        "sizes",
+        "formula",
+        "window",
+    }
     assert set(allowed_variables({"WIREPROOF_MPI": "intel", "WIREPROOF_LAUNCHER": "ssh"})) == {
-        "WIREPROOF_MPI", "WIREPROOF_LAUNCHER",
-    }  # fmt: skip
+        "WIREPROOF_MPI",
+        "WIREPROOF_LAUNCHER",
+    }
 
 
 def test_what_resume_is_about_to_run_is_shown_first(tmp_path: Path) -> None:
-    """What `resume` is about to run is shown before it runs, with every stored setting, and made safe to show."""
+    """What `resume` is about to run is shown before it runs, with every stored setting, and made
+    safe to show.
+    """
     folder = _store(
-        tmp_path / "run", ["check", "--hosts", "h1.invalid,h2.invalid", "--launcher", "ssh"],
+        tmp_path / "run",
+        ["check", "--hosts", "h1.invalid,h2.invalid", "--launcher", "ssh"],
         {"WIREPROOF_LINK": "10gbe", "WIREPROOF_\x1b]0;x\x07": "1"},
-    )  # fmt: skip
+    )
     done = _run(tmp_path, "resume", folder)
-    assert "wireproof: WIREPROOF_LINK=10gbe wireproof check --hosts h1.invalid,h2.invalid" in done.stderr
+    assert (
+        "wireproof: WIREPROOF_LINK=10gbe wireproof check --hosts h1.invalid,h2.invalid"
+        in done.stderr
+    )
     assert "\x1b" not in done.stderr
 
 
 def test_stored_words_with_escapes_are_shown_harmless(tmp_path: Path) -> None:
-    for argv in (["check", "--hosts", "a,b", "--link", "\x1b]0;x\x07\u202e"], ["check", "--\x1b[31m\u202e"]):
+    for argv in (
+        ["check", "--hosts", "a,b", "--link", "\x1b]0;x\x07\u202e"],
+        ["check", "--\x1b[31m\u202e"],
+    ):
         done = _run(tmp_path, "resume", _store(tmp_path / "run", argv))
         assert done.returncode == 2
         assert not set("\x1b\x07\u202e") & set(done.stderr)
@@ -124,19 +191,47 @@ def test_stored_words_with_escapes_are_shown_harmless(tmp_path: Path) -> None:
 def test_the_words_are_written_anew_with_absolute_paths(tmp_path: Path) -> None:
     physics = tmp_path / "p.toml"
     physics.touch()
-    argv = ["check", "--hosts=a,b", "-N2", "--slurm", "--physics", str(physics), "--model-fault", "x", "--model-fault",
-            "y", "--all-pairs", "--json", "--seed", "7", "--out", "/elsewhere", "--resume"]  # fmt: skip
+    argv = [
+        "check",
+        "--hosts=a,b",
+        "-N2",
+        "--slurm",
+        "--physics",
+        str(physics),
+        "--model-fault",
+        "x",
+        "--model-fault",
+        "y",
+        "--all-pairs",
+        "--json",
+        "--seed",
+        "7",
+        "--out",
+        "/elsewhere",
+        "--resume",
+    ]
     asked = Asked(argv=argv, seed=1, folder="/")
     words = safe_words(asked, verbs)
     assert words[0] == "check"
     assert set(words[1:]) == {
-        "--hosts", "a,b", "--nodes", "2", "--slurm", "--physics", str(physics), "--model-fault", "x", "y",
+        "--hosts",
+        "a,b",
+        "--nodes",
+        "2",
+        "--slurm",
+        "--physics",
+        str(physics),
+        "--model-fault",
+        "x",
+        "y",
         "--all-pairs",
-    }  # fmt: skip
+    }
 
 
 def test_the_programs_of_the_first_time_are_asked_for_again(tmp_path: Path) -> None:
-    folder = _store(tmp_path / "run", ["check", "--hosts", "a.invalid,b.invalid"], again=["launcher"])
+    folder = _store(
+        tmp_path / "run", ["check", "--hosts", "a.invalid,b.invalid"], again=["launcher"]
+    )
     done = _run(tmp_path, "resume", folder)
     assert done.returncode == 2
     assert "--launcher" in done.stderr
@@ -150,12 +245,26 @@ def test_the_programs_of_the_first_time_are_asked_for_again(tmp_path: Path) -> N
 
 @pytest.mark.engine
 def test_a_check_remembers_no_program_and_is_for_us_alone(tmp_path: Path) -> None:
-    (tmp_path / "wireproof.toml").write_text('link = "10gbe"\nprofile = "quick"\n', encoding="utf-8")
+    (tmp_path / "wireproof.toml").write_text(
+        'link = "10gbe"\nprofile = "quick"\n', encoding="utf-8"
+    )
     done = _run(
-        tmp_path, "check", "--hosts", "a,b", "--transport", "model", "--out", "out", "--mpi", "mpich",
-        "--prefix", "env",
-        WIREPROOF_LAUNCHER="/bin/true", WIREPROOF_BUDGET="50ms", WIREPROOF_ENGINE_NOTE="x",
-    )  # fmt: skip
+        tmp_path,
+        "check",
+        "--hosts",
+        "a,b",
+        "--transport",
+        "model",
+        "--out",
+        "out",
+        "--mpi",
+        "mpich",
+        "--prefix",
+        "env",
+        WIREPROOF_LAUNCHER="/bin/true",
+        WIREPROOF_BUDGET="50ms",
+        WIREPROOF_ENGINE_NOTE="x",
+    )
     path = tmp_path / "out" / ASKED
     assert path.is_file(), done.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -163,17 +272,29 @@ def test_a_check_remembers_no_program_and_is_for_us_alone(tmp_path: Path) -> Non
     assert asked.again == ["prefix"]
     assert not {"--prefix", "env", "/bin/true"} & {*asked.argv, *asked.environment.values()}
     assert asked.environment == {
-        "WIREPROOF_LINK": "10gbe", "WIREPROOF_PROFILE": "quick", "WIREPROOF_BUDGET": "50ms",
-    }  # fmt: skip
+        "WIREPROOF_LINK": "10gbe",
+        "WIREPROOF_PROFILE": "quick",
+        "WIREPROOF_BUDGET": "50ms",
+    }
     modes = {stat.S_IMODE(p.stat().st_mode) for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert modes == {0o600}
 
 
-# --- the current folder ---------------------------------------------------------------------------------------------
+# --- the current folder
+# ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ['launcher = "/tmp/agent"', 'launcher = "./ssh"', 'mpi = "./mpi"', 'mpi = "/opt/x"',
-                                  'LAUNCHER = "x"', 'mpi = ["/opt/x"]'])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        'launcher = "/tmp/agent"',
+        'launcher = "./ssh"',
+        'mpi = "./mpi"',
+        'mpi = "/opt/x"',
+        'LAUNCHER = "x"',
+        'mpi = ["/opt/x"]',
+    ],
+)
 def test_a_file_in_the_current_folder_names_no_program(tmp_path: Path, line: str) -> None:
     """`wireproof.toml` in the current folder names no program."""
     path = tmp_path / "wireproof.toml"
@@ -195,7 +316,9 @@ def test_a_pipe_in_the_current_folder_does_not_hang(tmp_path: Path) -> None:
     assert "a named pipe and not a file" in done.stderr
 
 
-def test_no_relative_folder_is_searched_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_relative_folder_is_searched_for_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No program is searched in a relative folder."""
     from wireproof.launch.find import find_mpis
     from wireproof.launch.program import find_tool

@@ -1,4 +1,6 @@
-"""One Slurm for each module: it is up in half a second, and what one test leaves in it is seen by the next."""
+"""One Slurm for each module: it is up in half a second, and what one test leaves in it is seen by
+the next.
+"""
 
 from __future__ import annotations
 

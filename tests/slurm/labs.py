@@ -52,7 +52,9 @@ class Cluster:
         return self.slurm.run(["squeue", "--noheader", "--format=%i"]).stdout.strip()
 
     def batch(self, script: Path, seconds: float = 90) -> str:
-        """Submit the script from its folder and wait for its end; its id. ``sbatch --wait`` asks too seldom."""
+        """Submit the script from its folder and wait for its end; its id. ``sbatch --wait`` asks
+        too seldom.
+        """
         done = self.slurm.run(["sbatch", "--parsable", str(script)], cwd=script.parent)
         assert done.returncode == 0, done.stderr
         job, until = done.stdout.strip(), time.monotonic() + seconds
@@ -68,19 +70,34 @@ class Cluster:
 def cluster(nodes: Sequence[str] = NODES, **more: object) -> Iterator[Cluster]:
     topology = Topology(nodes=tuple(nodes), networks=(MGMT, FABRIC))
     with up(topology, f"slurm-{os.getpid()}-{next(_NUMBERS)}", tied=True) as lab:
-        options: dict[str, object] = {"partitions": PARTITIONS, "switches": SWITCHES, "cpus": 4, **more}
+        options: dict[str, object] = {
+            "partitions": PARTITIONS,
+            "switches": SWITCHES,
+            "cpus": 4,
+            **more,
+        }
         with slurm_up(lab, **options) as slurm:  # type: ignore[arg-type]
             yield Cluster(lab, slurm)
 
 
-def request_for(mpi: str, allocation: Allocation, hosts: Sequence[str], **more: object) -> LaunchRequest:
+def request_for(
+    mpi: str, allocation: Allocation, hosts: Sequence[str], **more: object
+) -> LaunchRequest:
     """One rank per entry of ``hosts``, on the fabric unless ``nic`` says another."""
     install = install_of(mpi)
     nic = str(more.pop("nic", FABRIC.device))
     return LaunchRequest(
-        engine=engine_for("mpi", install), install=install, hosts=tuple(hosts), nics=(nic,) * len(hosts), fabric="tcp",
-        root=True, job=allocation.job, machine_ranks=len(hosts), cores=len(os.sched_getaffinity(0)), **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        engine=engine_for("mpi", install),
+        install=install,
+        hosts=tuple(hosts),
+        nics=(nic,) * len(hosts),
+        fabric="tcp",
+        root=True,
+        job=allocation.job,
+        machine_ranks=len(hosts),
+        cores=len(os.sched_getaffinity(0)),
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def plan_for(hosts: Sequence[str], expect: str = "", points: Sequence[Point] = ()) -> Plan:
@@ -90,15 +107,35 @@ def plan_for(hosts: Sequence[str], expect: str = "", points: Sequence[Point] = (
         Point(id=1, pattern="stream", form="stream", message_bytes=MIB, pairs=pairs),
         Point(id=2, pattern="pingpong", message_bytes=8, pairs=pairs),
     )
-    ranks = tuple(RankPlace(index=rank, host=host, nic=FABRIC.device) for rank, host in enumerate(hosts))
+    ranks = tuple(
+        RankPlace(index=rank, host=host, nic=FABRIC.device) for rank, host in enumerate(hosts)
+    )
     transport = Transport(kind="mpi", expect=expect)
-    return Plan(run_id="slurm", seed=3, transport=transport, ranks=ranks, points=tuple(points) or usual, policy=POLICY)
+    return Plan(
+        run_id="slurm",
+        seed=3,
+        transport=transport,
+        ranks=ranks,
+        points=tuple(points) or usual,
+        policy=POLICY,
+    )
 
 
-def measured(cluster: Cluster, command: LaunchCommand, plan: Plan, out: Path, deadline_s: float = 60) -> Outcome:
+def measured(
+    cluster: Cluster, command: LaunchCommand, plan: Plan, out: Path, deadline_s: float = 60
+) -> Outcome:
     """The plan's run, started on the cluster's first node."""
-    started = dataclasses.replace(command, argv=tuple(cluster.lab.exec_argv(cluster.slurm.head, command.argv)))
-    claim = Claim(hosts=[HostClaim(rank=rank.index, host=rank.host) for rank in plan.ranks], wire=True)
+    started = dataclasses.replace(
+        command, argv=tuple(cluster.lab.exec_argv(cluster.slurm.head, command.argv))
+    )
+    claim = Claim(
+        hosts=[HostClaim(rank=rank.index, host=rank.host) for rank in plan.ranks], wire=True
+    )
     return measure(
-        plan, started, claim=claim, provenance=provenance(command, None), out=out, deadline_s=deadline_s
-    )  # fmt: skip
+        plan,
+        started,
+        claim=claim,
+        provenance=provenance(command, None),
+        out=out,
+        deadline_s=deadline_s,
+    )

@@ -1,4 +1,6 @@
-"""Requests for jobs, Slurm's answers, the lab's configuration, the document's scripts: read without a Slurm."""
+"""Requests for jobs, Slurm's answers, the lab's configuration, the document's scripts: read without
+a Slurm.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,17 @@ from wireproof.model.topology import Network, Topology
 
 def test_salloc_and_sbatch_ask_for_the_same() -> None:
     asked = JobRequest(
-        nodes=16, partition="compute", limit_s=601, account="a1", qos="high", reservation="r", constraint="ib&hsw",
-        hosts=(), exclude=("n3",), ranks_per_node=2,
-    )  # fmt: skip
+        nodes=16,
+        partition="compute",
+        limit_s=601,
+        account="a1",
+        qos="high",
+        reservation="r",
+        constraint="ib&hsw",
+        hosts=(),
+        exclude=("n3",),
+        ranks_per_node=2,
+    )
     options = salloc_argv(asked)[1:-1]
     assert salloc_argv(asked)[-1] == "--no-shell"
     assert "--time=11" in options
@@ -72,7 +82,9 @@ def test_a_job_id_is_a_number(bad: str) -> None:
 
 def test_states_of_a_job() -> None:
     pending = parse_queue("PENDING|Resources|2026-11-21T15:06:55\n", "5", 3.0)
-    assert pending == JobState(job="5", state="PENDING", reason="Resources", starts="2026-11-21T15:06:55", waited_s=3.0)
+    assert pending == JobState(
+        job="5", state="PENDING", reason="Resources", starts="2026-11-21T15:06:55", waited_s=3.0
+    )
     assert parse_queue("RUNNING|None|N/A\n", "5") == JobState(job="5", state="RUNNING")
     odd = parse_queue("PENDING|ReqNodeNotAvail, UnavailableNodes:n[1|2]|N/A", "5")
     assert odd is not None
@@ -82,7 +94,9 @@ def test_states_of_a_job() -> None:
 
 
 def test_a_request_that_waiting_does_not_cure_is_told_at_once() -> None:
-    assert "shorter time limit" in hopeless(JobState(job="5", state="PENDING", reason="PartitionTimeLimit"))
+    assert "shorter time limit" in hopeless(
+        JobState(job="5", state="PENDING", reason="PartitionTimeLimit")
+    )
     assert hopeless(JobState(job="5", state="PENDING", reason="Resources")) == ""
     assert hopeless(JobState(job="5", state="RUNNING", reason="PartitionTimeLimit")) == ""
 
@@ -103,7 +117,10 @@ def test_a_job_as_scontrol_shows_it() -> None:
     assert why_ended(info) == ""
     ended = parse_job(SHOWN.format(state="TIMEOUT", nodes="n1"))
     assert ended is not None
-    assert why_ended(ended) == "job 6 was ended at its time limit of 01:00:00: give more time, or measure less."
+    assert (
+        why_ended(ended)
+        == "job 6 was ended at its time limit of 01:00:00: give more time, or measure less."
+    )
     hostile = parse_job(SHOWN.format(state="RUNNING", nodes="n[0-999999999]"))
     assert hostile is not None
     assert hostile.hosts == ()
@@ -127,37 +144,70 @@ def test_states_of_nodes() -> None:
 @pytest.mark.parametrize(
     ("said", "kind", "words"),
     [
-        (("salloc: error: invalid partition specified: nope\n"
-         "salloc: error: Job submit/allocate failed: Invalid partition name specified\n"), BadInput, "specified: nope"),
-        ("salloc: error: Job submit/allocate failed: Invalid account or account/partition combination specified\n",
-         BadInput, "Invalid account"),
-        (("salloc: error: Job submit/allocate failed: Requested node configuration is not available\n"
-         "salloc: Job allocation 8 has been revoked.\n"), BadInput, "node configuration is not available"),
-        ("salloc: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)\n",
-         CouldNotMeasure, "contact slurm controller"),
-        ("salloc: error: Job submit/allocate failed: Access/permission denied\n", CouldNotMeasure, "permission denied"),
+        (
+            (
+                "salloc: error: invalid partition specified: nope\n"
+                "salloc: error: Job submit/allocate failed: Invalid partition name specified\n"
+            ),
+            BadInput,
+            "specified: nope",
+        ),
+        (
+            "salloc: error: Job submit/allocate failed: Invalid account or account/partition combination specified\n",
+            BadInput,
+            "Invalid account",
+        ),
+        (
+            (
+                "salloc: error: Job submit/allocate failed: Requested node configuration is not available\n"
+                "salloc: Job allocation 8 has been revoked.\n"
+            ),
+            BadInput,
+            "node configuration is not available",
+        ),
+        (
+            "salloc: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)\n",
+            CouldNotMeasure,
+            "contact slurm controller",
+        ),
+        (
+            "salloc: error: Job submit/allocate failed: Access/permission denied\n",
+            CouldNotMeasure,
+            "permission denied",
+        ),
         ("salloc: error: x\x1b]0;title\x07\n", CouldNotMeasure, "x?]0;title?"),
         ("", CouldNotMeasure, "no reason was given"),
     ],
-)  # fmt: skip
-def test_refusals_are_one_sentence_with_slurms_own_words(said: str, kind: type[Exception], words: str) -> None:
+)
+def test_refusals_are_one_sentence_with_slurms_own_words(
+    said: str, kind: type[Exception], words: str
+) -> None:
     error = refusal(said)
     assert type(error) is kind
     assert words in str(error)
     assert "\n" not in str(error)
 
 
-# --- the lab's own Slurm -------------------------------------------------------------------------------------------
+# --- the lab's own Slurm
+# -------------------------------------------------------------------------------------------
 
 
 def test_the_labs_configuration_names_every_node_and_partition() -> None:
     network = Network(name="mgmt", device="eth0", subnet="10.10.1.0/24")
     topology = Topology(nodes=("n1", "n2"), networks=(network,))
-    partitions = (Partition(name="normal"), Partition(name="one", nodes=("n2",), most_minutes=5, up=False))
+    partitions = (
+        Partition(name="normal"),
+        Partition(name="one", nodes=("n2",), most_minutes=5, up=False),
+    )
     lines = slurm_conf(Path("/x"), topology, cpus=2, partitions=partitions).splitlines()
     assert "SlurmctldHost=n1(10.10.1.1)" in lines
-    assert "NodeName=n2 NodeAddr=10.10.1.2 NodeHostname=n2 CPUs=2 RealMemory=2000 State=UNKNOWN" in lines
-    assert "PartitionName=normal Nodes=n1,n2 Default=YES MaxTime=60 OverSubscribe=NO State=UP" in lines
+    assert (
+        "NodeName=n2 NodeAddr=10.10.1.2 NodeHostname=n2 CPUs=2 RealMemory=2000 State=UNKNOWN"
+        in lines
+    )
+    assert (
+        "PartitionName=normal Nodes=n1,n2 Default=YES MaxTime=60 OverSubscribe=NO State=UP" in lines
+    )
     assert "PartitionName=one Nodes=n2 Default=NO MaxTime=5 OverSubscribe=NO State=DOWN" in lines
     for bad in ((), (Partition(name="a b"),), (Partition(name="x", nodes=("n9",)),)):
         with pytest.raises(BadInput):
@@ -172,7 +222,9 @@ DOCUMENT = Path(__file__).parent / "document"
 
 
 @pytest.mark.parametrize("name", ["osu", "imb", "opa"])
-def test_lint_finds_what_the_documents_scripts_fail_by_and_nothing_in_the_corrected_ones(name: str) -> None:
+def test_lint_finds_what_the_documents_scripts_fail_by_and_nothing_in_the_corrected_ones(
+    name: str,
+) -> None:
     found = {"osu": "missing-continuation", "imb": "no-fabric-selection", "opa": "fabric-removed"}
     printed, corrected = DOCUMENT / f"{name}-as-printed.sh", DOCUMENT / f"{name}-corrected.sh"
     codes = {one.code for one in lint_text(printed.read_text(encoding="utf-8"), printed.name)}

@@ -1,7 +1,9 @@
-"""The mini-cluster document's own batch scripts in a real Slurm: as printed, with one letter put right, and corrected.
+"""The mini-cluster document's own batch scripts in a real Slurm: as printed, with one letter put
+right, and corrected.
 
-Only what surrounds them is ours: /opt in the nodes (vars.sh of Intel MPI, an IMB-P2P that is told fewer repetitions),
-and $HOME with a stand-in for osu_put_bw: the engine's ``put`` by OSU's formula, because OSU is not packaged.
+Only what surrounds them is ours: /opt in the nodes (vars.sh of Intel MPI, an IMB-P2P that is told
+fewer repetitions), and $HOME with a stand-in for osu_put_bw: the engine's ``put`` by OSU's formula,
+because OSU is not packaged.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 from wireproof.model.record import PointRecord
 from wireproof.model.topology import Network, Topology
 
-pytestmark = [pytest.mark.slurm, pytest.mark.engine, pytest.mark.intelmpi, pytest.mark.openmpi, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.engine,
+    pytest.mark.intelmpi,
+    pytest.mark.openmpi,
+    pytest.mark.slow,
+]
 DOCUMENT = Path(__file__).parent / "document"
 FAST = Network(name="hsn", device="hsn0", rate="10gbit", mtu=9000, subnet="10.20.1.0/24")
 SHORTER = ("-iter", "200,8")
@@ -33,7 +41,9 @@ OSU = "osu_benchmarks/libexec/osu-micro-benchmarks/mpi/one-sided/osu_put_bw"
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """What a job left: exit status, output and error text, bytes sent by c1 and c2 on eth0 and hsn0."""
+    """What a job left: exit status, output and error text, bytes sent by c1 and c2 on eth0 and
+    hsn0.
+    """
 
     status: int
     out: str
@@ -58,14 +68,25 @@ class Site:
         file = self.work / "job.sh"
         file.write_text(script, encoding="utf-8")
         before = self.sent("eth0"), self.sent("hsn0")
-        around = {"HOME": str(self.work / "home"), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        done = self.slurm.run(["sbatch", "--parsable", str(file)], cwd=self.work, extra={**around, **extra})
+        around = {
+            "HOME": str(self.work / "home"),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+        done = self.slurm.run(
+            ["sbatch", "--parsable", str(file)], cwd=self.work, extra={**around, **extra}
+        )
         job, until = done.stdout.strip(), time.monotonic() + 120
-        while self.slurm.run(["squeue", "-h", "-j", job]).stdout.strip() and time.monotonic() < until:
+        while (
+            self.slurm.run(["squeue", "-h", "-j", job]).stdout.strip() and time.monotonic() < until
+        ):
             time.sleep(0.3)  # sbatch --wait asks less and less often
         shown = self.slurm.run(["scontrol", "show", "job", job]).stdout
         status = int(shown.partition("ExitCode=")[2].partition(":")[0])
-        texts = [(self.work / f"{name}.{ending}").read_text(encoding="utf-8") for ending in ("out", "err")]
+        texts = [
+            (self.work / f"{name}.{ending}").read_text(encoding="utf-8")
+            for ending in ("out", "err")
+        ]
         after = self.sent("eth0"), self.sent("hsn0")
         return Printed(status, *texts, after[0] - before[0], after[1] - before[1])
 
@@ -73,13 +94,26 @@ class Site:
 def put_plan() -> str:
     points = tuple(
         Point(
-            id=number, pattern="put", form="stream", message_bytes=size, pairs=((0, 1),), formula="osu", iterations=20
+            id=number,
+            pattern="put",
+            form="stream",
+            message_bytes=size,
+            pairs=((0, 1),),
+            formula="osu",
+            iterations=20,
         )
         for number, size in enumerate((4096, 65536, MIB))
     )
     ranks = (RankPlace(index=0, host="c1"), RankPlace(index=1, host="c2"))
     return write_plan(
-        Plan(run_id="osu", seed=1, transport=Transport(kind="mpi"), ranks=ranks, points=points, policy=Policy(yield_=1))
+        Plan(
+            run_id="osu",
+            seed=1,
+            transport=Transport(kind="mpi"),
+            ranks=ranks,
+            points=points,
+            policy=Policy(yield_=1),
+        )
     )
 
 
@@ -95,8 +129,12 @@ def furnish(work: Path, impi: Path) -> None:
     imb, osu = latest / "bin" / "IMB-P2P", work / "home" / OSU
     osu.parent.mkdir(parents=True)
     (work / "put.plan").write_text(put_plan(), encoding="utf-8")
-    imb.write_text(f'#!/bin/sh\nexec {impi}/bin/IMB-P2P "$@" {" ".join(SHORTER)}\n', encoding="ascii")
-    osu.write_text(f"#!/bin/sh\nexec {find_engine('openmpi')} run --plan {work}/put.plan\n", encoding="ascii")
+    imb.write_text(
+        f'#!/bin/sh\nexec {impi}/bin/IMB-P2P "$@" {" ".join(SHORTER)}\n', encoding="ascii"
+    )
+    osu.write_text(
+        f"#!/bin/sh\nexec {find_engine('openmpi')} run --plan {work}/put.plan\n", encoding="ascii"
+    )
     for program in (imb, osu):
         program.chmod(0o755)
 
@@ -133,7 +171,8 @@ def megabytes_per_s(out: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("name", "files"), [("osu", "osu_perf_test"), ("imb", "imb_perf_test"), ("opa", "imb_perf_test-opa")]
+    ("name", "files"),
+    [("osu", "osu_perf_test"), ("imb", "imb_perf_test"), ("opa", "imb_perf_test-opa")],
 )
 def test_as_printed_nothing_runs(site: Site, name: str, files: str) -> None:
     ended = site.submit(printed(name), files)
@@ -154,7 +193,11 @@ def test_the_put_script_corrected_uses_the_network_that_it_names(site: Site) -> 
     text = (DOCUMENT / "osu-corrected.sh").read_text(encoding="utf-8")
     ended = site.submit(text, "osu_perf_test")
     assert ended.status == 0, ended.error
-    points = [frame for _, frame in FrameReader().feed(ended.out.encode()) if isinstance(frame, PointRecord)]
+    points = [
+        frame
+        for _, frame in FrameReader().feed(ended.out.encode())
+        if isinstance(frame, PointRecord)
+    ]
     assert len(points) == 3
     payload = sum(pair.payload_forward_bytes for point in points for pair in point.pairs)
     assert payload < ended.eth0 < 1.2 * payload + MIB
@@ -170,15 +213,21 @@ def test_the_pingpong_script_does_not_say_which_network(site: Site) -> None:
     assert megabytes_per_s(ended.out) > 0
 
 
-def test_without_a_placement_both_ranks_are_on_one_node_and_the_table_looks_fine(site: Site) -> None:
-    """What -ppn is for: an older Intel MPI passes it over in a Slurm job; this one counts it, so it is left out."""
+def test_without_a_placement_both_ranks_are_on_one_node_and_the_table_looks_fine(
+    site: Site,
+) -> None:
+    """What -ppn is for: an older Intel MPI passes it over in a Slurm job; this one counts it, so it
+    is left out.
+    """
     ended = site.submit(with_login_shell("imb").replace(" -ppn 1", ""), "imb_perf_test")
     assert ended.status == 0, ended.error
     assert ended.eth0 < MIB > ended.hsn0
     assert megabytes_per_s(ended.out) > 0
 
 
-@pytest.mark.parametrize(("nic", "other", "most"), [("eth0", "hsn0", 125.0), ("hsn0", "eth0", 1250.0)])
+@pytest.mark.parametrize(
+    ("nic", "other", "most"), [("eth0", "hsn0", 125.0), ("hsn0", "eth0", 1250.0)]
+)
 def test_the_pingpong_script_corrected_uses_the_network_that_it_names(
     site: Site, nic: str, other: str, most: float
 ) -> None:

@@ -40,8 +40,15 @@ def gone(here: Cluster, seconds: float = 15) -> bool:
 
 
 def test_nodes_are_had_and_given_back(here: Cluster) -> None:
-    with allocated(JobRequest(nodes=3, limit_s=90, partition="normal", through=here.through)) as job:
-        assert (job.scheduler, job.hosts, job.partition, job.owned) == ("slurm", ("n1", "n2", "n3"), "normal", True)
+    with allocated(
+        JobRequest(nodes=3, limit_s=90, partition="normal", through=here.through)
+    ) as job:
+        assert (job.scheduler, job.hosts, job.partition, job.owned) == (
+            "slurm",
+            ("n1", "n2", "n3"),
+            "normal",
+            True,
+        )
         assert job.ends_unix_s is not None
         assert 60 < job.ends_unix_s - time.time() <= 125  # whole minutes: 90 s are two
         assert here.queue() == job.job
@@ -51,7 +58,9 @@ def test_nodes_are_had_and_given_back(here: Cluster) -> None:
 
 
 def test_a_pending_job_is_told_with_its_reason_and_starts_when_it_can(here: Cluster) -> None:
-    other = here.slurm.run(["sbatch", "--nodes=4", "--exclusive", "--output=/dev/null", "--wrap=sleep 2"])
+    other = here.slurm.run(
+        ["sbatch", "--nodes=4", "--exclusive", "--output=/dev/null", "--wrap=sleep 2"]
+    )
     assert other.returncode == 0, other.stderr
     seen: list[JobState] = []
     with allocated(JobRequest(nodes=2, through=here.through, poll_s=0.3), seen.append) as job:
@@ -64,11 +73,20 @@ def test_a_pending_job_is_told_with_its_reason_and_starts_when_it_can(here: Clus
 
 def test_the_wait_is_bounded_and_only_our_job_is_cancelled(here: Cluster) -> None:
     other = here.slurm.run(
-        ["sbatch", "--parsable", "--nodes=4", "--exclusive", "--output=/dev/null", "--wrap=sleep 60"]
+        [
+            "sbatch",
+            "--parsable",
+            "--nodes=4",
+            "--exclusive",
+            "--output=/dev/null",
+            "--wrap=sleep 60",
+        ]
     )
     kept = other.stdout.strip()
     try:
-        with pytest.raises(CouldNotMeasure, match=r"still pending after 1 s \(Slurm: (Resources|Priority|None)"):
+        with pytest.raises(
+            CouldNotMeasure, match=r"still pending after 1 s \(Slurm: (Resources|Priority|None)"
+        ):
             allocate(JobRequest(nodes=2, through=here.through, poll_s=0.2, wait_s=1))
         assert here.queue() == kept
     finally:
@@ -85,9 +103,17 @@ def test_the_wait_is_bounded_and_only_our_job_is_cancelled(here: Cluster) -> Non
         (JobRequest(hosts=("n7", "n8")), BadInput, "Invalid node name"),
         (JobRequest(nodes=2, constraint="gpu"), BadInput, "Invalid feature"),
         (JobRequest(nodes=2, reservation="maint"), BadInput, "reservation is invalid"),
-        (JobRequest(nodes=2, exclude=("n1", "n2", "n4")), BadInput, "node configuration is not available"),
+        (
+            JobRequest(nodes=2, exclude=("n1", "n2", "n4")),
+            BadInput,
+            "node configuration is not available",
+        ),
         (JobRequest(nodes=2, extra=("--no-such-option",)), BadInput, "unrecognized option"),
-        (JobRequest(nodes=2, partition="closed", wait_s=0.5, poll_s=0.2), CouldNotMeasure, "PartitionDown"),
+        (
+            JobRequest(nodes=2, partition="closed", wait_s=0.5, poll_s=0.2),
+            CouldNotMeasure,
+            "PartitionDown",
+        ),
     ],
 )
 def test_refusals(here: Cluster, request_: JobRequest, kind: type[Exception], words: str) -> None:
@@ -114,7 +140,9 @@ def test_drained_nodes_are_named_with_their_reason(here: Cluster) -> None:
     assert gone(here)
 
 
-def test_no_slurm_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: Cluster) -> None:
+def test_no_slurm_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: Cluster
+) -> None:
     monkeypatch.delenv("SLURM_CONF")
     if not Path("/etc/slurm/slurm.conf").exists():
         with pytest.raises(CouldNotMeasure, match="does `sinfo` answer here") as caught:
@@ -146,7 +174,10 @@ with allocated(JobRequest(nodes={nodes}, poll_s=0.2, through={through!r}), say):
 def _wait_until_it_runs(here: Cluster, job: str) -> None:
     """Before that the nodes are free, and whoever asks next is not kept waiting."""
     for _ in range(300):
-        if "RUNNING" in here.slurm.run(["squeue", "--noheader", "--jobs", job, "--format=%T"]).stdout:
+        if (
+            "RUNNING"
+            in here.slurm.run(["squeue", "--noheader", "--jobs", job, "--format=%T"]).stdout
+        ):
             return
         time.sleep(0.1)
     raise AssertionError(f"job {job} did not start within 30 s")
@@ -157,13 +188,24 @@ def _wait_until_it_runs(here: Cluster, job: str) -> None:
 def test_however_we_end_the_job_ends(here: Cluster, number: signal.Signals, pending: bool) -> None:
     kept = ""
     if pending:
-        blocking = ["sbatch", "--parsable", "--nodes=4", "--exclusive", "--output=/dev/null", "--wrap=sleep 60"]
+        blocking = [
+            "sbatch",
+            "--parsable",
+            "--nodes=4",
+            "--exclusive",
+            "--output=/dev/null",
+            "--wrap=sleep 60",
+        ]
         kept = here.slurm.run(blocking).stdout.strip()
         _wait_until_it_runs(here, kept)
     code = CODE.format(nodes=2, through=here.through)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     child = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
     try:
         assert child.stdout is not None
@@ -194,6 +236,11 @@ def test_release_of_a_job_that_is_not_ours_does_nothing(here: Cluster) -> None:
 def test_the_script_for_sbatch_is_taken_by_sbatch(here: Cluster, tmp_path: Path) -> None:
     asked = JobRequest(nodes=2, partition="pair", limit_s=60, name="probe")
     script = tmp_path / "job.sh"
-    script.write_text(batch_script(["srun", "--mpi=none", "sh", "-c", "hostname; echo 'a b'"], asked), encoding="ascii")
-    printed = (tmp_path / f"probe-{here.batch(script)}.out").read_text(encoding="utf-8").splitlines()
+    script.write_text(
+        batch_script(["srun", "--mpi=none", "sh", "-c", "hostname; echo 'a b'"], asked),
+        encoding="ascii",
+    )
+    printed = (
+        (tmp_path / f"probe-{here.batch(script)}.out").read_text(encoding="utf-8").splitlines()
+    )
     assert sorted(printed) == ["a b", "a b", "n1", "n2"]

@@ -49,19 +49,27 @@ def test_a_second_one_in_the_same_lab_is_refused_and_the_first_stays(here: Clust
     assert set(found.states().values()) == {"idle"}
 
 
-def test_a_daemon_that_cannot_start_is_told_and_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_that_cannot_start_is_told_and_nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with cluster(("n1",), partitions=lab_slurm.NORMAL, switches={}) as site:
         site.slurm.down()
-        monkeypatch.setattr(lab_slurm, "slurm_conf", lambda *_args, **_more: "ClusterName=lab\nNonsense=1\n")
+        monkeypatch.setattr(
+            lab_slurm, "slurm_conf", lambda *_args, **_more: "ClusterName=lab\nNonsense=1\n"
+        )
         with pytest.raises(LabError, match="slurmctld did not start on n1"):
             slurm_up(site.lab)
         assert not site.slurm.folder.exists()
         assert processes_of(site.slurm.folder) == []
 
 
-def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, here: Cluster) -> None:
+def test_what_is_missing_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, here: Cluster
+) -> None:
     monkeypatch.setattr(
-        lab_slurm, "find_tool", lambda name: None if name in ("munged", "slurmd") else f"/usr/bin/{name}"
+        lab_slurm,
+        "find_tool",
+        lambda name: None if name in ("munged", "slurmd") else f"/usr/bin/{name}",
     )
     monkeypatch.setattr(lab_slurm, "needs_user_namespace", lambda: True)
     missing = " / ".join(missing_for_slurm())
@@ -82,7 +90,9 @@ def test_a_killed_creator_leaves_no_daemon() -> None:
         "    time.sleep(600)\n"
     )
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
+    )
     try:
         assert child.stdout is not None
         folder = Path(child.stdout.readline().strip())

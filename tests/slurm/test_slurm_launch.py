@@ -1,4 +1,6 @@
-"""The engine in Slurm's jobs under every MPI: the right ranks on the right hosts, and the bytes on the right wire."""
+"""The engine in Slurm's jobs under every MPI: the right ranks on the right hosts, and the bytes on
+the right wire.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,15 @@ STARTERS: tuple[Starter, ...] = ("scheduler", "mpi")
 
 
 def ways_of(*slow: str, without: str = "") -> list[object]:
-    """Every MPI with both starters; those named ``MPI STARTER`` in ``slow`` are for ``make test-all``."""
+    """Every MPI with both starters; those named ``MPI STARTER`` in ``slow`` are for ``make
+    test-all``.
+    """
     return [
-        pytest.param(mpi.values[0], starter, marks=[*mpi.marks, *([pytest.mark.slow] if name in slow else [])])
+        pytest.param(
+            mpi.values[0],
+            starter,
+            marks=[*mpi.marks, *([pytest.mark.slow] if name in slow else [])],
+        )
         for mpi in EVERY_MPI
         for starter in STARTERS
         if (name := f"{mpi.values[0]} {starter}") and mpi.values[0] != without
@@ -40,7 +48,12 @@ def ways_of(*slow: str, without: str = "") -> list[object]:
 
 
 def run(
-    site: Cluster, job: Allocation, request: LaunchRequest, out: Path, starter: Starter = "scheduler", **more: object
+    site: Cluster,
+    job: Allocation,
+    request: LaunchRequest,
+    out: Path,
+    starter: Starter = "scheduler",
+    **more: object,
 ) -> Outcome:
     """The usual plan (or ``plan``) by the first way of ``starter``."""
     ways = slurm_ways(request, find_slurm(site.through), job_hosts=job.hosts, wanted=starter)
@@ -52,7 +65,9 @@ def run(
 
 
 @pytest.mark.intelmpi
-def test_from_a_bare_request_to_a_way_that_starts(here: Cluster, job: Allocation, tmp_path: Path) -> None:
+def test_from_a_bare_request_to_a_way_that_starts(
+    here: Cluster, job: Allocation, tmp_path: Path
+) -> None:
     request = request_for("intel", job, ("n2", "n4"), scheduler="slurm", starter="scheduler")
     (first, why), (second, _) = slurm_requests(request, through=here.through)
     assert (first.starter, second.starter) == ("scheduler", "mpi")
@@ -68,7 +83,9 @@ def payload_of(outcome: Outcome) -> int:
     return sum(pair.payload_forward_bytes for point in outcome.run.points for pair in point.pairs)
 
 
-@pytest.mark.parametrize(("mpi", "starter"), ways_of("openmpi mpi", "debian-mpich mpi", "mpich mpi"))
+@pytest.mark.parametrize(
+    ("mpi", "starter"), ways_of("openmpi mpi", "debian-mpich mpi", "mpich mpi")
+)
 def test_ranks_are_where_they_were_wanted_and_bytes_on_the_fabric(
     here: Cluster, job: Allocation, mpi: str, starter: Starter, tmp_path: Path
 ) -> None:
@@ -77,7 +94,10 @@ def test_ranks_are_where_they_were_wanted_and_bytes_on_the_fabric(
     outcome = run(here, job, request_for(mpi, job, hosts), tmp_path / "run", starter)
     assert outcome.complete, outcome.ending
     assert tuple(host.hostname for host in outcome.run.hosts) == hosts
-    sent = {node: (here.sent(node, "hsn0") - hsn, here.sent(node, "eth0") - eth) for node, (hsn, eth) in before.items()}
+    sent = {
+        node: (here.sent(node, "hsn0") - hsn, here.sent(node, "eth0") - eth)
+        for node, (hsn, eth) in before.items()
+    }
     payload = payload_of(outcome)
     assert payload > 4 * MIB
     assert payload < sent[hosts[0]][0] < 1.1 * payload + MIB
@@ -86,9 +106,12 @@ def test_ranks_are_where_they_were_wanted_and_bytes_on_the_fabric(
 
 
 @pytest.mark.parametrize(
-    ("mpi", "starter"), ways_of("openmpi scheduler", "mpich scheduler", "mpich mpi", without="debian-mpich")
+    ("mpi", "starter"),
+    ways_of("openmpi scheduler", "mpich scheduler", "mpich mpi", without="debian-mpich"),
 )
-def test_two_ranks_on_each_host(here: Cluster, job: Allocation, mpi: str, starter: Starter, tmp_path: Path) -> None:
+def test_two_ranks_on_each_host(
+    here: Cluster, job: Allocation, mpi: str, starter: Starter, tmp_path: Path
+) -> None:
     """Slurm's own count for the job is one task per node: ``-ppn`` and its likes must win."""
     hosts = ("n2", "n2", "n4", "n4")
     outcome = run(here, job, request_for(mpi, job, hosts), tmp_path / "run", starter)
@@ -100,10 +123,15 @@ def test_two_ranks_on_each_host(here: Cluster, job: Allocation, mpi: str, starte
 
 def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path: Path) -> None:
     meet = f"{here.lab.node_address('n1', 'hsn')}:20111"
-    request = LaunchRequest(engine=engine_for("tcp", None), hosts=("n1", "n2"), meet=meet, job=job.job)
+    request = LaunchRequest(
+        engine=engine_for("tcp", None), hosts=("n1", "n2"), meet=meet, job=job.job
+    )
     (way,) = slurm_ways(request, find_slurm(here.through), job_hosts=job.hosts)
     plan = plan_for(("n1", "n2"))
-    ranks = tuple(msgspec.structs.replace(rank, address=here.lab.node_address(rank.host, "hsn")) for rank in plan.ranks)
+    ranks = tuple(
+        msgspec.structs.replace(rank, address=here.lab.node_address(rank.host, "hsn"))
+        for rank in plan.ranks
+    )
     plan = msgspec.structs.replace(plan, transport=Transport(kind="tcp"), ranks=ranks)
     before = here.sent("n1", "hsn0")
     outcome = measured(here, slurm(way_request(request, way)), plan, tmp_path / "run")
@@ -111,7 +139,9 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     assert here.sent("n1", "hsn0") - before > payload_of(outcome) > MIB
 
 
-def test_a_wrong_nic_is_seen_by_the_counters(here: Cluster, job: Allocation, tmp_path: Path) -> None:
+def test_a_wrong_nic_is_seen_by_the_counters(
+    here: Cluster, job: Allocation, tmp_path: Path
+) -> None:
     before = here.sent("n1", "hsn0"), here.sent("n1", "eth0")
     outcome = run(here, job, request_for("mpich", job, ("n1", "n2"), nic="eth0"), tmp_path / "run")
     assert outcome.complete, outcome.ending
@@ -134,8 +164,12 @@ def test_a_planted_rate_limit_is_measured(here: Cluster, job: Allocation, tmp_pa
 
 
 @pytest.mark.intelmpi
-def test_two_ranks_that_share_a_node_are_seen(here: Cluster, job: Allocation, tmp_path: Path) -> None:
-    """Intel MPI without a placement in a job with room for two tasks per node: both ranks are on the first one."""
+def test_two_ranks_that_share_a_node_are_seen(
+    here: Cluster, job: Allocation, tmp_path: Path
+) -> None:
+    """Intel MPI without a placement in a job with room for two tasks per node: both ranks are on
+    the first one.
+    """
     request = request_for("intel", job, ("n1", "n2"))
     ways = slurm_ways(request, find_slurm(here.through), job_hosts=job.hosts, wanted="mpi")
     command = slurm(way_request(request, ways[0]))
@@ -153,24 +187,40 @@ def test_two_ranks_that_share_a_node_are_seen(here: Cluster, job: Allocation, tm
 
 @pytest.mark.parametrize(
     ("mpi", "starter"),
-    ways_of("debian-mpich scheduler", "debian-mpich mpi", "intel scheduler", "openmpi mpi", "mpich mpi"),
+    ways_of(
+        "debian-mpich scheduler", "debian-mpich mpi", "intel scheduler", "openmpi mpi", "mpich mpi"
+    ),
 )
-def test_a_batch_job_measures_by_itself(here: Cluster, mpi: str, starter: Starter, tmp_path: Path) -> None:
-    """sbatch runs our script on the first node; what the engine writes is in the job's output file."""
+def test_a_batch_job_measures_by_itself(
+    here: Cluster, mpi: str, starter: Starter, tmp_path: Path
+) -> None:
+    """sbatch runs our script on the first node; what the engine writes is in the job's output
+    file.
+    """
     hosts = ("n1", "n2")
     request = request_for(mpi, Allocation(scheduler="slurm", job="", hosts=hosts), hosts)
     plan = tmp_path / "plan.txt"
-    request = dataclasses.replace(request, program=(str(request.engine.path), "run", "--plan", str(plan)))
+    request = dataclasses.replace(
+        request, program=(str(request.engine.path), "run", "--plan", str(plan))
+    )
     way = slurm_ways(request, find_slurm(here.through), wanted=starter)[0]
     command = slurm(way_request(request, way))
     plan.write_text(write_plan(plan_for(hosts, command.expect)), encoding="utf-8")
-    words = ["env", *(f"{name}={value}" for name, value in command.environment.items()), *command.argv]
+    words = [
+        "env",
+        *(f"{name}={value}" for name, value in command.environment.items()),
+        *command.argv,
+    ]
     script = tmp_path / "job.sh"
-    script.write_text(batch_script(words, JobRequest(hosts=hosts, limit_s=60, name="probe")), encoding="utf-8")
+    script.write_text(
+        batch_script(words, JobRequest(hosts=hosts, limit_s=60, name="probe")), encoding="utf-8"
+    )
     before = here.sent("n1", "hsn0")
     text = (tmp_path / f"probe-{here.batch(script)}.out").read_bytes()
     frames = [frame for _, frame in FrameReader().feed(text)]
-    assert [one.hostname for one in frames if isinstance(one, Host)] == list(hosts), text.decode()[-2000:]
+    assert [one.hostname for one in frames if isinstance(one, Host)] == list(hosts), text.decode()[
+        -2000:
+    ]
     points = [one for one in frames if isinstance(one, PointRecord)]
     assert len(points) == 2
     payload = sum(pair.payload_forward_bytes for point in points for pair in point.pairs)
@@ -182,9 +232,15 @@ def test_inside_a_batch_job_the_allocation_is_known(here: Cluster, tmp_path: Pat
     script.write_text(batch_script(["env"], JobRequest(nodes=3, name="probe")), encoding="utf-8")
     printed = (tmp_path / f"probe-{here.batch(script)}.out").read_text(encoding="utf-8")
     environment = dict(line.split("=", 1) for line in printed.splitlines() if "=" in line)
-    found = current({name: value for name, value in environment.items() if name.startswith("SLURM_")})
+    found = current(
+        {name: value for name, value in environment.items() if name.startswith("SLURM_")}
+    )
     assert found is not None
-    assert (found.scheduler, found.hosts, found.partition) == ("slurm", ("n1", "n2", "n3"), "normal")
+    assert (found.scheduler, found.hosts, found.partition) == (
+        "slurm",
+        ("n1", "n2", "n3"),
+        "normal",
+    )
 
 
 @pytest.mark.slow
@@ -195,7 +251,8 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     """Slurm looks at limits every 30 s; the job's is moved to 4 s from now."""
     hosts = ("n1", "n2")
     points = [
-        Point(id=number, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for number in range(3000)
+        Point(id=number, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500)
+        for number in range(3000)
     ]
     request = request_for("mpich", job, hosts)
     plan = plan_for(hosts, request.engine.expect, points)
@@ -214,9 +271,15 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
 def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     here: Cluster, job: Allocation, tmp_path: Path
 ) -> None:
-    points = [Point(id=n, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500) for n in range(900)]
-    request = request_for("mpich", job, ("n1", "n2"), folder=str(tmp_path))  # a core file of the survivor goes there
-    ender = threading.Timer(2.0, here.slurm.run, (["pkill", "-KILL", "-f", "wireproof-engine"], "n2"))
+    points = [
+        Point(id=n, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500)
+        for n in range(900)
+    ]
+    # a core file of the survivor goes there
+    request = request_for("mpich", job, ("n1", "n2"), folder=str(tmp_path))
+    ender = threading.Timer(
+        2.0, here.slurm.run, (["pkill", "-KILL", "-f", "wireproof-engine"], "n2")
+    )
     ender.start()
     begin = time.monotonic()
     outcome = run(here, job, request, tmp_path / "run", plan=plan_for(("n1", "n2"), "", points))

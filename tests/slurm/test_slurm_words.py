@@ -17,12 +17,24 @@ from wireproof.launch.slurm import SlurmFound, fold_hosts, slurm, slurm_ways, wa
 from wireproof.launch.slurm_found import parse_plugins, parse_version
 from wireproof.model.errors import BadInput
 
-FOUND = SlurmFound(plugins=("pmix", "none", "pmi2", "pmix_v4"), version=(22, 5), pmi2_library="/usr/lib64/libpmi2.so")
+FOUND = SlurmFound(
+    plugins=("pmix", "none", "pmi2", "pmix_v4"),
+    version=(22, 5),
+    pmi2_library="/usr/lib64/libpmi2.so",
+)
 FAMILIES = {
-    "mpich": MpiInstall(family="mpich", origin="PATH", launcher=Path("/mpi/bin/mpiexec"), library=None, abi="mpiabi"),
-    "intel": MpiInstall(family="intel", origin="PATH", launcher=Path("/impi/bin/mpiexec.hydra"), library=None),
+    "mpich": MpiInstall(
+        family="mpich", origin="PATH", launcher=Path("/mpi/bin/mpiexec"), library=None, abi="mpiabi"
+    ),
+    "intel": MpiInstall(
+        family="intel", origin="PATH", launcher=Path("/impi/bin/mpiexec.hydra"), library=None
+    ),
     "openmpi": MpiInstall(
-        family="openmpi", origin="PATH", launcher=Path("/usr/bin/mpirun"), library=None, version="Open MPI v4.1.4"
+        family="openmpi",
+        origin="PATH",
+        launcher=Path("/usr/bin/mpirun"),
+        library=None,
+        version="Open MPI v4.1.4",
     ),
 }
 
@@ -31,11 +43,17 @@ def request(family: str, *hosts: str, **more: object) -> LaunchRequest:
     engine = EngineChoice(abi="mpiabi", path=Path("/w/engine"), library_folders=())
     names = hosts or ("n1", "n2")
     return LaunchRequest(
-        engine=engine, install=FAMILIES[family], hosts=names, nics=("hsn0",) * len(names), job="7", **more
+        engine=engine,
+        install=FAMILIES[family],
+        hosts=names,
+        nics=("hsn0",) * len(names),
+        job="7",
+        **more,
     )  # type: ignore[arg-type]
 
 
-# --- srun and the MPI's own launcher -------------------------------------------------------------------------------
+# --- srun and the MPI's own launcher
+# -------------------------------------------------------------------------------
 
 SRUN = (
     "srun --jobid=7 --mpi={plugin} --nodes=2 --ntasks=2 --nodelist=n[1-2] --distribution=arbitrary --input=0"
@@ -43,14 +61,16 @@ SRUN = (
 )
 
 
-@pytest.mark.parametrize(("family", "plugin"), [("mpich", "pmi2"), ("intel", "pmi2"), ("openmpi", "pmix")])
+@pytest.mark.parametrize(
+    ("family", "plugin"), [("mpich", "pmi2"), ("intel", "pmi2"), ("openmpi", "pmix")]
+)
 def test_srun_starts_one_rank_on_each_host_in_their_order(family: str, plugin: str) -> None:
     asked = request(family)
     way = slurm_ways(asked, FOUND)[0]
     command = slurm(way_request(asked, way))
-    assert shlex.join(command.argv) == SRUN.format(plugin=plugin).replace("n[1-2]", "'n[1-2]'").replace(
-        "--nodelist='n[1-2]'", "'--nodelist=n[1-2]'"
-    )
+    assert shlex.join(command.argv) == SRUN.format(plugin=plugin).replace(
+        "n[1-2]", "'n[1-2]'"
+    ).replace("--nodelist='n[1-2]'", "'--nodelist=n[1-2]'")
     assert command.environment["SLURM_OVERLAP"] == "1"
     assert "SLURM_MPI_TYPE" not in command.environment
     assert any("SLURM_HOSTFILE".startswith(prefix) for prefix in command.clear)
@@ -58,7 +78,9 @@ def test_srun_starts_one_rank_on_each_host_in_their_order(family: str, plugin: s
 
 def test_what_each_mpi_is_told_under_srun() -> None:
     told = {
-        family: slurm(way_request(request(family), slurm_ways(request(family), FOUND)[0])).environment
+        family: slurm(
+            way_request(request(family), slurm_ways(request(family), FOUND)[0])
+        ).environment
         for family in FAMILIES
     }
     assert told["intel"]["I_MPI_PMI_LIBRARY"] == "/usr/lib64/libpmi2.so"
@@ -71,10 +93,16 @@ def test_what_each_mpi_is_told_under_srun() -> None:
 @pytest.mark.parametrize(
     ("family", "expected"),
     [
-        ("mpich", "/mpi/bin/mpiexec -launcher slurm -genv FI_TCP_IFACE hsn0 -genv UCX_NET_DEVICES hsn0 -hosts n1,n2"),
-        ("openmpi", "/usr/bin/mpirun --mca plm slurm --bind-to none --mca pml ob1 --mca btl_tcp_if_include hsn0"),
+        (
+            "mpich",
+            "/mpi/bin/mpiexec -launcher slurm -genv FI_TCP_IFACE hsn0 -genv UCX_NET_DEVICES hsn0 -hosts n1,n2",
+        ),
+        (
+            "openmpi",
+            "/usr/bin/mpirun --mca plm slurm --bind-to none --mca pml ob1 --mca btl_tcp_if_include hsn0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_mpis_own_launcher_has_slurm_start_its_daemons(family: str, expected: str) -> None:
     asked = request(family)
     own = slurm_ways(asked, FOUND, wanted="mpi", job_hosts=("n1", "n2", "n3"))[0]
@@ -101,13 +129,19 @@ def test_intel_mpi_is_told_that_ppn_counts_under_slurm() -> None:
 @pytest.mark.parametrize(
     ("family", "found", "why"),
     [
-        ("openmpi", SlurmFound(plugins=("none", "pmi2")), "speaks PMIx, and srun offers none, pmi2"),
+        (
+            "openmpi",
+            SlurmFound(plugins=("none", "pmi2")),
+            "speaks PMIx, and srun offers none, pmi2",
+        ),
         ("mpich", SlurmFound(plugins=("none", "pmix")), "speaks PMI-2, and srun offers none, pmix"),
         ("intel", SlurmFound(plugins=("pmi2",)), "libpmi2.so"),
         ("mpich", SlurmFound(), "nothing that could be asked for"),
     ],
 )
-def test_without_the_plugin_the_mpis_own_launcher_is_the_only_way(family: str, found: SlurmFound, why: str) -> None:
+def test_without_the_plugin_the_mpis_own_launcher_is_the_only_way(
+    family: str, found: SlurmFound, why: str
+) -> None:
     (way,) = slurm_ways(request(family), found)
     assert way.starter == "mpi"
     assert why in way.why
@@ -139,7 +173,13 @@ def test_an_order_that_is_not_the_jobs_is_for_srun_alone() -> None:
 def test_a_sites_prefix_comes_before_the_engine() -> None:
     asked = request("mpich", prefix=("apptainer", "exec", "image.sif"))
     for way in slurm_ways(asked, FOUND):
-        assert slurm(way_request(asked, way)).argv[-5:] == ("apptainer", "exec", "image.sif", "/w/engine", "run")
+        assert slurm(way_request(asked, way)).argv[-5:] == (
+            "apptainer",
+            "exec",
+            "image.sif",
+            "/w/engine",
+            "run",
+        )
 
 
 def test_the_engine_without_mpi_is_started_by_srun_without_a_plugin() -> None:
@@ -172,7 +212,12 @@ def test_folding_keeps_order_and_repeats(hosts: tuple[str, ...], folded: str) ->
     assert fold_hosts(hosts) == folded
 
 
-@given(st.lists(st.from_regex(r"\A[a-c]-?[0-9]{0,3}\Z").filter(lambda name: not name.endswith("-")), max_size=12))
+@given(
+    st.lists(
+        st.from_regex(r"\A[a-c]-?[0-9]{0,3}\Z").filter(lambda name: not name.endswith("-")),
+        max_size=12,
+    )
+)
 def test_unfolding_gives_the_hosts_back(hosts: list[str]) -> None:
     from wireproof.settings.hosts import parse_hosts
 

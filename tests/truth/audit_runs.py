@@ -1,4 +1,6 @@
-"""The worlds of an adversarial reading, as runs: synthetic runs whose ports and counters are replaced."""
+"""The worlds of an adversarial reading, as runs: synthetic runs whose ports and counters are
+replaced.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,19 @@ from wireproof.model.finding import Judgement
 from wireproof.model.record import Nic, PointRecord, Rdma, WitnessReading
 from wireproof.model.run import Run
 
-__all__ = ["ETH0", "LO", "SIZES", "base", "large", "nic", "proofs", "replace", "rewitness", "wire", "with_nics"]
+__all__ = [
+    "ETH0",
+    "LO",
+    "SIZES",
+    "base",
+    "large",
+    "nic",
+    "proofs",
+    "replace",
+    "rewitness",
+    "wire",
+    "with_nics",
+]
 
 replace = msgspec.structs.replace
 SIZES = (8, 65536, 1 << 20, 4 << 20)
@@ -21,7 +35,11 @@ Counted = Mapping[str, int | tuple[int, int]]
 
 def base(link: str, latency_ns: float = 2500.0, mtu: int | None = None, **changes: object) -> Run:
     """A healthy run over a claimed link; its counters are to be replaced."""
-    return run_of(World(link=link, mtu=mtu, latency_ns=latency_ns, **{"sizes": SIZES, "driver": "x", **changes}))
+    return run_of(
+        World(
+            link=link, mtu=mtu, latency_ns=latency_ns, **{"sizes": SIZES, "driver": "x", **changes}
+        )
+    )
 
 
 def nic(name: str, driver: str, device: str = "", layer: str = "", **more: object) -> Nic:
@@ -32,7 +50,15 @@ def nic(name: str, driver: str, device: str = "", layer: str = "", **more: objec
         rdma = Rdma(device=device, port=1, rate=rate, link_layer=layer, state="4: ACTIVE")
     more.pop("rate", None)
     return Nic(
-        **{"name": name, "driver": driver, "mtu": 9000, "carrier": True, "operstate": "up", "rdma": rdma, **more}
+        **{
+            "name": name,
+            "driver": driver,
+            "mtu": 9000,
+            "carrier": True,
+            "operstate": "up",
+            "rdma": rdma,
+            **more,
+        }
     )
 
 
@@ -65,7 +91,11 @@ def rewitness(run: Run, counters: Callable[[PointRecord, int], Counted]) -> Run:
     points = []
     for point in run.points:
         readings = [
-            WitnessReading(rank=host.rank, interval_ns=point.elapsed_ns, counters=_pairs(counters(point, host.rank)))
+            WitnessReading(
+                rank=host.rank,
+                interval_ns=point.elapsed_ns,
+                counters=_pairs(counters(point, host.rank)),
+            )
             for host in run.hosts
         ]
         points.append(replace(point, witness=readings))
@@ -73,7 +103,11 @@ def rewitness(run: Run, counters: Callable[[PointRecord, int], Counted]) -> Run:
 
 
 def _pairs(counted: Counted) -> dict[str, tuple[int, int]]:
-    return {name: one if isinstance(one, tuple) else (10**6, 10**6 + one) for name, one in counted.items() if one != 0}
+    return {
+        name: one if isinstance(one, tuple) else (10**6, 10**6 + one)
+        for name, one in counted.items()
+        if one != 0
+    }
 
 
 def large(found: Judgement) -> set[str]:

@@ -1,7 +1,9 @@
-"""Worlds whose truth is known: tables as real fabrics and as shared memory give them, with noise from a seed.
+"""Worlds whose truth is known: tables as real fabrics and as shared memory give them, with noise
+from a seed.
 
-Figures are of published tables: OSU, IMB and perftest over 1 to 100 GbE, RoCE, InfiniBand EDR to NDR, Omni-Path, True
-Scale, EFA, Slingshot and IPoIB; shared memory of Intel MPI, Open MPI, MPICH and of two ranks on one core.
+Figures are of published tables: OSU, IMB and perftest over 1 to 100 GbE, RoCE, InfiniBand EDR to
+NDR, Omni-Path, True Scale, EFA, Slingshot and IPoIB; shared memory of Intel MPI, Open MPI, MPICH
+and of two ranks on one core.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ SIZES = [0, *(1 << n for n in range(23))]
 
 @dataclass(frozen=True)
 class Fabric:
-    """``start``: half round trip of small messages, us; ``share``: of attainable at the largest size;
-    ``handshake``: starts that a rendezvous adds from ``eager`` on; ``sag``: fall of the largest two sizes."""
+    """``start``: half round trip of small messages, us; ``share``: of attainable at the largest
+    size; ``handshake``: starts that a rendezvous adds from ``eager`` on; ``sag``: fall of the
+    largest two sizes.
+    """
 
     link: str
     start: tuple[float, float]
@@ -105,7 +109,8 @@ def wire(fabric: Fabric, form: str, seed: int) -> Series:
         sag = 1 - fabric.sag * (size >= 2 << 20)
         extra = fabric.handshake * start * (size > fabric.eager)
         once = noisy(start * (1 + 0.1 * (size > 64)) + extra + size / (rate * sag) * 1e9)
-        gap = max(start / 8, 130.0) if form != "write_bw" else 30.0  # verbs overlap posting and sending
+        # verbs overlap posting and sending
+        gap = max(start / 8, 130.0) if form != "write_bw" else 30.0
         streamed = noisy(gap + extra / 64 + size / (rate * sag) * 1e9)
         points.append(_point(form, size, once, streamed))
     return _series(form, points)
@@ -117,30 +122,80 @@ def _point(form: str, size: int, once: float, streamed: float) -> SeriesPoint:
     if form == "pingpong":
         shown = round(size / once * 1e3, 2) * 1e6
         return SeriesPoint(
-            message_bytes=size, hrt_ns=round(once, -1), goodput_bytes_per_s=shown, time_step_ns=10.0,
-            goodput_step=1e4, iterations=1000 if size < 65536 else max(5, (40 << 20) // size),
-        )  # fmt: skip
+            message_bytes=size,
+            hrt_ns=round(once, -1),
+            goodput_bytes_per_s=shown,
+            time_step_ns=10.0,
+            goodput_step=1e4,
+            iterations=1000 if size < 65536 else max(5, (40 << 20) // size),
+        )
     ways = 1.9 if form == "bibw" else 1.0
     shown = round(size / streamed * 1e3 * ways, 2) * 1e6
     return SeriesPoint(message_bytes=size, goodput_bytes_per_s=shown, goodput_step=1e4)
 
 
 _FORMS: dict[str, dict[str, object]] = {
-    "latency": {"tool": "osu", "benchmark": "osu_latency", "metric": "half_round_trip", "traffic": "pingpong",
-                "waits": True},
-    "pingpong": {"tool": "imb", "benchmark": "PingPong", "metric": "half_round_trip", "traffic": "pingpong",
-                 "waits": True},
-    "write_lat": {"tool": "perftest", "benchmark": "ib_write_lat", "metric": "half_round_trip", "traffic": "pingpong",
-                  "waits": True, "protocol": "rdma"},
-    "bw": {"tool": "osu", "benchmark": "osu_bw", "metric": "bandwidth", "traffic": "stream", "window": 64},
-    "put_bw": {"tool": "osu", "benchmark": "osu_put_bw", "metric": "bandwidth", "traffic": "put", "window": 64},
-    "bibw": {"tool": "osu", "benchmark": "osu_bibw", "metric": "bidirectional_bandwidth", "traffic": "exchange",
-             "directions": 2, "window": 64},
-    "mbw_mr": {"tool": "osu", "benchmark": "osu_mbw_mr", "metric": "message_rate", "traffic": "rate", "pairs": 8,
-               "window": 64},
-    "write_bw": {"tool": "perftest", "benchmark": "ib_write_bw", "metric": "bandwidth", "traffic": "stream",
-                 "window": 128, "protocol": "rdma"},
-}  # fmt: skip
+    "latency": {
+        "tool": "osu",
+        "benchmark": "osu_latency",
+        "metric": "half_round_trip",
+        "traffic": "pingpong",
+        "waits": True,
+    },
+    "pingpong": {
+        "tool": "imb",
+        "benchmark": "PingPong",
+        "metric": "half_round_trip",
+        "traffic": "pingpong",
+        "waits": True,
+    },
+    "write_lat": {
+        "tool": "perftest",
+        "benchmark": "ib_write_lat",
+        "metric": "half_round_trip",
+        "traffic": "pingpong",
+        "waits": True,
+        "protocol": "rdma",
+    },
+    "bw": {
+        "tool": "osu",
+        "benchmark": "osu_bw",
+        "metric": "bandwidth",
+        "traffic": "stream",
+        "window": 64,
+    },
+    "put_bw": {
+        "tool": "osu",
+        "benchmark": "osu_put_bw",
+        "metric": "bandwidth",
+        "traffic": "put",
+        "window": 64,
+    },
+    "bibw": {
+        "tool": "osu",
+        "benchmark": "osu_bibw",
+        "metric": "bidirectional_bandwidth",
+        "traffic": "exchange",
+        "directions": 2,
+        "window": 64,
+    },
+    "mbw_mr": {
+        "tool": "osu",
+        "benchmark": "osu_mbw_mr",
+        "metric": "message_rate",
+        "traffic": "rate",
+        "pairs": 8,
+        "window": 64,
+    },
+    "write_bw": {
+        "tool": "perftest",
+        "benchmark": "ib_write_bw",
+        "metric": "bandwidth",
+        "traffic": "stream",
+        "window": 128,
+        "protocol": "rdma",
+    },
+}
 
 
 def _series(form: str, points: list[SeriesPoint]) -> Series:
@@ -149,7 +204,9 @@ def _series(form: str, points: list[SeriesPoint]) -> Series:
 
 @dataclass(frozen=True)
 class Memory:
-    """Shared memory: start in us, GB/s at the cache's best, share of it that main memory keeps, size of the peak."""
+    """Shared memory: start in us, GB/s at the cache's best, share of it that main memory keeps,
+    size of the peak.
+    """
 
     name: str
     start: tuple[float, float]

@@ -1,4 +1,6 @@
-"""What an adversarial reading found wrong about ``prove``, each case with the verdict that is right."""
+"""What an adversarial reading found wrong about ``prove``, each case with the verdict that is
+right.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,14 @@ from wireproof.verdict.traffic import judge_traffic
 LOGS = Path(__file__).resolve().parent.parent / "golden" / "logs"
 MOVED = 1000 * 10**6
 SERIES = Series(
-    tool="imb", benchmark="Unirandom", metric="bandwidth", traffic="stream", formula="", unit="",
+    tool="imb",
+    benchmark="Unirandom",
+    metric="bandwidth",
+    traffic="stream",
+    formula="",
+    unit="",
     points=[SeriesPoint(message_bytes=1000000, goodput_bytes_per_s=2.4e9, iterations=1000)],
-)  # fmt: skip
+)
 
 
 def watched(host: str, nics: list[Nic], rises: dict[str, int], seconds: float = 1.0) -> Watched:
@@ -29,17 +36,29 @@ def watched(host: str, nics: list[Nic], rises: dict[str, int], seconds: float = 
     start = dict.fromkeys(rises, 10**6)
     end = {name: start[name] + rise for name, rise in rises.items()}
     return Watched(
-        host=host, about=about, start=Mark(t_ns=0, counters=start), before=Mark(t_ns=10**9, counters=dict(start)),
+        host=host,
+        about=about,
+        start=Mark(t_ns=0, counters=start),
+        before=Mark(t_ns=10**9, counters=dict(start)),
         after=Mark(t_ns=10**9 + int(seconds * 1e9), counters=end),
         peaks={name: rise / seconds for name, rise in rises.items()},
-    )  # fmt: skip
+    )
 
 
 def proved(
-    nics: list[Nic], first: dict[str, int], second: dict[str, int], *, nic: str = "", link: str = "",
-    series: list[Series] | None = None, seconds: float = 1.0,
-) -> TrafficVerdict:  # fmt: skip
-    hosts = [host_traffic(watched("n1", nics, first, seconds)), host_traffic(watched("n2", nics, second, seconds))]
+    nics: list[Nic],
+    first: dict[str, int],
+    second: dict[str, int],
+    *,
+    nic: str = "",
+    link: str = "",
+    series: list[Series] | None = None,
+    seconds: float = 1.0,
+) -> TrafficVerdict:
+    hosts = [
+        host_traffic(watched("n1", nics, first, seconds)),
+        host_traffic(watched("n2", nics, second, seconds)),
+    ]
     claim = Claim(
         hosts=[HostClaim(rank=rank, host=name, nic=nic) for rank, name in enumerate(("n1", "n2"))],
         link=link_from_name(link, mtu=1500) if link else None,
@@ -57,7 +76,9 @@ def both(name: str, tx: int, rx: int) -> dict[str, int]:
     return {f"{name}/tx_bytes": tx, f"{name}/rx_bytes": rx}
 
 
-@pytest.mark.parametrize("log", ["osu74-latency-validate-shm.out", "imb_mpi1_pingpong_SHM_same_node.txt"])
+@pytest.mark.parametrize(
+    "log", ["osu74-latency-validate-shm.out", "imb_mpi1_pingpong_SHM_same_node.txt"]
+)
 @pytest.mark.parametrize("factor", [1.05, 1.5, 5.0])
 def test_t5_other_traffic_does_not_make_a_shared_memory_log_on_wire(log, factor):
     series = read((LOGS / log).read_bytes(), log)
@@ -66,7 +87,15 @@ def test_t5_other_traffic_does_not_make_a_shared_memory_log_on_wire(log, factor)
     moved = int(claims.least_bytes * factor)
     seconds = max(1.0, moved / 110e6)
     first, second = both("net/eth0", moved, 10**6), both("net/eth0", 10**6, moved)
-    found = proved([port("eth0", "igb")], first, second, nic="eth0", link="1gbe", series=series, seconds=seconds)
+    found = proved(
+        [port("eth0", "igb")],
+        first,
+        second,
+        nic="eth0",
+        link="1gbe",
+        series=series,
+        seconds=seconds,
+    )
     assert found.proof != "on-wire"
     assert found.verdict != "pass"
 
@@ -105,8 +134,12 @@ def test_a_pegged_infiniband_port_is_unproven():
             assert mark is not None
             mark.counters.update({f"{where}xmit_data": 2**32 - 1, f"{where}rcv_data": 2**32 - 1})
         hosts.append(host_traffic(one))
-    claim = Claim(hosts=[HostClaim(rank=0, host="n1", nic="hsn0"), HostClaim(rank=1, host="n2", nic="hsn0")])
-    found = judge_traffic(Traffic(hosts=hosts, seconds=1.0, idle_s=1, interval_s=0.1), [SERIES], claim)
+    claim = Claim(
+        hosts=[HostClaim(rank=0, host="n1", nic="hsn0"), HostClaim(rank=1, host="n2", nic="hsn0")]
+    )
+    found = judge_traffic(
+        Traffic(hosts=hosts, seconds=1.0, idle_s=1, interval_s=0.1), [SERIES], claim
+    )
     assert found.proof == "unproven"
 
 
@@ -134,9 +167,16 @@ def test_roce_over_bnxt_and_tcp_over_mana_are_on_wire():
     much, few = int(MOVED * 1.06), 9999
     bnxt = [port("hsn0", "bnxt_en", "bnxt_re0")]
     quiet, device = both("net/hsn0", 5000, 5000), "ib/bnxt_re0/1/hw_counters"
-    found = proved(bnxt, {**quiet, **both(device, much, few)}, {**quiet, **both(device, few, much)}, nic="hsn0")
+    found = proved(
+        bnxt, {**quiet, **both(device, much, few)}, {**quiet, **both(device, few, much)}, nic="hsn0"
+    )
     assert found.proof == "on-wire"
     mana = [port("eth0", "mana", "mana_0")]
     more = {"ib/mana_0/1/hw_counters/requester_timeout": 0}
-    found = proved(mana, {**both("net/eth0", much, few), **more}, {**both("net/eth0", few, much), **more}, nic="eth0")
+    found = proved(
+        mana,
+        {**both("net/eth0", much, few), **more},
+        {**both("net/eth0", few, much), **more},
+        nic="eth0",
+    )
     assert found.proof == "on-wire"

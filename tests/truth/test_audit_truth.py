@@ -1,6 +1,7 @@
 """What an adversarial reading found wrong about the path, each case with the verdict that is right.
 
-The numbers in the names are those of the audit's table; the ports are described as its scripts describe them.
+The numbers in the names are those of the audit's table; the ports are described as its scripts
+describe them.
 """
 
 from __future__ import annotations
@@ -41,8 +42,12 @@ def fails(found: Judgement) -> set[str]:
 
 def words(device: str, tx: int, rx: int, unit: int = 4) -> dict[str, int]:
     where = f"ib/{device}/1/counters/port_"
-    return {f"{where}xmit_data": tx // unit, f"{where}rcv_data": rx // unit,
-            f"{where}xmit_packets": tx // 4000, f"{where}rcv_packets": rx // 4000}  # fmt: skip
+    return {
+        f"{where}xmit_data": tx // unit,
+        f"{where}rcv_data": rx // unit,
+        f"{where}xmit_packets": tx // 4000,
+        f"{where}rcv_packets": rx // 4000,
+    }
 
 
 def octets(device: str, tx: int, rx: int) -> dict[str, int]:
@@ -61,7 +66,12 @@ def infiniband(point: PointRecord, rank: int) -> dict[str, int]:
 def roce(point: PointRecord, rank: int) -> dict[str, int]:
     tx, rx = wire(point, rank, header=82)
     phy = {"ethtool/hsn0/tx_bytes_phy": tx, "ethtool/hsn0/rx_bytes_phy": rx}
-    return {**netdev("eth0", 3000, 3000), **netdev("hsn0", 500, 500), **phy, **words("mlx5_0", tx, rx)}
+    return {
+        **netdev("eth0", 3000, 3000),
+        **netdev("hsn0", 500, 500),
+        **phy,
+        **words("mlx5_0", tx, rx),
+    }
 
 
 def unclaimed(run: Run, link: str = "") -> Run:
@@ -77,7 +87,9 @@ def test_t1_infiniband_without_a_claimed_link_is_on_wire():
 
 def test_t1_infiniband_without_a_claimed_link_or_nic_is_on_wire():
     run = unclaimed(rewitness(with_nics(base("edr", 1200.0), LO, ETH0, IB), infiniband))
-    run = replace(run, claim=replace(run.claim, hosts=[replace(host, nic="") for host in run.claim.hosts]))
+    run = replace(
+        run, claim=replace(run.claim, hosts=[replace(host, nic="") for host in run.claim.hosts])
+    )
     assert large(judge(run)) == {"on-wire"}
 
 
@@ -112,11 +124,17 @@ def test_t2_a_claimed_psm3_slingshot_or_efa_link_is_never_off_wire(link, path, d
     claim = claim_from_text(link, path=path, mtu=None)
     run = base(_RATE_OF[claim.protocol], 12000.0, driver=driver[0], efficiency=0.95)
     run = replace(run, claim=replace(run.claim, link=claim))
-    run = with_nics(run, LO, ETH0, nic("hsn0", *driver, mtu=2044 if driver[2] == "InfiniBand" else 9000))
+    run = with_nics(
+        run, LO, ETH0, nic("hsn0", *driver, mtu=2044 if driver[2] == "InfiniBand" else 9000)
+    )
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         tx, rx = wire(point, rank, mtu=4000, header=80)
-        return {**netdev("eth0", 3000, 4000), **netdev("hsn0", 120, 240), **_counters_of(driver, tx, rx)}
+        return {
+            **netdev("eth0", 3000, 4000),
+            **netdev("hsn0", 120, 240),
+            **_counters_of(driver, tx, rx),
+        }
 
     assert large(judge(rewitness(run, counted))) <= right
 
@@ -131,7 +149,11 @@ def _counters_of(driver: tuple[str, str, str], tx: int, rx: int) -> dict[str, in
         case "mlx5_core" if driver[2] == "InfiniBand":
             return words("mlx5_0", tx, rx)
         case "mlx5_core":
-            return {"ethtool/hsn0/tx_bytes_phy": tx, "ethtool/hsn0/rx_bytes_phy": rx, **words("mlx5_0", tx, rx)}
+            return {
+                "ethtool/hsn0/tx_bytes_phy": tx,
+                "ethtool/hsn0/rx_bytes_phy": rx,
+                **words("mlx5_0", tx, rx),
+            }
         case "cxi_core":
             return {"ethtool/hsn0/hni_tx_ok_octets": tx}
         case _:
@@ -142,7 +164,9 @@ def _counters_of(driver: tuple[str, str, str], tx: int, rx: int) -> dict[str, in
 @pytest.mark.parametrize("chatter", [0, 120])
 def test_t3_an_adapter_without_a_byte_counter_for_rdma_is_unproven(driver, device, chatter):
     run = base("roce100", 2200.0, mtu=4200, driver=driver)
-    run = with_nics(run, LO, ETH0, nic("hsn0", driver, device, "Ethernet", mtu=4200, speed_mbps=100000))
+    run = with_nics(
+        run, LO, ETH0, nic("hsn0", driver, device, "Ethernet", mtu=4200, speed_mbps=100000)
+    )
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         tx, rx = wire(point, rank)
@@ -158,7 +182,9 @@ def test_t3_an_adapter_without_a_byte_counter_for_rdma_is_unproven(driver, devic
 
 
 def _lagged(run: Run, period_ns: float) -> Run:
-    """Every counter shows its value of the last full period; the points follow each other closely."""
+    """Every counter shows its value of the last full period; the points follow each other
+    closely.
+    """
     ends = list(accumulate(point.elapsed_ns + 2e6 for point in run.points))
     starts = [end - point.elapsed_ns - 2e6 for end, point in zip(ends, run.points, strict=True)]
     points = []
@@ -172,33 +198,55 @@ def _lagged(run: Run, period_ns: float) -> Run:
                 )
                 for name in reading.counters
             }
-            readings.append(replace(reading, counters={n: pair for n, pair in shown.items() if pair[0] != pair[1]}))
+            readings.append(
+                replace(
+                    reading, counters={n: pair for n, pair in shown.items() if pair[0] != pair[1]}
+                )
+            )
         points.append(replace(point, witness=readings))
     return replace(run, points=points)
 
 
-def _shown(run: Run, starts: list[float], rank: int, name: str, t_ns: float, period_ns: float) -> int:
+def _shown(
+    run: Run, starts: list[float], rank: int, name: str, t_ns: float, period_ns: float
+) -> int:
     t_ns = t_ns // period_ns * period_ns
     total = 10**9
     for point, start in zip(run.points, starts, strict=True):
-        first, last = next((one.counters.get(name, (0, 0)) for one in point.witness if one.rank == rank), (0, 0))
+        first, last = next(
+            (one.counters.get(name, (0, 0)) for one in point.witness if one.rank == rank), (0, 0)
+        )
         share = min(1.0, max(0.0, (t_ns - start) / point.elapsed_ns))
         total += round((last - first) * share)
     return total
 
 
 def test_t4_counters_refreshed_once_a_second_are_not_off_wire():
-    run = run_of(World(link="25gbe", mtu=9000, latency_ns=14000.0, driver="bnxt_en", management=5000))
+    run = run_of(
+        World(link="25gbe", mtu=9000, latency_ns=14000.0, driver="bnxt_en", management=5000)
+    )
     hosts = [
-        replace(host, nics=[replace(one, driver="bnxt_en") if one.name == "hsn0" else one for one in host.nics])
+        replace(
+            host,
+            nics=[
+                replace(one, driver="bnxt_en") if one.name == "hsn0" else one for one in host.nics
+            ],
+        )
         for host in run.hosts
     ]
     assert proofs(judge(_lagged(replace(run, hosts=hosts), 1e9))) <= NOT_FALSE
 
 
 def _mgmt_run(rate: float) -> Run:
-    world = World(link="10gbe", mtu=9000, latency_ns=24000.0, path="mgmt", sizes=(0, 8, 64), patterns=("pingpong",),
-                  management=2000)  # fmt: skip
+    world = World(
+        link="10gbe",
+        mtu=9000,
+        latency_ns=24000.0,
+        path="mgmt",
+        sizes=(0, 8, 64),
+        patterns=("pingpong",),
+        management=2000,
+    )
     run = run_of(world)
     points = []
     for point in run.points:
@@ -207,7 +255,10 @@ def _mgmt_run(rate: float) -> Run:
             counters = dict(reading.counters)
             for way in ("tx", "rx"):
                 first, last = counters.get(f"net/hsn0/{way}_bytes", (10**6, 10**6))
-                counters[f"net/hsn0/{way}_bytes"] = first, last + int(rate * point.elapsed_ns * 1e-9)
+                counters[f"net/hsn0/{way}_bytes"] = (
+                    first,
+                    last + int(rate * point.elapsed_ns * 1e-9),
+                )
             readings.append(replace(reading, counters=counters))
         points.append(replace(point, witness=readings))
     return replace(run, points=points)
@@ -220,7 +271,12 @@ def test_t6_other_traffic_on_the_claimed_port_does_not_make_short_messages_on_wi
 
 def test_t7_netvsc_and_its_virtual_function_count_the_same_bytes_once():
     run = base("25gbe", 30000.0, mtu=1500)
-    run = with_nics(run, LO, nic("hsn0", "hv_netvsc", mtu=1500, speed_mbps=25000), nic("enP5s1", "mlx5_core", mtu=1500))
+    run = with_nics(
+        run,
+        LO,
+        nic("hsn0", "hv_netvsc", mtu=1500, speed_mbps=25000),
+        nic("enP5s1", "mlx5_core", mtu=1500),
+    )
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         tx, rx = wire(point, rank, mtu=1448, header=66)
@@ -232,19 +288,39 @@ def test_t7_netvsc_and_its_virtual_function_count_the_same_bytes_once():
 
 
 def test_t8_a_pegged_counter_that_the_reading_leaves_out_is_unproven():
-    port = nic("hsn0", "mlx4_core", "mlx4_0", "InfiniBand", kind="infiniband", mtu=2044, rate="40 Gb/sec (4X QDR)")
+    port = nic(
+        "hsn0",
+        "mlx4_core",
+        "mlx4_0",
+        "InfiniBand",
+        kind="infiniband",
+        mtu=2044,
+        rate="40 Gb/sec (4X QDR)",
+    )
     run = with_nics(base("qdr", 1800.0), LO, port)
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         tx, rx = wire(point, rank)
         where = "ib/mlx4_0/1/counters/port_"
-        return {"net/hsn0/tx_bytes": 120, f"{where}xmit_packets": tx // 2000, f"{where}rcv_packets": rx // 2000}
+        return {
+            "net/hsn0/tx_bytes": 120,
+            f"{where}xmit_packets": tx // 2000,
+            f"{where}rcv_packets": rx // 2000,
+        }
 
     assert large(judge(rewitness(run, counted))) == {"unproven"}
 
 
 def test_t8_a_pegged_counter_that_is_given_is_unproven():
-    port = nic("hsn0", "mlx4_core", "mlx4_0", "InfiniBand", kind="infiniband", mtu=2044, rate="40 Gb/sec (4X QDR)")
+    port = nic(
+        "hsn0",
+        "mlx4_core",
+        "mlx4_0",
+        "InfiniBand",
+        kind="infiniband",
+        mtu=2044,
+        rate="40 Gb/sec (4X QDR)",
+    )
     end = 2**32 - 1
     counted = {f"ib/mlx4_0/1/counters/port_{way}_data": (end, end) for way in ("xmit", "rcv")}
     run = rewitness(with_nics(base("qdr", 1800.0), LO, port), lambda point, rank: counted)
@@ -253,7 +329,9 @@ def test_t8_a_pegged_counter_that_is_given_is_unproven():
 
 def test_t9_bytes_that_crossed_another_rdma_port_are_wrong_path():
     other = nic("ib0", "mlx5_core", "mlx5_0", "InfiniBand", kind="infiniband", mtu=2044)
-    run = with_nics(base("10gbe", 20000.0, mtu=9000), LO, nic("hsn0", "ixgbe", speed_mbps=10000), other)
+    run = with_nics(
+        base("10gbe", 20000.0, mtu=9000), LO, nic("hsn0", "ixgbe", speed_mbps=10000), other
+    )
     run = rewitness(run, lambda p, r: {**netdev("hsn0", 300, 400), **words("mlx5_0", *wire(p, r))})
     assert large(judge(run)) == {"wrong-path"}
 
@@ -261,13 +339,17 @@ def test_t9_bytes_that_crossed_another_rdma_port_are_wrong_path():
 def test_t9_tcp_over_another_irdma_port_is_wrong_path():
     ports = nic("hsn0", "ice", "irdma0", "Ethernet"), nic("eth3", "ice", "irdma1", "Ethernet")
     run = with_nics(base("roce100"), LO, *ports)
-    run = rewitness(run, lambda p, r: {**octets("irdma0", 100, 100), **netdev("eth3", *wire(p, r, 8948, 66))})
+    run = rewitness(
+        run, lambda p, r: {**octets("irdma0", 100, 100), **netdev("eth3", *wire(p, r, 8948, 66))}
+    )
     assert large(judge(run)) == {"wrong-path"}
 
 
 def test_t9_tcp_over_the_claimed_rdma_port_is_another_protocol_and_not_off_wire():
     run = with_nics(base("roce100"), LO, nic("hsn0", "ice", "irdma0", "Ethernet"))
-    run = rewitness(run, lambda p, r: {**octets("irdma0", 100, 100), **netdev("hsn0", *wire(p, r, 8948, 66))})
+    run = rewitness(
+        run, lambda p, r: {**octets("irdma0", 100, 100), **netdev("hsn0", *wire(p, r, 8948, 66))}
+    )
     found = judge(run)
     assert large(found) == {"on-wire"}
     assert "tcp-instead-of-rdma" in {finding.code for finding in found.findings}
@@ -289,7 +371,9 @@ def test_t10_verbs_over_a_member_of_the_claimed_ipoib_bond_are_on_wire(lower):
 def test_t10_roce_on_a_vlan_whose_device_has_a_predictable_name_is_on_wire(lower):
     device = "rocep24s0f0"
     ports = [
-        nic("hsn0", "802.1Q VLAN Support", device, "Ethernet", kind="virtual", mtu=4200, lower=lower),
+        nic(
+            "hsn0", "802.1Q VLAN Support", device, "Ethernet", kind="virtual", mtu=4200, lower=lower
+        ),
         nic("eth2", "ice", device, "Ethernet", mtu=4200),
     ]
     run = with_nics(base("roce100"), LO, *ports)
@@ -299,8 +383,11 @@ def test_t10_roce_on_a_vlan_whose_device_has_a_predictable_name_is_on_wire(lower
 
 
 def test_t11_ip_traffic_beside_healthy_roce_is_no_fallback_to_tcp():
-    run = with_nics(base("roce100", 2200.0, mtu=4200, sizes=(1, 8, 65536, 4 << 20)), LO, nic(
-        "hsn0", "ice", "irdma0", "Ethernet", mtu=4200))  # fmt: skip
+    run = with_nics(
+        base("roce100", 2200.0, mtu=4200, sizes=(1, 8, 65536, 4 << 20)),
+        LO,
+        nic("hsn0", "ice", "irdma0", "Ethernet", mtu=4200),
+    )
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         beside = int(1.5e6 * point.elapsed_ns * 1e-9) + 2000
@@ -318,7 +405,10 @@ def test_t17_a_32_bit_counter_that_wraps_past_its_start_is_no_fail():
     def counted(point: PointRecord, rank: int) -> dict[str, tuple[int, int]]:
         tx, rx = wire(point, rank, mtu=8948, header=66)
         start = 10**9
-        return {"net/hsn0/tx_bytes": (start, (start + tx) % 2**32), "net/hsn0/rx_bytes": (start, (start + rx) % 2**32)}
+        return {
+            "net/hsn0/tx_bytes": (start, (start + tx) % 2**32),
+            "net/hsn0/rx_bytes": (start, (start + rx) % 2**32),
+        }
 
     found = judge(rewitness(run, counted))
     assert proofs(found) <= NOT_FALSE
@@ -327,7 +417,9 @@ def test_t17_a_32_bit_counter_that_wraps_past_its_start_is_no_fail():
 
 def test_t17_cloned_machines_with_one_boot_id_are_not_off_wire_when_both_ports_counted_all():
     run = run_of(World(link="10gbe", mtu=9000, latency_ns=15000.0))
-    run = replace(run, hosts=[replace(host, boot_id="same", netns=4026531840) for host in run.hosts])
+    run = replace(
+        run, hosts=[replace(host, boot_id="same", netns=4026531840) for host in run.hosts]
+    )
     found = judge(run)
     assert proofs(found) <= NOT_FALSE
     assert not fails(found)
@@ -336,14 +428,17 @@ def test_t17_cloned_machines_with_one_boot_id_are_not_off_wire_when_both_ports_c
 def test_t19_payloads_that_nobody_checked_do_not_pass():
     run = run_of(World(link="10gbe", mtu=9000, latency_ns=15000.0))
     points = [
-        replace(point, pairs=[replace(pair, integrity="unchecked") for pair in point.pairs]) for point in run.points
+        replace(point, pairs=[replace(pair, integrity="unchecked") for pair in point.pairs])
+        for point in run.points
     ]
     found = judge(replace(run, points=points))
     assert found.verdict == "inconclusive"
 
 
 def test_traffic_of_others_that_equals_the_payload_does_not_make_it_on_wire():
-    """From t19: the payload crosses eth0, and the claimed port carries as much of somebody else's."""
+    """From t19: the payload crosses eth0, and the claimed port carries as much of somebody
+    else's.
+    """
     run = run_of(World(link="25gbe", mtu=9000, latency_ns=15000.0, path="mgmt"))
     rng = random.Random(1)
     points = []

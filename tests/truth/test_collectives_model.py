@@ -1,4 +1,6 @@
-"""Collectives and congestion on the model, through the whole instrument: the closed forms of the interface page."""
+"""Collectives and congestion on the model, through the whole instrument: the closed forms of the
+interface page.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from wireproof.model.record import PointRecord
 
 pytestmark = pytest.mark.engine
 
-WORLD = ModelWorld(latency_ns=800, gap_ns_per_byte=0.1, overhead_ns=50, eager_limit_bytes=16384, rendezvous_ns=2000)
+WORLD = ModelWorld(
+    latency_ns=800, gap_ns_per_byte=0.1, overhead_ns=50, eager_limit_bytes=16384, rendezvous_ns=2000
+)
 SMALL, LARGE = 1000, 20_000
 RANKS = 6
 
@@ -28,10 +32,17 @@ def measured(points: list[Point], folder: Path) -> list[PointRecord]:
     command = prepare("model", None)
     places = tuple(RankPlace(index=rank, host=f"n{rank}") for rank in range(RANKS))
     plan = Plan(
-        run_id="collectives", seed=3, transport=Transport(kind="model"), ranks=places, points=tuple(points),
-        policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200), model=WORLD,
-    )  # fmt: skip
-    claim = Claim(hosts=[HostClaim(rank=rank, host=f"n{rank}") for rank in range(RANKS)], wire=False)
+        run_id="collectives",
+        seed=3,
+        transport=Transport(kind="model"),
+        ranks=places,
+        points=tuple(points),
+        policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200),
+        model=WORLD,
+    )
+    claim = Claim(
+        hosts=[HostClaim(rank=rank, host=f"n{rank}") for rank in range(RANKS)], wire=False
+    )
     outcome = measure(plan, command, claim=claim, provenance=provenance(command, None), out=folder)
     assert outcome.complete, outcome.ending
     return sorted(outcome.run.points, key=lambda point: point.id)
@@ -49,12 +60,20 @@ def test_the_known_answers(tmp_path: Path) -> None:
         ("broadcast", SMALL): max(2 * hop(SMALL), 0.1 * SMALL + 2 * hop(SMALL)),
     }
     points = [
-        Point(id=2 * index + (not blocking), pattern=pattern, message_bytes=size, members=members, blocking=blocking)  # type: ignore[arg-type]
+        Point(
+            id=2 * index + (not blocking),
+            pattern=pattern,
+            message_bytes=size,
+            members=members,
+            blocking=blocking,
+        )  # type: ignore[arg-type]
         for index, (pattern, size) in enumerate(asked)
         for blocking in (True, False)
     ]
     found = measured(points, tmp_path / "run")
-    for point, truth in zip(found, [value for value in asked.values() for _ in range(2)], strict=True):
+    for point, truth in zip(
+        found, [value for value in asked.values() for _ in range(2)], strict=True
+    ):
         group = point.group
         assert group is not None
         assert group.estimate is not None
@@ -62,12 +81,19 @@ def test_the_known_answers(tmp_path: Path) -> None:
         assert group.integrity == "ok"
         if not point.blocking:
             assert group.overlap is not None
-            assert group.overlap.share == pytest.approx(1.0 if point.message_bytes <= 16384 else 0.0, abs=1e-3)
+            assert group.overlap.share == pytest.approx(
+                1.0 if point.message_bytes <= 16384 else 0.0, abs=1e-3
+            )
 
 
 def test_congestion_of_ports_that_are_not_shared(tmp_path: Path) -> None:
     point = Point(
-        id=1, pattern="congestion", message_bytes=SMALL, pairs=((0, 3), (1, 4)), load=((2, 5),), load_bytes=500
+        id=1,
+        pattern="congestion",
+        message_bytes=SMALL,
+        pairs=((0, 3), (1, 4)),
+        load=((2, 5),),
+        load_bytes=500,
     )
     (found,) = measured([point], tmp_path / "run")
     group = found.group

@@ -1,4 +1,6 @@
-"""Logs of a virtual cluster's shaped links: real wires by their own claim, and shared memory on one of its nodes."""
+"""Logs of a virtual cluster's shaped links: real wires by their own claim, and shared memory on one
+of its nodes.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_a_shaped_link_passes_by_its_own_claim(name: str, link: str) -> None:
     assert (found.proof, found.verdict) == ("unproven", "pass"), found.reasons
 
 
-@pytest.mark.parametrize("name", ["osu74-latency-validate-shm.out", "imb_mpi1_pingpong_SHM_same_node.txt"])
+@pytest.mark.parametrize(
+    "name", ["osu74-latency-validate-shm.out", "imb_mpi1_pingpong_SHM_same_node.txt"]
+)
 def test_shared_memory_on_a_node_of_the_lab_is_excluded(name: str) -> None:
     (found,) = judged(name, "10gbe")
     assert (found.proof, found.verdict) == ("off-wire", "fail")

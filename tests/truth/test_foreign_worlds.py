@@ -10,9 +10,23 @@ from wireproof.physics import claim_from_text
 from wireproof.verdict.foreign import judge_series
 
 SOLD_AS = (
-    "1gbe", "10gbe", "ethernet:25", "40gbe", "100gbe", "roce100", "roce:200", "qdr", "edr", "hdr200", "ndr400",
-    "opa100", "truescale", "efa:100", "slingshot:200", "ipoib-edr",
-)  # fmt: skip
+    "1gbe",
+    "10gbe",
+    "ethernet:25",
+    "40gbe",
+    "100gbe",
+    "roce100",
+    "roce:200",
+    "qdr",
+    "edr",
+    "hdr200",
+    "ndr400",
+    "opa100",
+    "truescale",
+    "efa:100",
+    "slingshot:200",
+    "ipoib-edr",
+)
 
 
 def failures(found: SeriesVerdict) -> set[str]:
@@ -34,7 +48,11 @@ def test_a_slow_fabric_fails_for_being_slow(fabric: Fabric) -> None:
             found = judge_series(wire(fabric, form, seed), claim(fabric), path=fabric.path)
             assert found.proof == "unproven", (form, seed, found.reasons)
             assert found.verdict != "pass" or form in ("bibw",), (form, seed, found.reasons)
-            assert failures(found) <= {"below-expectation", "slow-start"}, (form, seed, found.reasons)
+            assert failures(found) <= {"below-expectation", "slow-start"}, (
+                form,
+                seed,
+                found.reasons,
+            )
 
 
 @pytest.mark.parametrize("world", MEMORIES, ids=lambda w: w.name)

@@ -36,7 +36,9 @@ def points() -> tuple[Point, ...]:
 
 
 def judgement(place: Place, tmp_path: Path, **wishes: Any) -> Judgement:
-    wish = Wish(title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", **wishes)
+    wish = Wish(
+        title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", **wishes
+    )
     section, _ = run_session(wish, place)
     return section.judgement
 
@@ -48,7 +50,9 @@ def codes(found: Judgement) -> set[str]:
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     """Management is the first network: host names resolve to it, as on most clusters."""
-    with up(Topology(nodes=("n1", "n2"), networks=(MANAGEMENT, HSN)), f"lies-{os.getpid()}", tied=True) as built:
+    with up(
+        Topology(nodes=("n1", "n2"), networks=(MANAGEMENT, HSN)), f"lies-{os.getpid()}", tied=True
+    ) as built:
         yield built
 
 
@@ -70,7 +74,9 @@ def mpi_argument(name: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_an_honest_run_is_on_the_wire(mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_an_honest_run_is_on_the_wire(
+    mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     found = judgement(honest, tmp_path, mpi=mpi_argument(mpi, request))
     assert found.proof == "on-wire", found.findings
     failed = {finding.code for finding in found.findings if finding.severity == "fail"}
@@ -78,8 +84,12 @@ def test_an_honest_run_is_on_the_wire(mpi: str, honest: Place, tmp_path: Path, r
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_two_ranks_on_one_node(mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    found = judgement(replace(honest, start_on=("n1", "n1")), tmp_path, mpi=mpi_argument(mpi, request))
+def test_two_ranks_on_one_node(
+    mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    found = judgement(
+        replace(honest, start_on=("n1", "n1")), tmp_path, mpi=mpi_argument(mpi, request)
+    )
     assert (found.verdict, found.proof) == ("fail", "off-wire")
     assert "shared-memory-suspected" in codes(found)
 
@@ -91,7 +101,12 @@ def test_the_management_network_instead(
     """The MPI is told mgmt0; the claim says hsn0."""
     told = replace(honest, nics=("mgmt0", "mgmt0"))
     wish = Wish(
-        title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", mpi=mpi_argument(mpi, request)
+        title="lie",
+        points=points(),
+        seed=11,
+        policy=POLICY,
+        out=tmp_path / "run",
+        mpi=mpi_argument(mpi, request),
     )
     section, _ = run_session(wish, told, claim=honest.claim())
     found = section.judgement
@@ -116,13 +131,16 @@ def test_one_direction_is_slow(honest: Place, tmp_path: Path) -> None:
         honest.lab.clear_fault(fault)
     slow = [finding for finding in found.findings if "direction-slow" in finding.code]
     assert slow, found.findings
-    disturbed = any(finding.code in ("oversubscribed", "unstable") for finding in found.findings)  # what else runs here
+    # what else runs here
+    disturbed = any(finding.code in ("oversubscribed", "unstable") for finding in found.findings)
     assert found.verdict == "fail" or disturbed
     assert any("n2" in finding.message for finding in slow)
 
 
 def test_nolocal_with_shared_memory_below(tmp_path: Path, honest: Place) -> None:
-    """MPICH believes the ranks remote, UCX below uses shared memory: plausible numbers, nothing on the wire."""
+    """MPICH believes the ranks remote, UCX below uses shared memory: plausible numbers, nothing on
+    the wire.
+    """
     lie = replace(honest, start_on=("n1", "n1"))
     found = judgement(lie, tmp_path, extra=(("MPIR_CVAR_NOLOCAL", "1"),))
     assert (found.verdict, found.proof) == ("fail", "off-wire")
@@ -142,7 +160,9 @@ def test_loopback_sold_as_a_wire(tmp_path: Path) -> None:
     """Kernel sockets between two processes of this machine, claimed as two hosts."""
     here = this_machine()
     name = socket.gethostname()
-    wish = Wish(title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", transport="tcp")
+    wish = Wish(
+        title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", transport="tcp"
+    )
     claim = replace(here, hosts=(name, f"{name}-2"), wire=True).claim()
     section, _ = run_session(wish, here, claim=claim)
     assert (section.judgement.verdict, section.judgement.proof) == ("fail", "off-wire")

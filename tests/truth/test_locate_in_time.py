@@ -1,4 +1,6 @@
-"""Faults that begin, end, come and go during a screen: who it is is named, since when is said, and no pair is."""
+"""Faults that begin, end, come and go during a screen: who it is is named, since when is said, and
+no pair is.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,13 @@ def test_a_port_that_drops_in_the_middle_is_named_from_then_on(
     """Pairs were blamed instead, with confidence 0.999: "neither end is slow with others"."""
     hits = timed = 0
     for seed in range(6):
-        fault = Fault(kind="port" if way else "node", node=seed % nodes, share=0.3, direction=way, begins=begins)
+        fault = Fault(
+            kind="port" if way else "node",
+            node=seed % nodes,
+            share=0.3,
+            direction=way,
+            begins=begins,
+        )
         world = World(nodes=nodes, seed=seed + 1, faults=(fault,))
         located = located_in(world, seed, times)
         culprit = world.names[fault.node]
@@ -61,7 +69,9 @@ def test_a_port_that_recovers_is_not_confirmed(nodes: int, times: int) -> None:
     for seed in range(6):
         fault = Fault(kind="port", node=1, share=0.3, direction="tx", ends=0.5)
         located = located_in(World(nodes=nodes, seed=seed + 1, faults=(fault,)), seed, times)
-        assert {(one.subject.lstrip("n0"), one.direction) for one in located.blames} == {("1", "tx")}
+        assert {(one.subject.lstrip("n0"), one.direction) for one in located.blames} == {
+            ("1", "tx")
+        }
         assert all(one.stage == "screened" and one.confidence <= 0.8 for one in located.blames)
         assert any("up to a moment" in line for line in located.blames[0].evidence)
 
@@ -92,16 +102,22 @@ def test_a_step_of_all_is_nobodys_fault_and_a_bad_port_is_still_named() -> None:
         fault = Fault(kind="port", node=5, share=0.6, direction="tx")
         world = World(nodes=16, seed=seed + 1, faults=(fault,))
         samples = world.measure(screen_rounds(16, None, seed))
-        slower = dataclasses.replace(samples, value=samples.value * np.where(samples.when > 0.6, 0.7, 1.0))
+        slower = dataclasses.replace(
+            samples, value=samples.value * np.where(samples.when > 0.6, 0.7, 1.0)
+        )
         assert named(_again(world, slower, seed)) == [("port", "n05", "tx")]
 
 
 def test_steady_faults_are_not_said_to_have_begun() -> None:
     for seed in range(20):
         fault = Fault(kind="port", node=seed % 8, share=0.8, direction="tx")
-        located = located_in(World(nodes=8, sigma=0.03, tail_share=0.05, seed=seed, faults=(fault,)), seed, 2)
+        located = located_in(
+            World(nodes=8, sigma=0.03, tail_share=0.05, seed=seed, faults=(fault,)), seed, 2
+        )
         assert named(located) == [("port", f"n{seed % 8}", "tx")]
-        assert not any("moment" in line or "at times" in line for line in located.blames[0].evidence)
+        assert not any(
+            "moment" in line or "at times" in line for line in located.blames[0].evidence
+        )
 
 
 def test_good_worlds_have_nobody_unsteady() -> None:

@@ -1,6 +1,8 @@
-"""Synthetic worlds with planted faults: the culprit and nobody else is named, and no good world has one.
+"""Synthetic worlds with planted faults: the culprit and nobody else is named, and no good world has
+one.
 
-Everything is seeded; the same figures with more worlds are measured by ``python -m benchmarks --only locate``.
+Everything is seeded; the same figures with more worlds are measured by ``python -m benchmarks
+--only locate``.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def named(located: Located) -> Named:
 
 def screen_of(world: World, seed: int) -> Screened:
     """Twelve rounds, analysed; nothing measured again."""
-    return screen(world.measure(screen_rounds(world.nodes, world.leaf.tolist(), seed, 12)), world.fabric())
+    return screen(
+        world.measure(screen_rounds(world.nodes, world.leaf.tolist(), seed, 12)), world.fabric()
+    )
 
 
 def port(node: int, direction: Direction = "", share: float = 0.8) -> Fault:
@@ -65,7 +69,10 @@ def test_one_port_of_eight_at_80_percent_is_named_with_its_direction() -> None:
 )
 def test_several_bad_ports_of_eight(faults: tuple[Fault, ...]) -> None:
     truth = sorted((one.kind, f"n{one.node}", one.direction) for one in faults)
-    hits = sum(named(sweep(noisy(seed, *faults), fabric=False, seed=seed)[1]) == truth for seed in range(20))
+    hits = sum(
+        named(sweep(noisy(seed, *faults), fabric=False, seed=seed)[1]) == truth
+        for seed in range(20)
+    )
     assert hits >= 19
 
 
@@ -109,7 +116,8 @@ def test_hops_are_no_latency_fault() -> None:
     assert [round(one.oversubscription, 1) for one in located.tiers] == [1.0, 1.2]
 
 
-# --- mixed speeds --------------------------------------------------------------------------------------------------
+# --- mixed speeds
+# --------------------------------------------------------------------------------------------------
 
 
 def test_two_kinds_of_nics_are_a_note_and_each_is_judged_by_its_own_kind() -> None:
@@ -129,7 +137,8 @@ def test_fewer_slow_nodes_than_a_kind_are_faults() -> None:
     assert located.notes == []
 
 
-# --- fabrics -------------------------------------------------------------------------------------------------------
+# --- fabrics
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_oversubscription_is_a_tier_and_no_fault() -> None:
@@ -141,7 +150,14 @@ def test_oversubscription_is_a_tier_and_no_fault() -> None:
 
 
 def test_a_port_shows_within_its_leaf_where_oversubscription_hides_it_across() -> None:
-    world = World(nodes=64, leaves=4, uplinks=16, routing="spread", uplink_rate=0.4, faults=(port(9, "rx", 0.75),))
+    world = World(
+        nodes=64,
+        leaves=4,
+        uplinks=16,
+        routing="spread",
+        uplink_rate=0.4,
+        faults=(port(9, "rx", 0.75),),
+    )
     assert ("port", "n09", "rx") in named(sweep(world)[1])
 
 
@@ -154,7 +170,11 @@ def test_a_slow_leaf_switch_is_one_culprit_not_sixteen() -> None:
 
 def test_a_leaf_that_is_slow_across_leaves_only_blames_no_node() -> None:
     world = World(
-        nodes=64, leaves=4, uplinks=16, seed=4, faults=(Fault(kind="link", leaf=2, share=0.4, direction="tx"),)
+        nodes=64,
+        leaves=4,
+        uplinks=16,
+        seed=4,
+        faults=(Fault(kind="link", leaf=2, share=0.4, direction="tx"),),
     )
     blames = sweep(world)[1].blames
     assert blames
@@ -167,13 +187,23 @@ def test_contention_among_many_is_no_fault_and_hides_no_port(fabric: bool) -> No
     """Static routes by a hash: most pairs across leaves share a link."""
     for seed in range(4):
         world = World(nodes=64, leaves=4, uplinks=16, routing="hash", seed=seed + 1)
-        assert [one for one in named(sweep(world, fabric=fabric, seed=seed)[1]) if one[0] != "link"] == []
-        bad = World(nodes=64, leaves=4, uplinks=16, routing="hash", seed=seed + 1, faults=(port(21, "tx", 0.7),))
+        assert [
+            one for one in named(sweep(world, fabric=fabric, seed=seed)[1]) if one[0] != "link"
+        ] == []
+        bad = World(
+            nodes=64,
+            leaves=4,
+            uplinks=16,
+            routing="hash",
+            seed=seed + 1,
+            faults=(port(21, "tx", 0.7),),
+        )
         blames = named(sweep(bad, fabric=fabric, seed=seed)[1])
         assert [one for one in blames if one[0] != "link"] == [("port", "n21", "tx")]
 
 
-# --- scale ---------------------------------------------------------------------------------------------------------
+# --- scale
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_slow_nodes_of_a_thousand_and_two_that_met_each_other() -> None:
@@ -182,7 +212,9 @@ def test_slow_nodes_of_a_thousand_and_two_that_met_each_other() -> None:
     for seed in range(6):
         leaves = World(nodes=1024, leaves=64).leaf.tolist()
         bad = screen_rounds(1024, leaves, seed, 12)[0][seed * 50]
-        world = World(nodes=1024, leaves=64, seed=seed + 1, faults=tuple(port(one, "", 0.95) for one in bad))
+        world = World(
+            nodes=1024, leaves=64, seed=seed + 1, faults=tuple(port(one, "", 0.95) for one in bad)
+        )
         located = sweep(world, rounds=12, seed=seed)[1]
         culprits = {world.names[one] for one in bad}
         assert {one.subject for one in located.blames} <= culprits
@@ -192,7 +224,10 @@ def test_slow_nodes_of_a_thousand_and_two_that_met_each_other() -> None:
 
 def test_no_innocent_of_a_thousand_is_blamed() -> None:
     for seed in range(10):
-        assert sweep(World(nodes=1024, leaves=64, seed=seed + 100), rounds=12, seed=seed)[1].blames == []
+        assert (
+            sweep(World(nodes=1024, leaves=64, seed=seed + 100), rounds=12, seed=seed)[1].blames
+            == []
+        )
 
 
 def test_three_percent_of_the_nodes_bad_at_once() -> None:
@@ -208,10 +243,17 @@ def test_what_is_said_to_be_detectable_is_found() -> None:
     for seed in range(10):
         bad = [(seed * 5 + place * 25) % 256 for place in range(10)]
         world = World(
-            nodes=256, leaves=16, tail_share=0.0, seed=seed + 1, faults=tuple(port(one, "rx", 1 - least) for one in bad)
+            nodes=256,
+            leaves=16,
+            tail_share=0.0,
+            seed=seed + 1,
+            faults=tuple(port(one, "rx", 1 - least) for one in bad),
         )
         suspects = {one.nodes[0] for one in screen_of(world, seed).suspects if one.p <= 0.05}
-        found, planted = found + len(suspects & {world.names[one] for one in bad}), planted + len(bad)
+        found, planted = (
+            found + len(suspects & {world.names[one] for one in bad}),
+            planted + len(bad),
+        )
     assert found / planted > 0.88
 
 
@@ -220,7 +262,12 @@ def test_slow_nodes_of_ten_thousand() -> None:
     hits = 0
     for seed in range(3):
         bad = [(seed * 97 + place * 1000) % 10_000 for place in range(10)]
-        world = World(nodes=10_000, leaves=313, seed=seed + 1, faults=tuple(port(one, "", 0.95) for one in bad))
+        world = World(
+            nodes=10_000,
+            leaves=313,
+            seed=seed + 1,
+            faults=tuple(port(one, "", 0.95) for one in bad),
+        )
         located = sweep(world, rounds=12, seed=seed)[1]
         assert {one.subject for one in located.blames} <= {world.names[one] for one in bad}
         hits += len(located.blames)

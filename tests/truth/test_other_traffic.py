@@ -1,4 +1,6 @@
-"""Another job's traffic on the measured ports: contention, named with port, direction and rate, and never a fault."""
+"""Another job's traffic on the measured ports: contention, named with port, direction and rate, and
+never a fault.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,16 @@ Flow = tuple[int, int, float]
 """Origin, target and share of the line that another job takes."""
 
 
-def with_flow(run: Run, world: World, flow: Flow, *, point: bool = True, quiet: bool = False) -> Run:
-    """``run`` with another job's bytes in the counters of the points, and in the quiet windows around them."""
+def with_flow(
+    run: Run, world: World, flow: Flow, *, point: bool = True, quiet: bool = False
+) -> Run:
+    """``run`` with another job's bytes in the counters of the points, and in the quiet windows
+    around them.
+    """
     origin, target, share = flow
-    bytes_per_s = share * (limits(link_of(world), "stream", "stream", 1 << 20).attainable_bytes_per_s or 0.0)
+    bytes_per_s = share * (
+        limits(link_of(world), "stream", "stream", 1 << 20).attainable_bytes_per_s or 0.0
+    )
     ways = {origin: "net/hsn0/tx_bytes", target: "net/hsn0/rx_bytes"}
     points = []
     for one in run.points:
@@ -48,7 +56,9 @@ def slowed(*flows: Flow) -> Callable[[int, int], float]:
     """Each of our streams has what the flows leave of its sender's and receiver's ports."""
 
     def speed(a: int, b: int) -> float:
-        return min([1.0, *(1.0 - share for origin, target, share in flows if a == origin or b == target)])
+        return min(
+            [1.0, *(1.0 - share for origin, target, share in flows if a == origin or b == target)]
+        )
 
     return speed
 
@@ -68,7 +78,9 @@ def others(judgement: Judgement) -> dict[str, Finding]:
 @pytest.mark.parametrize("quiet", [False, True])
 @pytest.mark.parametrize("share", [0.25, 0.3, 0.5])
 @pytest.mark.parametrize("nodes", [2, 4])
-def test_another_jobs_flow_is_contention_and_not_a_slow_direction(nodes: int, share: float, quiet: bool) -> None:
+def test_another_jobs_flow_is_contention_and_not_a_slow_direction(
+    nodes: int, share: float, quiet: bool
+) -> None:
     """300 Mb/s one way on 1 Gb/s was FAIL direction-slow, "look at the cable"."""
     for seed in range(3):
         judgement = judged(nodes, (0, 1, share), quiet=quiet, seed=seed)
@@ -94,26 +106,39 @@ def test_a_slow_port_is_a_fault_beside_a_trickle_of_other_traffic() -> None:
         world = lab(nodes=4, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 0 else 1.0)
         judgement = judge(with_flow(run_of(world), world, flow, quiet=True))
         assert judgement.verdict == "fail"
-        assert any(one.code == "node-direction-slow" and one.severity == "fail" for one in judgement.findings)
+        assert any(
+            one.code == "node-direction-slow" and one.severity == "fail"
+            for one in judgement.findings
+        )
 
 
 def test_a_slow_port_elsewhere_is_a_fault_whatever_others_do() -> None:
-    world = lab(nodes=4, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 2 else 0.7 if a == 0 else 1.0)
+    world = lab(
+        nodes=4, sizes=(8, 1 << 20), speed=lambda a, b: 0.5 if a == 2 else 0.7 if a == 0 else 1.0
+    )
     judgement = judge(with_flow(run_of(world), world, (0, 1, 0.3)))
-    slow = {one.subject: one.severity for one in judgement.findings if one.code == "node-direction-slow"}
+    slow = {
+        one.subject: one.severity for one in judgement.findings if one.code == "node-direction-slow"
+    }
     assert slow["n3 tx"] == "fail"
     assert slow.get("n1 tx", "inconclusive") == "inconclusive"
 
 
 def test_good_worlds_have_no_other_traffic() -> None:
     for seed in range(4):
-        for world in (lab(nodes=3, seed=seed), World(nodes=3, seed=seed), World(link="100gbe", mtu=9000, seed=seed)):
+        for world in (
+            lab(nodes=3, seed=seed),
+            World(nodes=3, seed=seed),
+            World(link="100gbe", mtu=9000, seed=seed),
+        ):
             assert others(judge(run_of(world))) == {}
 
 
 @pytest.mark.parametrize("flow", [(0, 1, 0.3), (2, 0, 0.5)])
 def test_a_port_that_others_use_is_no_culprit(flow: Flow) -> None:
-    """Measured alone it is slow as well, as long as the other job lasts: confirmed, and still nobody's fault."""
+    """Measured alone it is slow as well, as long as the other job lasts: confirmed, and still
+    nobody's fault.
+    """
     world = lab(nodes=6, sizes=(8, 1 << 20), speed=slowed(flow))
     run = with_flow(run_of(world), world, flow)
     samples = samples_of(run)
@@ -122,7 +147,11 @@ def test_a_port_that_others_use_is_no_culprit(flow: Flow) -> None:
     located = conclude(found, samples)
     assert located.blames
     judgement = with_located(judge(run), [located])
-    assert judgement.verdict == "inconclusive", [one.message for one in judgement.findings if one.severity == "fail"]
-    blamed = [one for one in judgement.findings if one.code in ("port-slow", "node-slow", "pair-slow")]
+    assert judgement.verdict == "inconclusive", [
+        one.message for one in judgement.findings if one.severity == "fail"
+    ]
+    blamed = [
+        one for one in judgement.findings if one.code in ("port-slow", "node-slow", "pair-slow")
+    ]
     assert blamed
     assert all("other traffic" in one.message for one in blamed)

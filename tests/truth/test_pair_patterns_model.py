@@ -1,4 +1,6 @@
-"""The engine's own estimate and the one made of its batches agree, pattern by pattern, in the model's world."""
+"""The engine's own estimate and the one made of its batches agree, pattern by pattern, in the
+model's world.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,14 @@ HALF_TRIP = 1_500 + 2 * 100
 OCCUPIED = 0.1 * 4096
 TRUTH = {
     ("accumulate", "latency"): 100 + OCCUPIED + 2 * 1_500,
-    ("accumulate", "stream"): OCCUPIED + (100 + 2 * 1_500) / 64,  # a window is flushed before the next begins
+    # a window is flushed before the next begins
+    ("accumulate", "stream"): OCCUPIED + (100 + 2 * 1_500) / 64,
     ("fetch_and_op", "latency"): 2 * (100 + 0.8 + 1_500),
     ("compare_and_swap", "latency"): 2 * (100 + 0.8 + 1_500),
     ("persistent", "latency"): HALF_TRIP + OCCUPIED,
     ("persistent", "stream"): OCCUPIED,
-    ("partitioned", "latency"): HALF_TRIP + OCCUPIED,  # two partitions of 204.8 ns on the wire, 100 ns of overhead
+    # two partitions of 204.8 ns on the wire, 100 ns of overhead
+    ("partitioned", "latency"): HALF_TRIP + OCCUPIED,
     ("partitioned", "stream"): OCCUPIED,
     ("threads", "latency"): HALF_TRIP + OCCUPIED,
     ("threads", "stream"): OCCUPIED,
@@ -35,19 +39,35 @@ TRUTH = {
 def measured(formula: str) -> list[PointRecord]:
     points = tuple(
         Point(
-            id=i, pattern=pattern, form=form, message_bytes=8 if "_and_" in pattern else 4096, pairs=((0, 1),),  # type: ignore[arg-type]
-            threads=4 if pattern == "threads" else 1, partitions=2 if pattern == "partitioned" else 1,
-            formula=formula, iterations=0 if formula == "robust" else 640,  # type: ignore[arg-type]
+            id=i,
+            pattern=pattern,
+            form=form,
+            message_bytes=8 if "_and_" in pattern else 4096,
+            pairs=((0, 1),),  # type: ignore[arg-type]
+            threads=4 if pattern == "threads" else 1,
+            partitions=2 if pattern == "partitioned" else 1,
+            formula=formula,
+            iterations=0 if formula == "robust" else 640,  # type: ignore[arg-type]
         )
         for i, (pattern, form) in enumerate(TRUTH)
-        if formula == "robust" or (pattern != "partitioned" and (form == "latency" or pattern == "persistent"))
-    )  # fmt: skip
+        if formula == "robust"
+        or (pattern != "partitioned" and (form == "latency" or pattern == "persistent"))
+    )
     plan = Plan(
-        run_id="model", seed=7, transport=Transport(kind="model"), points=points, model=WORLD,
-        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")), policy=Policy(point_budget_ms=200),
-    )  # fmt: skip
+        run_id="model",
+        seed=7,
+        transport=Transport(kind="model"),
+        points=points,
+        model=WORLD,
+        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")),
+        policy=Policy(point_budget_ms=200),
+    )
     done = subprocess.run(
-        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=120, check=False
+        [str(ENGINE), "run"],
+        input=write_plan(plan).encode(),
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-500:]
     frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
@@ -56,7 +76,9 @@ def measured(formula: str) -> list[PointRecord]:
 
 def test_the_truth_is_for_every_newer_pattern_and_form() -> None:
     newer = {
-        name: forms for name, forms in FORMS.items() if name not in ("pingpong", "stream", "exchange", "put", "get")
+        name: forms
+        for name, forms in FORMS.items()
+        if name not in ("pingpong", "stream", "exchange", "put", "get")
     }
     assert set(TRUTH) == {(name, form) for name, forms in newer.items() for form in forms}
 
@@ -73,14 +95,19 @@ def test_the_closed_form_is_found_by_the_engine_and_from_its_batches(formula: st
             4 if record.pattern == "threads" else 1,
             2 if record.pattern == "partitioned" else 1,
         )
-        assert record.window_kind == ("allocate" if "_and_" in record.pattern or record.pattern == "accumulate" else "")
+        assert record.window_kind == (
+            "allocate" if "_and_" in record.pattern or record.pattern == "accumulate" else ""
+        )
         told = measure(record, pair)
         made = measure(record, _without_estimate(pair))
         assert told is not None
         assert made is not None
-        # A window of the OSU stream waits for its acknowledgement: that is the formula, not an error.
+        # A window of the OSU stream waits for its acknowledgement: that is the formula, not an
+        # error.
         if (record.pattern, record.form, formula) != ("persistent", "stream", "osu"):
-            assert told.time.median_ns == pytest.approx(TRUTH[record.pattern, record.form], rel=0.01)
+            assert told.time.median_ns == pytest.approx(
+                TRUTH[record.pattern, record.form], rel=0.01
+            )
         assert made.time.median_ns == pytest.approx(told.time.median_ns, rel=0.005)
 
 

@@ -1,4 +1,5 @@
-"""Random worlds: no verdict is false, and hardly one is left open that a careful reader of the same files decides.
+"""Random worlds: no verdict is false, and hardly one is left open that a careful reader of the same
+files decides.
 
 The big run: ``python -m tests.zoo.worlds --count 100000 --processes 2``.
 """

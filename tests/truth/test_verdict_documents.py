@@ -1,4 +1,6 @@
-"""The documents' own measured tables: two of the four never crossed a wire, and the figures alone show it."""
+"""The documents' own measured tables: two of the four never crossed a wire, and the figures alone
+show it.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,18 @@ def told(name: str, link: LinkClaim) -> Judgement:
     with (GOLDEN / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     frame = run_of(World(sizes=(8,), patterns=("pingpong",)))
-    points = [_point(number, int(row["bytes"]), float(row["t_usec"]) * 1e3) for number, row in enumerate(rows)]
+    points = [
+        _point(number, int(row["bytes"]), float(row["t_usec"]) * 1e3)
+        for number, row in enumerate(rows)
+    ]
     close = Close(points=len(points), failed=0, elapsed_ns=1e9, peak_rss_bytes=1)
     run = Run(
-        claim=frame.claim, provenance=frame.provenance, open=frame.open, hosts=frame.hosts, points=points, close=close
+        claim=frame.claim,
+        provenance=frame.provenance,
+        open=frame.open,
+        hosts=frame.hosts,
+        points=points,
+        close=close,
     )
     return judge(run, link=link)
 
@@ -34,20 +44,42 @@ def told(name: str, link: LinkClaim) -> Judgement:
 def _point(number: int, size: int, half_ns: float) -> PointRecord:
     batches = [2 * half_ns * 100 * (1 + 0.001 * k) for k in range(10)]
     pair = PairResult(
-        origin=0, target=1, status="ok", stop="iterations", operations_per_batch=100, batch_ns=batches,
-        block_batches=[1] * 10, messages_forward=1000, messages_backward=1000, payload_forward_bytes=1000 * size,
-        payload_backward_bytes=1000 * size, window_used=1,
+        origin=0,
+        target=1,
+        status="ok",
+        stop="iterations",
+        operations_per_batch=100,
+        batch_ns=batches,
+        block_batches=[1] * 10,
+        messages_forward=1000,
+        messages_backward=1000,
+        payload_forward_bytes=1000 * size,
+        payload_backward_bytes=1000 * size,
+        window_used=1,
         warmup=Warmup(operations=10, elapsed_ns=1e6, stationary=True),
         estimate=Estimate(
-            median_ns=half_ns, low_ns=half_ns * 0.99, high_ns=half_ns * 1.01, blocks=10, effective_blocks=10,
-            autocorrelation=0, half_width=0.01, label="stable",
+            median_ns=half_ns,
+            low_ns=half_ns * 0.99,
+            high_ns=half_ns * 1.01,
+            blocks=10,
+            effective_blocks=10,
+            autocorrelation=0,
+            half_width=0.01,
+            label="stable",
         ),
         integrity="ok",
-    )  # fmt: skip
+    )
     return PointRecord(
-        id=number, pattern="pingpong", form="latency", message_bytes=size, window=1, formula="imb-p2p",
-        started_unix_ns=0, elapsed_ns=sum(batches) * 1.1, pairs=[pair],
-    )  # fmt: skip
+        id=number,
+        pattern="pingpong",
+        form="latency",
+        message_bytes=size,
+        window=1,
+        formula="imb-p2p",
+        started_unix_ns=0,
+        elapsed_ns=sum(batches) * 1.1,
+        pairs=[pair],
+    )
 
 
 @pytest.mark.parametrize("mtu", [1500, 9000])
@@ -72,6 +104,8 @@ def test_the_1_gbe_table_is_plausible_and_still_unproven() -> None:
     found = told("1gbe_intelmpi_imb_p2p_pingpong.csv", link_from_name("1gbe", mtu=1500))
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")
     assert not [f for f in found.findings if f.severity == "fail"]
-    assert {f.code for f in found.findings if f.severity == "inconclusive"} == {"unproven-no-counters"}
+    assert {f.code for f in found.findings if f.severity == "inconclusive"} == {
+        "unproven-no-counters"
+    }
     largest = found.pairs[-1]
     assert largest.efficiency == pytest.approx(0.982, abs=0.001)

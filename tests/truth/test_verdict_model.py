@@ -1,4 +1,6 @@
-"""The engine's model transport has a known latency, gap and switch point: the analysis finds them within 1 %."""
+"""The engine's model transport has a known latency, gap and switch point: the analysis finds them
+within 1 %.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Tra
 from wireproof.model.record import PointRecord
 
 ENGINE = (
-    Path(os.environ.get("WIREPROOF_ENGINE_DIR") or Path(__file__).resolve().parents[2] / "build" / "bin")
+    Path(
+        os.environ.get("WIREPROOF_ENGINE_DIR")
+        or Path(__file__).resolve().parents[2] / "build" / "bin"
+    )
     / "wireproof-engine.nompi"
 )
 SIZES = [0, *(1 << k for k in range(23))]
@@ -29,11 +34,20 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
         for i, size in enumerate(sizes)
     )
     plan = Plan(
-        run_id="model", seed=seed, transport=Transport(kind="model"), points=points, model=world,
-        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")), policy=Policy(point_budget_ms=200),
-    )  # fmt: skip
+        run_id="model",
+        seed=seed,
+        transport=Transport(kind="model"),
+        points=points,
+        model=world,
+        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")),
+        policy=Policy(point_budget_ms=200),
+    )
     done = subprocess.run(
-        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=120, check=False
+        [str(ENGINE), "run"],
+        input=write_plan(plan).encode(),
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
     frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
@@ -52,8 +66,20 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
 @pytest.mark.parametrize(
     "world",
     [
-        ModelWorld(latency_ns=1_200, gap_ns_per_byte=0.08, eager_limit_bytes=16384, rendezvous_ns=4_000, noise=0.01),
-        ModelWorld(latency_ns=25_000, gap_ns_per_byte=8.5, eager_limit_bytes=65536, rendezvous_ns=900_000, noise=0.01),
+        ModelWorld(
+            latency_ns=1_200,
+            gap_ns_per_byte=0.08,
+            eager_limit_bytes=16384,
+            rendezvous_ns=4_000,
+            noise=0.01,
+        ),
+        ModelWorld(
+            latency_ns=25_000,
+            gap_ns_per_byte=8.5,
+            eager_limit_bytes=65536,
+            rendezvous_ns=900_000,
+            noise=0.01,
+        ),
         ModelWorld(latency_ns=900, gap_ns_per_byte=0.02, overhead_ns=150, noise=0.005, stall=0.01),
     ],
     ids=["rdma", "tcp", "no switch"],

@@ -22,7 +22,9 @@ DRIVERS = {
 
 
 def good_world(seed: int) -> World:
-    """A fabric, two to four nodes, noise of 0.1 to 2 %, 0.93 to 0.995 of attainable, up to 3 MB of management."""
+    """A fabric, two to four nodes, noise of 0.1 to 2 %, 0.93 to 0.995 of attainable, up to 3 MB of
+    management.
+    """
     rng = random.Random(seed)
     kind = GOOD[seed % len(GOOD)]
     common = {
@@ -37,8 +39,12 @@ def good_world(seed: int) -> World:
         return lab(link=rate, mtu=mtu, latency_ns=rng.uniform(6_500, 15_000), **common)
     if kind in DRIVERS:
         driver, mtu, latency = DRIVERS[kind]
-        return World(link=kind, driver=driver, mtu=mtu, latency_ns=latency * rng.uniform(0.9, 1.5), **common)
-    return World(link=kind, mtu=rng.choice((1500, 9000)), latency_ns=rng.uniform(9_000, 40_000), **common)
+        return World(
+            link=kind, driver=driver, mtu=mtu, latency_ns=latency * rng.uniform(0.9, 1.5), **common
+        )
+    return World(
+        link=kind, mtu=rng.choice((1500, 9000)), latency_ns=rng.uniform(9_000, 40_000), **common
+    )
 
 
 def told(judgement: Judgement) -> str:
@@ -55,23 +61,38 @@ def test_a_good_world_passes(seed: int) -> None:
 
 
 LIES = {
-    "shared memory, one namespace": (lab(path="shm", one_namespace=True, shared_ranks=2), "shared-memory-suspected"),
+    "shared memory, one namespace": (
+        lab(path="shm", one_namespace=True, shared_ranks=2),
+        "shared-memory-suspected",
+    ),
     "shared memory, real hosts claimed": (
         World(path="shm", one_machine=True, one_namespace=True, shared_ranks=2),
         "shared-memory-suspected",
     ),
     "NOLOCAL with UCX shared memory below": (lab(path="shm", shared_ranks=1), "nolocal-shm"),
-    "UCX sharing the IPC namespace": (lab(path="shm", shared_ranks=1, link="10gbe", mtu=9000), "nolocal-shm"),
+    "UCX sharing the IPC namespace": (
+        lab(path="shm", shared_ranks=1, link="10gbe", mtu=9000),
+        "nolocal-shm",
+    ),
     "traffic on the management NIC": (World(path="mgmt", link="10gbe", mtu=9000), "wrong-path"),
     "traffic on the management NIC, lab": (lab(path="mgmt"), "wrong-path"),
-    "RDMA claimed, management NIC used": (World(path="mgmt", link="edr", mtu=None, driver="mlx5"), "wrong-path"),
+    "RDMA claimed, management NIC used": (
+        World(path="mgmt", link="edr", mtu=None, driver="mlx5"),
+        "wrong-path",
+    ),
     "both NICs striped": (lab(path="stripe"), "striped"),
     "both NICs striped, real": (World(path="stripe", link="10gbe", mtu=9000), "striped"),
     "loopback": (World(path="loopback", one_machine=True, one_namespace=True), "loopback"),
     "loopback in a lab": (lab(path="loopback", one_namespace=True), "loopback"),
     "one direction limited": (lab(speed=lambda a, b: 0.3 if a == 0 else 1.0), "direction-slow"),
-    "one node's sending limited": (lab(nodes=4, speed=lambda a, b: 0.3 if a == 2 else 1.0), "node-direction-slow"),
-    "one node's receiving limited": (lab(nodes=4, speed=lambda a, b: 0.3 if b == 1 else 1.0), "node-direction-slow"),
+    "one node's sending limited": (
+        lab(nodes=4, speed=lambda a, b: 0.3 if a == 2 else 1.0),
+        "node-direction-slow",
+    ),
+    "one node's receiving limited": (
+        lab(nodes=4, speed=lambda a, b: 0.3 if b == 1 else 1.0),
+        "node-direction-slow",
+    ),
 }
 PROOFS = {
     "shared-memory-suspected": "off-wire",
@@ -87,7 +108,11 @@ PROOFS = {
 def test_a_planted_lie_is_caught(name: str, seed: int) -> None:
     world, code = LIES[name]
     rng = random.Random(seed)
-    changed = {"seed": seed, "noise": rng.uniform(0.001, 0.03), "management": rng.choice((2_000, 3_000_000))}
+    changed = {
+        "seed": seed,
+        "noise": rng.uniform(0.001, 0.03),
+        "management": rng.choice((2_000, 3_000_000)),
+    }
     found = judge(run_of(_with(world, **changed)))
     assert found.verdict == "fail", told(found)
     assert code in {f.code for f in found.findings if f.severity == "fail"}, told(found)
@@ -100,8 +125,12 @@ PATH_LIES = [name for name, (_, code) in LIES.items() if code in PROOFS and code
 @pytest.mark.parametrize("size", [8, 1024, 65536, 4 << 20])
 @pytest.mark.parametrize("pattern", ["pingpong", "stream", "exchange"])
 @pytest.mark.parametrize("name", PATH_LIES)
-def test_a_single_point_is_enough_to_catch_a_lie_about_the_path(name: str, pattern: str, size: int) -> None:
-    """Also at 8 B: thousands of messages carry enough bytes, or the point is unproven; it never passes."""
+def test_a_single_point_is_enough_to_catch_a_lie_about_the_path(
+    name: str, pattern: str, size: int
+) -> None:
+    """Also at 8 B: thousands of messages carry enough bytes, or the point is unproven; it never
+    passes.
+    """
     world, _ = LIES[name]
     found = judge(run_of(_with(world, sizes=(size,), patterns=(pattern,), management=2_000)))
     assert found.verdict == "fail", told(found)
@@ -121,15 +150,20 @@ def test_the_bad_node_and_direction_are_named(bad: int, way: str) -> None:
     assert worst.subject == f"n{bad + 1} {'tx' if way == 'sends' else 'rx'}"
     assert worst.message.startswith(f"n{bad + 1} {way} at 28")
     assert [f.code for f in found.findings if f.severity == "fail"] == ["node-direction-slow"]
-    slow = {(p.origin, p.target) for p in found.pairs if p.pattern == "stream" and p.verdict == "fail"}
+    slow = {
+        (p.origin, p.target) for p in found.pairs if p.pattern == "stream" and p.verdict == "fail"
+    }
     assert slow == {
         (a, b) for a in range(4) for b in range(4) if a != b and (a if way == "sends" else b) == bad
-    }  # fmt: skip
+    }
 
 
 def test_two_bad_nodes_are_both_named() -> None:
     found = judge(run_of(lab(nodes=5, speed=lambda a, b: 0.3 if a == 0 or b == 3 else 1.0)))
-    assert {f.subject for f in found.findings if f.code == "node-direction-slow"} == {"n1 tx", "n4 rx"}
+    assert {f.subject for f in found.findings if f.code == "node-direction-slow"} == {
+        "n1 tx",
+        "n4 rx",
+    }
 
 
 def test_one_slow_link_blames_no_node() -> None:

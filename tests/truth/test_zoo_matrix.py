@@ -1,4 +1,6 @@
-"""Every adapter of the zoo in every situation: no cell is wrong, and the page says what is judged."""
+"""Every adapter of the zoo in every situation: no cell is wrong, and the page says what is
+judged.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from tests.zoo.situations import SITUATIONS
 @pytest.mark.parametrize("one", ZOO, ids=lambda one: one.key)
 def test_no_situation_of_an_adapter_is_judged_wrong(one):
     found = [cell(one, situation) for situation in SITUATIONS]
-    wrong = {each.situation.key: (each.wrong, each.codes) for each in found if each is not None and each.wrong}
+    wrong = {
+        each.situation.key: (each.wrong, each.codes)
+        for each in found
+        if each is not None and each.wrong
+    }
     assert not wrong
 
 

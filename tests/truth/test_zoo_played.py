@@ -1,4 +1,6 @@
-"""The zoo played to the real engine: its trees are read below a root folder, its counters move while it measures."""
+"""The zoo played to the real engine: its trees are read below a root folder, its counters move
+while it measures.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,17 @@ pytestmark = pytest.mark.engine
 _BY_KEY = {situation.key: situation for situation in SITUATIONS}
 # Other traffic of the model's world passes in real time, while a point's time is made up.
 _PLAYED = ("fast", "tcp", "wrong-port", "memory", "hairpin", "half", "late", "wrapped", "pegged")
-_FEW = ("mlx5-roce-pf", "mlx5-roce-guest", "mlx5-lag", "qib-32", "hfi1", "bnxt_re", "efa", "netvsc-mlx5", "bond-lacp")
+_FEW = (
+    "mlx5-roce-pf",
+    "mlx5-roce-guest",
+    "mlx5-lag",
+    "qib-32",
+    "hfi1",
+    "bnxt_re",
+    "efa",
+    "netvsc-mlx5",
+    "bond-lacp",
+)
 
 
 def _wrong(key: str, situation: str, folder) -> str:
@@ -24,7 +36,11 @@ def _wrong(key: str, situation: str, folder) -> str:
         return ""
     expected = _BY_KEY[situation].expected(adapter(key))
     got, level, codes = verdict_of(judge(engine_run(timeline(scene), folder)))
-    return "" if got in expected.proofs else f"{situation}: {got} {level} {codes} instead of {expected.proofs}"
+    return (
+        ""
+        if got in expected.proofs
+        else f"{situation}: {got} {level} {codes} instead of {expected.proofs}"
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""``prove`` around a program on every adapter of the zoo: never a verdict that the files contradict."""
+"""``prove`` around a program on every adapter of the zoo: never a verdict that the files
+contradict.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from tests.zoo.animals import ZOO
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
 
-# Beside a steady flow of others one program's bytes are known only within what is taken off for these.
+# Beside a steady flow of others one program's bytes are known only within what is taken off for
+# these.
 _LEFT_OPEN = ("busy-healthy", "wrapped")
 
 

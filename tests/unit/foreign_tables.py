@@ -30,26 +30,50 @@ def imb(name: str) -> Series:
             for row in csv.DictReader(file)
         ]
     return Series(
-        tool="imb", benchmark="PingPong", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
-        formula="loop / (2 N)", unit="us; MB = 10^6", processes=2,
-    )  # fmt: skip
+        tool="imb",
+        benchmark="PingPong",
+        metric="half_round_trip",
+        traffic="pingpong",
+        waits=True,
+        points=points,
+        formula="loop / (2 N)",
+        unit="us; MB = 10^6",
+        processes=2,
+    )
 
 
 def pingpong(times_us: dict[int, float], **changes: object) -> Series:
-    points = [SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
+    points = [
+        SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()
+    ]
     plain = Series(
-        tool="osu", benchmark="osu_latency", metric="half_round_trip", traffic="pingpong", waits=True, points=points,
-        formula="round trip / 2", unit="us",
-    )  # fmt: skip
+        tool="osu",
+        benchmark="osu_latency",
+        metric="half_round_trip",
+        traffic="pingpong",
+        waits=True,
+        points=points,
+        formula="round trip / 2",
+        unit="us",
+    )
     return msgspec.structs.replace(plain, **changes)
 
 
 def stream(rates_mb: dict[int, float], **changes: object) -> Series:
-    points = [SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4) for s, r in rates_mb.items()]
+    points = [
+        SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4)
+        for s, r in rates_mb.items()
+    ]
     plain = Series(
-        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", window=64, points=points,
-        formula="bytes / time", unit="MB/s",
-    )  # fmt: skip
+        tool="osu",
+        benchmark="osu_bw",
+        metric="bandwidth",
+        traffic="stream",
+        window=64,
+        points=points,
+        formula="bytes / time",
+        unit="MB/s",
+    )
     return msgspec.structs.replace(plain, **changes)
 
 

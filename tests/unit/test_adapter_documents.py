@@ -33,21 +33,33 @@ def test_numbers_that_are_none() -> None:
 
 
 def test_what_is_cut_or_broken_has_no_value() -> None:
-    for words in ('{"start": {\n"a": 1\n', '{"start": {\n"a": 1,,\n}}\n', '{"start": {\n}\n"start": {\n}}\n'):
+    for words in (
+        '{"start": {\n"a": 1\n',
+        '{"start": {\n"a": 1,,\n}}\n',
+        '{"start": {\n}\n"start": {\n}}\n',
+    ):
         found = at(words)
         assert found.value is None
         assert found.why
 
 
 def test_hostile_quotes_and_depth_take_no_long_time() -> None:
-    for body in ('"\\' * 200_000, "{" * 200_000, '{"a":' * 100_000, '"' * 200_001, "[" * 100_000 + "}}"):
+    for body in (
+        '"\\' * 200_000,
+        "{" * 200_000,
+        '{"a":' * 100_000,
+        '"' * 200_001,
+        "[" * 100_000 + "}}",
+    ):
         assert at('{"start": {\n' + body + "\n").value is None
 
 
 def test_small_readers() -> None:
-    assert [amount(value) for value in (1, 2.5, 0, -1, 1e300, True, "3", None, float("nan"))] == [1, 2.5, 0] + [
-        None
-    ] * 6
+    assert [amount(value) for value in (1, 2.5, 0, -1, 1e300, True, "3", None, float("nan"))] == [
+        1,
+        2.5,
+        0,
+    ] + [None] * 6
     assert member({"a": {"b": {"c": 1}}}, "a", "b") == {"c": 1}
     assert member([], "a") == member({"a": 3}, "a") == {}
     assert text("a\x1b[31m\nb" + "c" * 500).startswith("a [31m b")

@@ -30,7 +30,11 @@ MACHINE = (
 
 def test_name_comes_from_the_command() -> None:
     one = read(("$ ./benchmarks/fi_msg_pingpong -p verbs n1\n" + HEAD + PING).encode(), "log")[0]
-    assert (one.benchmark, one.metric, one.traffic) == ("fi_msg_pingpong", "half_round_trip", "pingpong")
+    assert (one.benchmark, one.metric, one.traffic) == (
+        "fi_msg_pingpong",
+        "half_round_trip",
+        "pingpong",
+    )
     assert [point.hrt_ns for point in one.points] == [1500.0, 100000.0]
     assert one.points[0].iterations == 10000
 
@@ -38,7 +42,12 @@ def test_name_comes_from_the_command() -> None:
 def test_without_a_command_the_bytes_tell() -> None:
     assert read((HEAD + PING).encode(), "log")[0].metric == "half_round_trip"
     one = read((HEAD + BW).encode(), "log")[0]
-    assert (one.metric, one.traffic, one.points[0].hrt_ns, one.window) == ("bandwidth", "stream", None, 64)
+    assert (one.metric, one.traffic, one.points[0].hrt_ns, one.window) == (
+        "bandwidth",
+        "stream",
+        None,
+        64,
+    )
     assert one.points[1].goodput_bytes_per_s == pytest.approx(11915.64e6)
     assert one.points[0].messages_per_s == pytest.approx(2e6)
     assert one.points[1].messages_per_s is None  # 0.18: two decimals say too little
@@ -46,7 +55,11 @@ def test_without_a_command_the_bytes_tell() -> None:
 
 @pytest.mark.parametrize(
     ("command", "traffic"),
-    [("fi_rma_bw -e rdm -o read n1", "get"), ("fi_rma_bw -o write n1", "put"), ("fi_msg_bw -W 128 n1", "stream")],
+    [
+        ("fi_rma_bw -e rdm -o read n1", "get"),
+        ("fi_rma_bw -o write n1", "put"),
+        ("fi_msg_bw -W 128 n1", "stream"),
+    ],
 )
 def test_what_the_program_does(command: str, traffic: str) -> None:
     one = read((f"+ {command}\n" + HEAD + BW).encode(), "log")[0]
@@ -55,7 +68,9 @@ def test_what_the_program_does(command: str, traffic: str) -> None:
 
 
 def test_rows_with_names_make_a_series_each() -> None:
-    rows = "".join(f"{name:50}{line}\n" for name in ("min", "max of all") for line in BW.splitlines())
+    rows = "".join(
+        f"{name:50}{line}\n" for name in ("min", "max of all") for line in BW.splitlines()
+    )
     found = read((f"fi_rdm_atomic n1\n{'name':50}{HEAD}{rows}").encode(), "log")
     assert [one.benchmark for one in found] == ["fi_rdm_atomic min", "fi_rdm_atomic max of all"]
     assert all(one.traffic == "atomic" and len(one.points) == 2 for one in found)
@@ -70,7 +85,12 @@ def test_old_columns_in_gigabits() -> None:
 
 def test_machine_lines() -> None:
     one = read(MACHINE.encode(), "log")[0]
-    assert (one.benchmark, one.metric, len(one.points), one.complete) == ("fi_rdm_bw", "bandwidth", 2, True)
+    assert (one.benchmark, one.metric, len(one.points), one.complete) == (
+        "fi_rdm_bw",
+        "bandwidth",
+        2,
+        True,
+    )
     assert one.points[1].goodput_bytes_per_s == pytest.approx(11915.636364e6)
     glued = MACHINE.replace("0.500000, Mxfers", "0.500000Mxfers")  # as some versions print it
     assert read(glued.encode(), "log")[0].points[0].time_ns == 500.0
@@ -92,7 +112,11 @@ def test_golden() -> None:
     for one in (table, stream, machine):
         assert one.complete
         assert [point.message_bytes for point in one.points] == sizes
-    assert (table.benchmark, table.metric, table.points[5].hrt_ns) == ("fi_rdm_pingpong", "half_round_trip", 28304880.0)
+    assert (table.benchmark, table.metric, table.points[5].hrt_ns) == (
+        "fi_rdm_pingpong",
+        "half_round_trip",
+        28304880.0,
+    )
     assert (stream.benchmark, stream.metric) == ("fi_rdm_tagged_bw", "bandwidth")
     assert stream.points[5].goodput_bytes_per_s == pytest.approx(116.36e6)
     assert machine.points[0].hrt_ns == pytest.approx(7599750)
@@ -101,7 +125,9 @@ def test_golden() -> None:
 
 def test_options() -> None:
     tool = adapter("fabtests")
-    request = ToolRequest(program="fi_rdm_bw", role="client", server="n1", sizes=(4096,), window=16, port=5000)
+    request = ToolRequest(
+        program="fi_rdm_bw", role="client", server="n1", sizes=(4096,), window=16, port=5000
+    )
     assert tool.argv(request) == ("fi_rdm_bw", "-P", "5000", "-S", "4096", "-W", "16", "n1")
     for wrong in ({"window": 4}, {"sizes": (1, 2)}, {"cpu": 1}, {"role": "client"}):
         with pytest.raises(BadInput):

@@ -21,8 +21,12 @@ ROWS = (
 def test_golden() -> None:
     one = read((LOGS / "fi_pingpong_psm3_sockets0_hsn0.txt").read_bytes(), "log")[0]
     assert (one.tool, one.metric, one.traffic, one.complete, one.waits) == (
-        "fi_pingpong", "half_round_trip", "pingpong", True, True,
-    )  # fmt: skip
+        "fi_pingpong",
+        "half_round_trip",
+        "pingpong",
+        True,
+        True,
+    )
     assert len(one.points) == 46
     by_size = {point.message_bytes: point for point in one.points}
     assert by_size[1536].hrt_ns == pytest.approx(5195750)
@@ -33,7 +37,8 @@ def test_golden() -> None:
 
 def test_time_is_no_finer_than_the_clock() -> None:
     one = read((HEAD + ROWS).encode(), "log")[0]
-    assert one.points[0].time_step_ns == 50.0  # 1 us shared by 20 transfers, though two decimals are printed
+    # 1 us shared by 20 transfers, though two decimals are printed
+    assert one.points[0].time_step_ns == 50.0
     assert one.points[1].message_bytes == 1536
     assert any("1.5k" in note for note in one.notes)
 
@@ -53,7 +58,11 @@ def test_name_column_and_host_labels() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    ["64 10 =10 1.2k 0.00s inf 0.00 inf", "64 10 =10 1.2k 0.00s nan 0.00 0.00", "64 10 =10 1.2k 0.00s 1.00 0.00 0.1"],
+    [
+        "64 10 =10 1.2k 0.00s inf 0.00 inf",
+        "64 10 =10 1.2k 0.00s nan 0.00 0.00",
+        "64 10 =10 1.2k 0.00s 1.00 0.00 0.1",
+    ],
 )
 def test_row_that_is_no_measurement(row: str) -> None:
     one = read((HEAD + ROWS + row + "\n").encode(), "log")[0]
@@ -90,8 +99,17 @@ def test_options() -> None:
         device="eth0",
     )
     assert tool.argv(request) == (
-        "fi_pingpong", "-p", "psm3", "-d", "eth0", "-I", "500", "-S", "1024", "n1",
-    )  # fmt: skip
+        "fi_pingpong",
+        "-p",
+        "psm3",
+        "-d",
+        "eth0",
+        "-I",
+        "500",
+        "-S",
+        "1024",
+        "n1",
+    )
     for wrong in ({"sizes": (1, 2)}, {"seconds": 1.0}, {"role": "client"}, {"mtu": 9000}):
         with pytest.raises(BadInput):
             tool.argv(ToolRequest(program="fi_pingpong", **wrong))  # type: ignore[arg-type]

@@ -47,7 +47,9 @@ def test_ping_pong_is_half_a_round_trip_of_the_mean_pair() -> None:
     (point,) = series.points
     assert (series.metric, series.traffic, series.waits) == ("half_round_trip", "pingpong", True)
     assert point.message_bytes == 8
-    assert (point.time_min_ns, point.hrt_ns, point.time_max_ns) == pytest.approx((15_844, 18_695, 21_278))
+    assert (point.time_min_ns, point.hrt_ns, point.time_max_ns) == pytest.approx(
+        (15_844, 18_695, 21_278)
+    )
     assert point.time_step_ns == pytest.approx(1)
     assert LOG.splitlines()[point.line - 1].startswith("Latency   min / avg / max:")
     assert any("12 pairs of 4 processes" in note for note in series.notes)
@@ -57,7 +59,9 @@ def test_bandwidth_is_of_two_million_bytes() -> None:
     (point,) = by_name(LOG)["PingPongBandwidth"].points
     assert point.message_bytes == 2_000_000
     assert point.goodput_bytes_per_s == pytest.approx(1152.461e6)
-    assert point.values == pytest.approx({"goodput_min_bytes_per_s": 1044.749e6, "goodput_max_bytes_per_s": 1237.975e6})
+    assert point.values == pytest.approx(
+        {"goodput_min_bytes_per_s": 1044.749e6, "goodput_max_bytes_per_s": 1237.975e6}
+    )
 
 
 def test_rings_are_per_process() -> None:
@@ -70,13 +74,16 @@ def test_rings_are_per_process() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [SUMMARY, PART, LOG.replace("\n", "\r\n"), "".join(f"  | {x} |\n" for x in LOG.splitlines())]
+    "piece",
+    [SUMMARY, PART, LOG.replace("\n", "\r\n"), "".join(f"  | {x} |\n" for x in LOG.splitlines())],
 )
 def test_pieces_and_decoration(piece: str) -> None:
     found = by_name(piece)
     assert len(found) == 6
     assert found["PingPongLatency"].points[0].hrt_ns == pytest.approx(18_695, rel=1e-4)
-    assert found["PingPongBandwidth"].points[0].goodput_bytes_per_s == pytest.approx(1152.46e6, rel=1e-4)
+    assert found["PingPongBandwidth"].points[0].goodput_bytes_per_s == pytest.approx(
+        1152.46e6, rel=1e-4
+    )
     assert found["NaturallyOrderedRingLatency"].processes == 4
 
 
@@ -97,7 +104,9 @@ def test_a_summary_that_ends_at_the_worst_pair_may_be_cut() -> None:
 
 @pytest.mark.parametrize("bad", ["nan", "-1", "inf", "0", "1e300", "12_0", "abc"])
 def test_what_is_no_measured_number_is_left_out(bad: str) -> None:
-    text = SUMMARY.replace("RandomlyOrderedRingLatency_usec=25.5775", f"RandomlyOrderedRingLatency_usec={bad}")
+    text = SUMMARY.replace(
+        "RandomlyOrderedRingLatency_usec=25.5775", f"RandomlyOrderedRingLatency_usec={bad}"
+    )
     found = by_name(text)
     assert "RandomlyOrderedRingLatency" not in found
     assert len(found) == 5
@@ -109,7 +118,9 @@ def test_a_run_of_one_process_measures_nothing() -> None:
         f"{line.partition('=')[0]}=-1" if "PingPong" in line or "Ring" in line else line
         for line in SUMMARY.splitlines()
     ]
-    (series,) = read(("Begin of LatencyBandwidth section.\n" + "\n".join(lines) + "\n").encode(), "x")
+    (series,) = read(
+        ("Begin of LatencyBandwidth section.\n" + "\n".join(lines) + "\n").encode(), "x"
+    )
     assert (series.points, series.complete) == ([], False)
     assert "not measured" in series.incomplete
 
@@ -121,14 +132,24 @@ def test_a_part_of_hpcc_that_failed_is_said() -> None:
 
 def test_two_runs_in_one_file() -> None:
     second = LOG.replace("0.018695", "0.099999")
-    found = [series for series in read((LOG + second).encode(), "x") if series.benchmark == "PingPongLatency"]
+    found = [
+        series
+        for series in read((LOG + second).encode(), "x")
+        if series.benchmark == "PingPongLatency"
+    ]
     assert [series.points[0].hrt_ns for series in found] == pytest.approx([18_695, 99_999])
-    parts = [series for series in read((PART + PART).encode(), "x") if series.benchmark == "PingPongLatency"]
+    parts = [
+        series
+        for series in read((PART + PART).encode(), "x")
+        if series.benchmark == "PingPongLatency"
+    ]
     assert len(parts) == 2
 
 
 def test_another_tool_ends_it() -> None:
-    osu = (Path(__file__).parent.parent / "golden" / "logs" / "osu74-latency-tcp10g.out").read_text()
+    osu = (
+        Path(__file__).parent.parent / "golden" / "logs" / "osu74-latency-tcp10g.out"
+    ).read_text()
     found = read((LOG[: LOG.index("Begin of PTRANS")] + osu + PART).encode(), "x")
     assert [series.tool for series in found[:2]] == ["hpcc", "osu"]
     assert (found[0].points, found[0].complete) == ([], False)
@@ -136,7 +157,9 @@ def test_another_tool_ends_it() -> None:
 
 
 def _facts(found: list[Series]) -> set[str]:
-    return {f"{series.benchmark} {series.unit} {point}" for series in found for point in series.points}
+    return {
+        f"{series.benchmark} {series.unit} {point}" for series in found for point in series.points
+    }
 
 
 @pytest.mark.parametrize("text", [LOG, SUMMARY, OLD_KEYS + "FFTEnblk=16\n"])

@@ -26,8 +26,16 @@ def named(name: str, benchmark: str) -> Series:
 def test_pingpong_is_half_a_round_trip() -> None:
     series = named("imb2021-mpi1-pingpong-sendrecv-exchange-tcp10g.out", "PingPong")
     assert (series.tool, series.version, series.processes) == ("imb", "2021.11", 2)
-    assert (series.metric, series.traffic, series.directions, series.waits) == ("half_round_trip", "pingpong", 1, True)
-    assert [point.message_bytes for point in series.points] == [0, *(1 << power for power in range(21))]
+    assert (series.metric, series.traffic, series.directions, series.waits) == (
+        "half_round_trip",
+        "pingpong",
+        1,
+        True,
+    )
+    assert [point.message_bytes for point in series.points] == [
+        0,
+        *(1 << power for power in range(21)),
+    ]
     last = series.points[-1]
     assert (last.hrt_ns, last.time_ns) == (pytest.approx(812_860), None)
     assert last.goodput_bytes_per_s == pytest.approx(1289.99e6)
@@ -49,11 +57,18 @@ def test_parallel_transfers_say_what_their_bandwidth_counts(
     benchmark: str, directions: int, messages: int, metric: str
 ) -> None:
     series = named("imb2021-mpi1-pingpong-sendrecv-exchange-tcp10g.out", benchmark)
-    assert (series.traffic, series.directions, series.metric, series.waits) == ("exchange", directions, metric, False)
+    assert (series.traffic, series.directions, series.metric, series.waits) == (
+        "exchange",
+        directions,
+        metric,
+        False,
+    )
     point = series.points[-1]
     assert point.time_ns is not None
     assert point.goodput_bytes_per_s is not None
-    assert point.time_ns * 1e-9 * point.goodput_bytes_per_s == pytest.approx(messages * point.message_bytes, rel=1e-3)
+    assert point.time_ns * 1e-9 * point.goodput_bytes_per_s == pytest.approx(
+        messages * point.message_bytes, rel=1e-3
+    )
 
 
 def test_a_collective_has_the_mean_and_both_ends() -> None:
@@ -61,10 +76,15 @@ def test_a_collective_has_the_mean_and_both_ends() -> None:
     assert (two.benchmark, two.processes, four.processes) == ("Allreduce", 2, 4)
     assert (two.metric, two.traffic) == ("time", "collective")
     last = two.points[-1]
-    assert (last.time_min_ns, last.time_ns, last.time_max_ns) == pytest.approx((33_320, 33_520, 33_710))
+    assert (last.time_min_ns, last.time_ns, last.time_max_ns) == pytest.approx(
+        (33_320, 33_520, 33_710)
+    )
     assert two.complete
     assert any("2 more processes" in note for note in two.notes)
-    assert (barrier.points[0].message_bytes, barrier.points[0].time_ns) == (0, pytest.approx(3_999_800))
+    assert (barrier.points[0].message_bytes, barrier.points[0].time_ns) == (
+        0,
+        pytest.approx(3_999_800),
+    )
 
 
 def test_a_time_out_row_makes_the_table_incomplete() -> None:
@@ -79,7 +99,10 @@ def test_a_time_out_row_makes_the_table_incomplete() -> None:
 def test_uniband_and_biband_sum_over_pairs() -> None:
     one, two, both, both_two = log("imb2021-mpi1-uniband-biband-tcp10g.out")
     assert [(one.pairs, one.traffic), (two.pairs, two.traffic)] == [(1, "stream"), (2, "rate")]
-    assert [(both.directions, both.traffic), (both_two.directions, both_two.traffic)] == [(2, "exchange"), (2, "rate")]
+    assert [(both.directions, both.traffic), (both_two.directions, both_two.traffic)] == [
+        (2, "exchange"),
+        (2, "rate"),
+    ]
     assert {series.window for series in (one, two, both, both_two)} == {256}
     point = two.points[-1]
     assert point.messages_per_s == 44918
@@ -89,26 +112,43 @@ def test_uniband_and_biband_sum_over_pairs() -> None:
 
 def test_p2p_counts_both_ways_of_a_ping_pong_over_its_round_trip() -> None:
     series = log("imb2021-p2p-pingpong-tcp1g.out")[0]
-    assert (series.metric, series.traffic, series.directions, series.pairs) == ("half_round_trip", "pingpong", 1, 1)
+    assert (series.metric, series.traffic, series.directions, series.pairs) == (
+        "half_round_trip",
+        "pingpong",
+        1,
+        1,
+    )
     point = series.points[-3]
     assert point.hrt_ns is not None
     assert point.goodput_bytes_per_s is not None
-    assert point.hrt_ns * 1e-9 * point.goodput_bytes_per_s == pytest.approx(point.message_bytes, rel=0.02)
+    assert point.hrt_ns * 1e-9 * point.goodput_bytes_per_s == pytest.approx(
+        point.message_bytes, rel=0.02
+    )
     assert point.messages_per_s == pytest.approx(1e9 / point.hrt_ns, rel=0.02)
 
 
 def test_p2p_with_four_processes() -> None:
     found = {series.benchmark: series for series in log("imb2021-p2p-all-shm.out")}
     assert (found["PingPong"].pairs, found["PingPong"].traffic) == (2, "pingpong")
-    assert (found["PingPing"].directions, found["PingPing"].metric) == (2, "bidirectional_bandwidth")
+    assert (found["PingPing"].directions, found["PingPing"].metric) == (
+        2,
+        "bidirectional_bandwidth",
+    )
     assert (found["SendRecv_Replace"].traffic, found["SendRecv_Replace"].pairs) == ("ring", 4)
-    assert {found[name].traffic for name in ("Unirandom", "Corandom", "Stencil2D (2 x 2)")} == {"other"}
+    assert {found[name].traffic for name in ("Unirandom", "Corandom", "Stencil2D (2 x 2)")} == {
+        "other"
+    }
     assert log("imb2021-p2p-birandom-tcp10g.out")[0].points[-1].messages_per_s == 172
 
 
 def test_one_sided_modes_are_told_apart() -> None:
     each, together, get_each, get_together = log("imb2021-rma-put-tcp10g.out")
-    assert (each.benchmark, each.traffic, each.metric, each.waits) == ("Unidir_put", "put", "latency", True)
+    assert (each.benchmark, each.traffic, each.metric, each.waits) == (
+        "Unidir_put",
+        "put",
+        "latency",
+        True,
+    )
     assert (together.metric, together.waits) == ("bandwidth", False)
     assert (get_each.traffic, get_together.traffic) == ("exchange", "exchange")
     assert "mode AGGREGATE" in together.notes
@@ -131,7 +171,11 @@ def test_overlap_is_kept() -> None:
     series = log("imb2021-nbc-iallreduce-tcp10g.out")[0]
     assert (series.metric, series.traffic) == ("overlap", "collective")
     assert series.points[1].time_ns == pytest.approx(12_960)
-    assert series.points[1].values == {"t_ovrl_us": 23.92, "t_cpu_us": 11.68, "overlap_percent": 5.51}
+    assert series.points[1].values == {
+        "t_ovrl_us": 23.92,
+        "t_cpu_us": 11.68,
+        "overlap_percent": 5.51,
+    }
     barrier, pure = log("imb2021-nbc-pure-shm.out")[:2]
     assert (barrier.benchmark, barrier.points[0].time_ns) == ("Ibarrier", pytest.approx(7750))
     assert (pure.metric, pure.points[0].time_max_ns) == ("time", pytest.approx(21_290))
@@ -139,12 +183,20 @@ def test_overlap_is_kept() -> None:
 
 def test_groups_that_run_at_once_are_series_of_their_own() -> None:
     first, second, *rest = log("imb2021-mpi1-multi1-shm.out")
-    assert (first.benchmark, first.processes, first.metric) == ("Multi-PingPong", 2, "half_round_trip")
+    assert (first.benchmark, first.processes, first.metric) == (
+        "Multi-PingPong",
+        2,
+        "half_round_trip",
+    )
     assert "group 0 of 2" in first.notes[0]
     assert "group 1 of 2" in second.notes[0]
     assert [point.hrt_ns for point in first.points[-2:]] == pytest.approx([3170, 3760])
     assert [point.hrt_ns for point in second.points[-2:]] == pytest.approx([3800, 3770])
-    assert [series.benchmark for series in rest][-3:] == ["Multi-Uniband", "Multi-Uniband", "Uniband"]
+    assert [series.benchmark for series in rest][-3:] == [
+        "Multi-Uniband",
+        "Multi-Uniband",
+        "Uniband",
+    ]
 
 
 def test_multi_0_prints_the_slowest_of_all_groups() -> None:
@@ -192,7 +244,13 @@ def test_where_the_ranks_are_is_kept_when_the_library_says_it() -> None:
     [
         (ToolRequest(program="IMB-MPI1", benchmark="PingPong"), ("IMB-MPI1", "PingPong")),
         (
-            ToolRequest(program="IMB-MPI1", benchmark="PingPong", sizes=(0, 8, 16, 32), iterations=50, seconds=2.5),
+            ToolRequest(
+                program="IMB-MPI1",
+                benchmark="PingPong",
+                sizes=(0, 8, 16, 32),
+                iterations=50,
+                seconds=2.5,
+            ),
             ("IMB-MPI1", "-msglog", "3:5", "-iter", "50", "-time", "2.5", "PingPong"),
         ),
         (
@@ -206,7 +264,9 @@ def test_where_the_ranks_are_is_kept_when_the_library_says_it() -> None:
         (ToolRequest(program="IMB-P2P", sizes=(0, 8)), ("IMB-P2P", "-msgsz", "0", "-msgsz", "8")),
         (ToolRequest(program="IMB-P2P", sizes=(4, 8)), ("IMB-P2P", "-msglog", "2:3")),
         (
-            ToolRequest(program="IMB-P2P", benchmark="PingPong", sizes=(8, 100), extra=("-pause", "0")),
+            ToolRequest(
+                program="IMB-P2P", benchmark="PingPong", sizes=(8, 100), extra=("-pause", "0")
+            ),
             ("IMB-P2P", "-msgsz", "8", "-msgsz", "100", "-pause", "0", "PingPong"),
         ),
         (

@@ -1,4 +1,6 @@
-"""The IMB adapter on the forms in which tables are met: old versions, pasted pieces, hostile text, cut logs."""
+"""The IMB adapter on the forms in which tables are met: old versions, pasted pieces, hostile text,
+cut logs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ SIZES = [0, *(1 << power for power in range(23))]
 def rows(
     megabyte: float, *, start_us: float = 1.5, gbytes: float = 3.0, messages: int = 1
 ) -> list[tuple[str, str, str, str]]:
-    """PingPong rows of a link with the given start-up time and rate; MB as the version counts it."""
+    """PingPong rows of a link with the given start-up time and rate; MB as the version counts
+    it.
+    """
     found = []
     for size in SIZES:
         microseconds = round(start_us + size / (gbytes * 1e3), 2)
@@ -29,7 +33,9 @@ def rows(
     return found
 
 
-def table(body: Sequence[Sequence[str]], columns: str = "#bytes #repetitions t[usec] Mbytes/sec") -> str:
+def table(
+    body: Sequence[Sequence[str]], columns: str = "#bytes #repetitions t[usec] Mbytes/sec"
+) -> str:
     lines = [columns.split(), *body]
     return "".join("".join(f"{word:>13}" for word in line) + "\n" for line in lines)
 
@@ -91,14 +97,18 @@ def test_a_piece_without_a_title_is_decided_by_its_rows(body: str, word: str) ->
 
 
 def test_too_few_rows_to_tell_leave_the_bandwidth_out() -> None:
-    series = only("# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n 1 1000 1.77 0.54\n")
+    series = only(
+        "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n 1 1000 1.77 0.54\n"
+    )
     assert series.unit_doubt
     assert series.points[0].goodput_bytes_per_s is None
     assert series.points[0].hrt_ns == pytest.approx(1770)
 
 
 def test_edited_numbers_stay_and_are_doubted() -> None:
-    twice = [(size, count, time, f"{float(rate) * 1.4:.2f}") for size, count, time, rate in rows(1e6)]
+    twice = [
+        (size, count, time, f"{float(rate) * 1.4:.2f}") for size, count, time, rate in rows(1e6)
+    ]
     series = only("# Benchmarking PingPong\n" + table(twice))
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(1.4 * 3e9, rel=0.01)
     assert series.unit_doubt
@@ -112,7 +122,9 @@ def test_defects() -> None:
     assert [point.valid for point in series.points[:5]] == [True, True, True, False, True]
 
 
-@pytest.mark.parametrize(("mode", "metric"), [("AGGREGATE", "bandwidth"), ("NON-AGGREGATE", "latency")])
+@pytest.mark.parametrize(
+    ("mode", "metric"), [("AGGREGATE", "bandwidth"), ("NON-AGGREGATE", "latency")]
+)
 def test_one_sided_with_a_fence(mode: str, metric: str) -> None:
     body = f"#\n#    MODE: {mode} \n#\n" + OLD
     series = only(run("Intel (R) MPI Benchmark Suite V3.2, MPI-2 part    ", body, "Unidir_Put"))
@@ -154,7 +166,9 @@ def test_rows_out_of_order_are_sorted_and_twins_stay() -> None:
 def test_marks_lost_in_a_web_page() -> None:
     text = "Benchmarking Sendrecv\n#processes = 4\n#-----\n"
     text += "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n"
-    series = only(text + "".join(f"{a} {b} {c} {c} {c} {float(d) * 2:.2f}\n" for a, b, c, d in rows(1e6)))
+    series = only(
+        text + "".join(f"{a} {b} {c} {c} {c} {float(d) * 2:.2f}\n" for a, b, c, d in rows(1e6))
+    )
     assert (series.benchmark, series.processes, series.directions) == ("Sendrecv", 4, 2)
 
 
@@ -166,14 +180,17 @@ def test_column_names_on_two_lines() -> None:
     assert series.points[-1].messages_per_s is not None
 
 
-@pytest.mark.parametrize(("messages", "benchmark"), [(1, "PingPong"), (2, "Sendrecv"), (4, "Exchange")])
+@pytest.mark.parametrize(
+    ("messages", "benchmark"), [(1, "PingPong"), (2, "Sendrecv"), (4, "Exchange")]
+)
 def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchmark: str) -> None:
     body = [(a, b, c, c, c, d) for a, b, c, d in rows(1e6, messages=messages)]
     series = only(table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"))
     assert series.benchmark == benchmark
     assert any("does not name" in note for note in series.notes)
     hinted = only(
-        "My Sendrecv results:\n" + table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec")
+        "My Sendrecv results:\n"
+        + table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec")
     )
     assert hinted.benchmark == "Sendrecv"
 
@@ -185,13 +202,16 @@ def test_the_command_above_bare_column_names_names_the_benchmark() -> None:
 
 
 def _cells(order: Sequence[int]) -> str:
-    """A P2P table with a cell a line; rows from the fourth on have their cells in the given order."""
+    """A P2P table with a cell a line; rows from the fourth on have their cells in the given
+    order.
+    """
     lines = []
     for index, (size, count, time, rate) in enumerate(rows(1e6)):
         row = (size, count, time, rate, str(round(1e6 / float(time))))
         lines += [row[place] for place in (order if index > 2 else range(5))]
-    return "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n" + "".join(
-        f"   {line}\n\n" for line in lines
+    return (
+        "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n"
+        + "".join(f"   {line}\n\n" for line in lines)
     )
 
 
@@ -209,7 +229,9 @@ def test_cells_that_fit_no_row_are_not_believed() -> None:
     series = only(_cells((0, 1, 2, 3, 4)).replace("   1024\n", "   1\n", 1))
     assert not series.complete
     assert len(series.points) < len(SIZES)
-    nonsense = only("# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n" + "7\n8.5\n3\n" * 40)
+    nonsense = only(
+        "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n" + "7\n8.5\n3\n" * 40
+    )
     assert (nonsense.points, nonsense.complete) == ([], False)
 
 
@@ -218,7 +240,11 @@ def test_two_runs_and_another_tool_in_one_log() -> None:
     first = run("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", OLD)
     second = run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW, "PingPing")
     found = read(("Job starts\n" + first + osu + second).encode(), "slurm-1.out")
-    assert [(series.tool, series.version) for series in found] == [("imb", "3.2"), ("osu", "7.4"), ("imb", "2021.11")]
+    assert [(series.tool, series.version) for series in found] == [
+        ("imb", "3.2"),
+        ("osu", "7.4"),
+        ("imb", "2021.11"),
+    ]
     assert found[2].benchmark == "PingPing"
 
 
@@ -283,12 +309,25 @@ def test_prose_about_the_suite_is_no_result() -> None:
 
 
 def _facts(series: Series) -> set[str]:
-    about = (series.benchmark, series.metric, series.traffic, series.directions, series.pairs, series.first_line)
+    about = (
+        series.benchmark,
+        series.metric,
+        series.traffic,
+        series.directions,
+        series.pairs,
+        series.first_line,
+    )
     return {f"{about} {point}" for point in series.points}
 
 
-CUT = ["imb2021-mpi1-allreduce-multi-npmin-tcp10g.out", "imb2021-p2p-pingpong-tcp1g.out", "imb2021-mt-shm.out",
-       "imb2021-mpi1-multi1-shm.out", "imb2021-nbc-pure-shm.out", "imb2021-mpi1-timeout-row-tcp1g.out"]  # fmt: skip
+CUT = [
+    "imb2021-mpi1-allreduce-multi-npmin-tcp10g.out",
+    "imb2021-p2p-pingpong-tcp1g.out",
+    "imb2021-mt-shm.out",
+    "imb2021-mpi1-multi1-shm.out",
+    "imb2021-nbc-pure-shm.out",
+    "imb2021-mpi1-timeout-row-tcp1g.out",
+]
 
 
 @pytest.mark.parametrize("name", [*CUT, "old", "piece", "cells"])

@@ -1,4 +1,6 @@
-"""The iperf3 adapter: real text and JSON, the forms of its versions, iperf 2, and logs that are cut."""
+"""The iperf3 adapter: real text and JSON, the forms of its versions, iperf 2, and logs that are
+cut.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ def rate(series: Series) -> float:
 
 def test_text_gives_what_arrived() -> None:
     (series,) = golden("iperf3_plain_loopback.txt")
-    assert (series.tool, series.benchmark, series.metric, series.traffic) == ("iperf3", "tcp", "bandwidth", "stream")
+    assert (series.tool, series.benchmark, series.metric, series.traffic) == (
+        "iperf3",
+        "tcp",
+        "bandwidth",
+        "stream",
+    )
     assert rate(series) == pytest.approx(19.9e9 / 8)
     point = series.points[0]
     assert point.goodput_step == pytest.approx(0.1e9 / 8)
@@ -69,7 +76,11 @@ def test_parallel_streams_are_read_from_their_sum() -> None:
 
 def test_both_directions_are_added() -> None:
     (series,) = golden("iperf3_bidir_loopback.txt")
-    assert (series.metric, series.directions, series.traffic) == ("bidirectional_bandwidth", 2, "exchange")
+    assert (series.metric, series.directions, series.traffic) == (
+        "bidirectional_bandwidth",
+        2,
+        "exchange",
+    )
     assert rate(series) == pytest.approx((2.32e9 + 22.7e9) / 8)
     assert series.points[0].values["forward_bytes_per_s"] == pytest.approx(2.32e9 / 8)
 
@@ -99,13 +110,19 @@ def test_a_servers_log_has_one_series_a_run() -> None:
     assert any("sent" in note for note in found[1].notes), "-R: the server only knows what it sent"
 
 
-@pytest.mark.parametrize(("name", "gbits"), [("iperf3_1g_mtu1500.json", 0.948382), ("iperf3_10g_mtu9000.json", 9.903)])
+@pytest.mark.parametrize(
+    ("name", "gbits"), [("iperf3_1g_mtu1500.json", 0.948382), ("iperf3_10g_mtu9000.json", 9.903)]
+)
 def test_json_gives_what_arrived(name: str, gbits: float) -> None:
     (series,) = golden(name)
     assert rate(series) * 8e-9 == pytest.approx(gbits, rel=1e-3)
     assert series.version == "3.12"
     assert len(series.hosts) == 2
-    assert (series.points[0].message_bytes, series.protocol, series.complete) == (131072, "tcp", True)
+    assert (series.points[0].message_bytes, series.protocol, series.complete) == (
+        131072,
+        "tcp",
+        True,
+    )
     assert series.points[0].values["intervals"] == 3
 
 
@@ -131,7 +148,12 @@ def test_refused_connections_are_incomplete() -> None:
 
 
 def test_old_versions_say_bandwidth() -> None:
-    series = one(HEAD + TABLE + "[  4]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   221 KBytes\n" + SUMMARY)
+    series = one(
+        HEAD
+        + TABLE
+        + "[  4]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   221 KBytes\n"
+        + SUMMARY
+    )
     assert rate(series) == pytest.approx(939e6 / 8)
     assert series.points[0].values["retransmits"] == 17
 
@@ -143,7 +165,10 @@ def test_only_the_summary_was_pasted() -> None:
 
 
 def test_time_stamps_and_units() -> None:
-    lines = [f"Mon Nov  2 10:00:{index:02} 2026 {line}" for index, line in enumerate((HEAD + SUMMARY).splitlines())]
+    lines = [
+        f"Mon Nov  2 10:00:{index:02} 2026 {line}"
+        for index, line in enumerate((HEAD + SUMMARY).splitlines())
+    ]
     assert rate(one("\n".join(lines) + "\n")) == pytest.approx(939e6 / 8)
     wide = SUMMARY.replace("939 Mbits/sec", "0.11 GBytes/sec")
     assert rate(one(HEAD + wide)) == pytest.approx(0.11 * (1 << 30))
@@ -177,7 +202,11 @@ def test_an_old_udp_client_tells_what_was_lost() -> None:
 
 def document(**end: Any) -> dict[str, Any]:
     test = {"protocol": "TCP", "num_streams": 4, "blksize": 65536, "omit": 0, "reverse": 0}
-    return {"start": {"connected": [], "version": "iperf 3.16", "test_start": test}, "intervals": [], "end": end}
+    return {
+        "start": {"connected": [], "version": "iperf 3.16", "test_start": test},
+        "intervals": [],
+        "end": end,
+    }
 
 
 def test_several_documents_in_one_file() -> None:
@@ -206,7 +235,9 @@ def test_a_document_that_holds_the_servers_own() -> None:
 
 
 def test_json_that_an_error_ended() -> None:
-    broken = document(sum_received={"bits_per_second": 8e9}) | {"error": "control socket has closed unexpectedly"}
+    broken = document(sum_received={"bits_per_second": 8e9}) | {
+        "error": "control socket has closed unexpectedly"
+    }
     series = one(json.dumps(broken))
     assert not series.complete
     assert "control socket" in series.incomplete
@@ -221,7 +252,9 @@ def test_numbers_that_cannot_be(bad: str) -> None:
 
 
 def test_old_udp_json_has_only_the_senders_sum() -> None:
-    value = document(sum={"bits_per_second": 8e8, "lost_packets": 25, "packets": 100, "jitter_ms": 0.02})
+    value = document(
+        sum={"bits_per_second": 8e8, "lost_packets": 25, "packets": 100, "jitter_ms": 0.02}
+    )
     value["start"]["test_start"]["protocol"] = "UDP"
     series = one(json.dumps(value))
     assert rate(series) == pytest.approx(75e6)
@@ -229,7 +262,10 @@ def test_old_udp_json_has_only_the_senders_sum() -> None:
 
 
 def test_the_first_versions_have_no_sums() -> None:
-    stream = {"sender": {"bits_per_second": 9e9}, "receiver": {"bits_per_second": 8e9, "seconds": 10}}
+    stream = {
+        "sender": {"bits_per_second": 9e9},
+        "receiver": {"bits_per_second": 8e9, "seconds": 10},
+    }
     assert rate(one(json.dumps(document(streams=[stream])))) == pytest.approx(1e9)
     assert rate(one(json.dumps(document(streams=[stream, stream])))) == pytest.approx(2e9)
     assert not one(json.dumps(document(streams=[stream, {"receiver": {}}]))).points
@@ -244,7 +280,9 @@ def test_a_stream_of_events() -> None:
     ]
     text = "\n".join(json.dumps(event, separators=(",", ":")) for event in events) + "\n"
     assert rate(one(text)) == pytest.approx(1e9)
-    assert [rate(series) for series in read((text + text).encode(), "x")] == pytest.approx([1e9, 1e9])
+    assert [rate(series) for series in read((text + text).encode(), "x")] == pytest.approx(
+        [1e9, 1e9]
+    )
     cut = one(text[: text.index('{"event":"end"') + 30])
     assert not cut.complete
     assert not cut.points
@@ -256,7 +294,9 @@ def test_iperf_2() -> None:
     assert rate(plain) == pytest.approx(11.5e9 / 8)
     (parallel,) = golden("iperf2_parallel_loopback.txt")
     assert rate(parallel) == pytest.approx(43.4e9 / 8)
-    assert [rate(series) for series in golden("iperf2_server_loopback.txt")] == pytest.approx([43.2e9 / 8, 11.6e9 / 8])
+    assert [rate(series) for series in golden("iperf2_server_loopback.txt")] == pytest.approx(
+        [43.2e9 / 8, 11.6e9 / 8]
+    )
 
 
 OLD = (
@@ -269,23 +309,34 @@ OLD = (
 
 
 def test_iperf_2_intervals_are_not_the_result() -> None:
-    rows = "".join(f"[  3] {at}.0-{at + 1}.0 sec   112 MBytes   94{at} Mbits/sec\n" for at in range(10))
+    rows = "".join(
+        f"[  3] {at}.0-{at + 1}.0 sec   112 MBytes   94{at} Mbits/sec\n" for at in range(10)
+    )
     text = OLD.format("TCP") + rows
     assert not one(text).points
     assert not one(OLD.format("TCP") + rows.splitlines()[0] + "\n").points
-    assert rate(one(text + "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n")) == pytest.approx(944e6 / 8)
+    assert rate(one(text + "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n")) == pytest.approx(
+        944e6 / 8
+    )
 
 
 def test_a_first_interval_without_its_banner_is_no_run() -> None:
     row = "[  5]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec    0   221 KBytes\n"
-    assert not one("[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n" + row).points
+    assert not one(
+        "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n" + row
+    ).points
     old = "[ ID] Interval       Transfer     Bandwidth\n[  3]  0.0-10.0 sec  1.10 GBytes   942 Mbits/sec"
     assert rate(one(old + "\n")) == pytest.approx(942e6 / 8)
-    assert rate(one(OLD.format("TCP") + old.partition("\n")[2])) == pytest.approx(942e6 / 8), "no last line end"
+    assert rate(one(OLD.format("TCP") + old.partition("\n")[2])) == pytest.approx(942e6 / 8), (
+        "no last line end"
+    )
 
 
 def test_iperf_2_udp_needs_the_servers_report() -> None:
-    sent = OLD.format("UDP") + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n"
+    sent = (
+        OLD.format("UDP")
+        + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n"
+    )
     assert not one(sent).points
     report = "[  3] Server Report:\n[  3]  0.0-10.0 sec  1.23 MBytes  1.03 Mbits/sec   0.013 ms   15/  893 (1.7%)\n"
     series = one(sent + report)
@@ -313,7 +364,13 @@ def test_a_cut_log_never_gives_another_record(name: str) -> None:
 
 def test_hostile_text_does_not_break_it() -> None:
     deep = '{"start": {' + '"a": {' * 5000
-    for text in (deep, '"start": {' * 2000, HEAD * 500, "[SUM]" * 3000, TABLE + "[  4] 0.00-" + "9" * 5000):
+    for text in (
+        deep,
+        '"start": {' * 2000,
+        HEAD * 500,
+        "[SUM]" * 3000,
+        TABLE + "[  4] 0.00-" + "9" * 5000,
+    ):
         try:
             found = read(text.encode(), "x")
         except BadInput:
@@ -323,14 +380,22 @@ def test_hostile_text_does_not_break_it() -> None:
 
 def test_argv() -> None:
     ask = ToolRequest(
-        program="iperf3", role="client", server="10.0.0.2", seconds=10, omit_seconds=2, sizes=(1 << 20,), cpu=4,
+        program="iperf3",
+        role="client",
+        server="10.0.0.2",
+        seconds=10,
+        omit_seconds=2,
+        sizes=(1 << 20,),
+        cpu=4,
         socket_buffer_bytes=2 << 20,
-    )  # fmt: skip
+    )
     words = "iperf3 -c 10.0.0.2 -t 10 -O 2 -l 1048576 -w 2097152 -J -A 4"
     assert ADAPTER.argv(ask) == tuple(words.split())
     ask = ToolRequest(program="iperf3", role="server", port=5333, cpu=4, sizes=(1 << 20,))
     assert ADAPTER.argv(ask) == ("iperf3", "-s", "-1", "-p", "5333", "-A", "4")
-    ask = ToolRequest(program="iperf3", role="client", server="b", benchmark="bidir", extra=("-P", "4"))
+    ask = ToolRequest(
+        program="iperf3", role="client", server="b", benchmark="bidir", extra=("-P", "4")
+    )
     assert ADAPTER.argv(ask) == ("iperf3", "-c", "b", "--bidir", "-J", "-P", "4")
 
 

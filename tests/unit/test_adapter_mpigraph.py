@@ -10,14 +10,21 @@ from wireproof.model.tool import ToolRequest
 
 
 def run_of(ranks: int = 3, size: int = 1048576) -> str:
-    """A run as mpiGraph 1.5 prints it: from i to j 1000 + 10 i + j MiB/s at the sender, 1 less at the receiver."""
+    """A run as mpiGraph 1.5 prints it: from i to j 1000 + 10 i + j MiB/s at the sender, 1 less at
+    the receiver.
+    """
     names = [f"node{rank // 2}:{rank}" for rank in range(ranks)]
     text = f"START mpiGraph v1.5\nMsgSize\t{size}\nTimes\t10\nWindow\t25\nProcs\t{ranks}\n\n"
     text += (
-        "".join(f"{step} of {ranks} ({100 * step / ranks:.1f}%)\n" for step in range(1, ranks)) + "Gathering results\n"
+        "".join(f"{step} of {ranks} ({100 * step / ranks:.1f}%)\n" for step in range(1, ranks))
+        + "Gathering results\n"
     )
     for side, word, less in (("Send", "to", 0), ("Recv", "from", 1)):
-        text += f"\n{side} max\t1021.000000\n{side} avg\t1010.500000\n\n{side}\t" + "\t".join(names) + "\t\n"
+        text += (
+            f"\n{side} max\t1021.000000\n{side} avg\t1010.500000\n\n{side}\t"
+            + "\t".join(names)
+            + "\t\n"
+        )
         for row in range(ranks):
             pairs = [(row, other) if word == "to" else (other, row) for other in range(ranks)]
             cells = [0.0 if a == b else 1000.0 + 10 * a + b - less for a, b in pairs]
@@ -30,7 +37,14 @@ def test_pairs_of_both_sides() -> None:
     assert (send.benchmark, recv.benchmark) == ("mpiGraph Send", "mpiGraph Recv")
     assert (send.traffic, send.directions, send.processes, send.window) == ("exchange", 1, 3, 25)
     assert send.hosts == ["node0", "node0", "node1"]
-    assert [(p.values["from"], p.values["to"]) for p in send.points] == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    assert [(p.values["from"], p.values["to"]) for p in send.points] == [
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 2),
+        (2, 0),
+        (2, 1),
+    ]
     pair = {(p.values["from"], p.values["to"]): p.goodput_bytes_per_s for p in recv.points}
     assert pair[2, 1] == pytest.approx((1021 - 1) * 2**20)
     assert all(point.message_bytes == 1048576 and point.iterations == 10 for point in send.points)
@@ -75,7 +89,12 @@ def test_many_ranks_are_bounded() -> None:
 def test_options() -> None:
     tool = adapter("mpigraph")
     assert tool.argv(ToolRequest(program="mpiGraph")) == ("mpiGraph",)
-    assert tool.argv(ToolRequest(program="mpiGraph", iterations=10)) == ("mpiGraph", "16384", "10", "50")
+    assert tool.argv(ToolRequest(program="mpiGraph", iterations=10)) == (
+        "mpiGraph",
+        "16384",
+        "10",
+        "50",
+    )
     for wrong in ({"sizes": (1, 2)}, {"server": "n1"}):
         with pytest.raises(BadInput):
             tool.argv(ToolRequest(program="mpiGraph", **wrong))  # type: ignore[arg-type]

@@ -41,13 +41,24 @@ def row(size: int, factor: float, wrong: str = "0", redop: str = "sum", root: st
 TAIL = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.345 \n#\n"
 
 
-def log(*hosts: str, factor: float = 1.5, rows: int = 3, tail: str = TAIL, command: str = "") -> str:
-    return command + devices(*hosts) + HEAD + "".join(row(size, factor) for size in SIZES[:rows]) + tail
+def log(
+    *hosts: str, factor: float = 1.5, rows: int = 3, tail: str = TAIL, command: str = ""
+) -> str:
+    return (
+        command
+        + devices(*hosts)
+        + HEAD
+        + "".join(row(size, factor) for size in SIZES[:rows])
+        + tail
+    )
 
 
 def test_both_places() -> None:
     out, inside = read(log("a", "a", "b", "b").encode(), "log")
-    assert (out.benchmark, inside.benchmark) == ("all_reduce_perf out-of-place", "all_reduce_perf in-place")
+    assert (out.benchmark, inside.benchmark) == (
+        "all_reduce_perf out-of-place",
+        "all_reduce_perf in-place",
+    )
     assert (out.processes, out.hosts, out.complete, out.metric, out.traffic) == (
         4,
         ["a", "b"],
@@ -58,7 +69,9 @@ def test_both_places() -> None:
     first = out.points[0]
     assert first.message_bytes == SIZES[0]
     assert first.time_ns == pytest.approx((100 + SIZES[0] / 2e4) * 1e3, rel=1e-3)
-    assert first.values["bus_bytes_per_s"] == pytest.approx(1.5 * (first.goodput_bytes_per_s or 0), rel=1e-2)
+    assert first.values["bus_bytes_per_s"] == pytest.approx(
+        1.5 * (first.goodput_bytes_per_s or 0), rel=1e-2
+    )
     assert (first.valid, first.iterations) == (True, 20)
     assert not any("bus / algorithm" in note for note in out.notes)
 
@@ -93,17 +106,31 @@ OLD = "     time   algbw   busbw  error     time   algbw   busbw  error"
 
 @pytest.mark.parametrize(
     ("names", "cells"),
-    [("   redop ", "sum {}  0e+00 {}  2e-07"), ("    root ", "0 {}  0e+00 {}  0e+00"), ("", "{}  0e+00 {}    N/A")],
+    [
+        ("   redop ", "sum {}  0e+00 {}  2e-07"),
+        ("    root ", "0 {}  0e+00 {}  0e+00"),
+        ("", "{}  0e+00 {}    N/A"),
+    ],
 )
 def test_old_columns(names: str, cells: str) -> None:
-    line = "     1048576        262144     float  " + cells.format("100.0  10.49  10.49", "50.0  20.97  20.97") + "\n"
-    out, inside = read(f"#     size         count      type{names}{OLD}\n{line}{line}".encode(), "log")
+    line = (
+        "     1048576        262144     float  "
+        + cells.format("100.0  10.49  10.49", "50.0  20.97  20.97")
+        + "\n"
+    )
+    out, inside = read(
+        f"#     size         count      type{names}{OLD}\n{line}{line}".encode(), "log"
+    )
     assert [point.time_ns for point in out.points] == [1e5, 1e5]
     assert inside.points[0].goodput_bytes_per_s == pytest.approx(20.97e9)
 
 
 def test_wrong_values_are_told() -> None:
-    text = log("a", "b").replace(row(SIZES[1], 1.5), row(SIZES[1], 1.5, wrong="7")).replace(": 0 OK", ": 14 FAILED")
+    text = (
+        log("a", "b")
+        .replace(row(SIZES[1], 1.5), row(SIZES[1], 1.5, wrong="7"))
+        .replace(": 0 OK", ": 14 FAILED")
+    )
     one = read(text.encode(), "log")[0]
     assert [point.valid for point in one.points] == [True, False, True]
     assert any("14 values out of bounds" in note for note in one.notes)
@@ -111,7 +138,9 @@ def test_wrong_values_are_told() -> None:
 
 def test_rows_that_sent_nothing() -> None:
     empty = "  0  0  float  sum  -1  0.20  0.00  0.00  0  0.16  0.00  0.00  N/A\n"
-    one = read(log("a", "b").replace(row(SIZES[0], 1.5), empty + row(SIZES[0], 1.5)).encode(), "log")[0]
+    one = read(
+        log("a", "b").replace(row(SIZES[0], 1.5), empty + row(SIZES[0], 1.5)).encode(), "log"
+    )[0]
     assert [point.message_bytes for point in one.points] == list(SIZES)
     assert any("nothing was sent" in note for note in one.notes)
 
@@ -131,7 +160,9 @@ def test_cut_table_is_incomplete() -> None:
 
 
 def test_two_runs() -> None:
-    text = log("a", "b", command="./all_reduce_perf\n") + log("c", "d", factor=0.5, command="./all_gather_perf\n")
+    text = log("a", "b", command="./all_reduce_perf\n") + log(
+        "c", "d", factor=0.5, command="./all_gather_perf\n"
+    )
     assert [(one.benchmark.split()[0], one.hosts) for one in read(text.encode(), "log")][::2] == [
         ("all_reduce_perf", ["a", "b"]),
         ("all_gather_perf", ["c", "d"]),
@@ -141,7 +172,17 @@ def test_two_runs() -> None:
 def test_options() -> None:
     tool = adapter("nccl_tests")
     assert tool.argv(ToolRequest(program="all_reduce_perf", sizes=(8, 1024), iterations=50)) == (
-        "all_reduce_perf", "-b", "8", "-e", "1024", "-f", "2", "-n", "50", "-g", "1",
-    )  # fmt: skip
+        "all_reduce_perf",
+        "-b",
+        "8",
+        "-e",
+        "1024",
+        "-f",
+        "2",
+        "-n",
+        "50",
+        "-g",
+        "1",
+    )
     with pytest.raises(BadInput):
         tool.argv(ToolRequest(program="all_reduce_perf", server="n1"))

@@ -105,9 +105,16 @@ TITLE = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n"
 
 
 def test_rows_out_of_order_noise_and_bars() -> None:
-    text = TITLE + "srun: warning: nœud lent\n| 16 | 1.30 |\r\n   8\t1.24\nUCX  WARN  something\n32 1.40\n"
+    text = (
+        TITLE
+        + "srun: warning: nœud lent\n| 16 | 1.30 |\r\n   8\t1.24\nUCX  WARN  something\n32 1.40\n"
+    )
     (series,) = read(text.encode(), "x")
-    assert [(p.message_bytes, p.hrt_ns) for p in series.points] == [(8, 1240), (16, 1300), (32, 1400)]
+    assert [(p.message_bytes, p.hrt_ns) for p in series.points] == [
+        (8, 1240),
+        (16, 1300),
+        (32, 1400),
+    ]
 
 
 @pytest.mark.parametrize("row", ["8 nan", "8 -1.0", "8 inf", "8 1e999", "-8 1.0", "8 1_0.0"])
@@ -120,7 +127,9 @@ def test_two_results_in_one_log() -> None:
     text = (
         TITLE
         + "8 1.24\n"
-        + TITLE.replace("Latency Test", "Bandwidth Test").replace("Latency (us)", "Bandwidth (MB/s)")
+        + TITLE.replace("Latency Test", "Bandwidth Test").replace(
+            "Latency (us)", "Bandwidth (MB/s)"
+        )
         + "8 20.00\n"
     )
     assert [series.benchmark for series in read(text.encode(), "x")] == ["osu_latency", "osu_bw"]
@@ -128,13 +137,17 @@ def test_two_results_in_one_log() -> None:
 
 @pytest.mark.parametrize("end", ["64 1.5", "64", "64 ", "6"])
 def test_a_row_cut_in_the_middle_is_no_row(end: str) -> None:
-    (series,) = read((TITLE + "8                       1.24\n16                      1.25\n" + end).encode(), "x")
+    (series,) = read(
+        (TITLE + "8                       1.24\n16                      1.25\n" + end).encode(), "x"
+    )
     assert [point.message_bytes for point in series.points] == [8, 16]
     assert not series.complete
 
 
 def test_a_last_row_without_line_end_counts_when_the_table_is_aligned() -> None:
-    (series,) = read((TITLE + "8                       1.24\n16                      1.25").encode(), "x")
+    (series,) = read(
+        (TITLE + "8                       1.24\n16                      1.25").encode(), "x"
+    )
     assert [point.message_bytes for point in series.points] == [8, 16]
     assert series.complete
 
@@ -158,7 +171,12 @@ def test_labels_of_srun_and_escapes_are_removed() -> None:
 
 @pytest.mark.parametrize(
     ("data", "words"),
-    [(b"", "empty"), (b"\n \n", "empty"), (b"hello\n", "no result"), (bytes(range(256)) * 40, "binary")],
+    [
+        (b"", "empty"),
+        (b"\n \n", "empty"),
+        (b"hello\n", "no result"),
+        (bytes(range(256)) * 40, "binary"),
+    ],
 )
 def test_what_is_no_log_is_refused(data: bytes, words: str) -> None:
     with pytest.raises(BadInput, match=words):
@@ -166,19 +184,31 @@ def test_what_is_no_log_is_refused(data: bytes, words: str) -> None:
 
 
 def test_options() -> None:
-    request = ToolRequest(program="/opt/osu_bw", benchmark="osu_bw", sizes=(1 << 20,), iterations=50, window=32)
+    request = ToolRequest(
+        program="/opt/osu_bw", benchmark="osu_bw", sizes=(1 << 20,), iterations=50, window=32
+    )
     assert argv(request) == ("/opt/osu_bw", "-m", "1048576:1048576", "-i", "50", "-W", "32")
     with pytest.raises(BadInput, match="window"):
         argv(ToolRequest(program="osu_latency", benchmark="osu_latency", window=4))
 
 
 @pytest.mark.parametrize(
-    "stamp", ["00:55:22  ", "2024-01-11T10:05:04.123Z ", "[2024-01-11 10:05:04,123] ", "[1,0]<stdout>:", "> "]
+    "stamp",
+    [
+        "00:55:22  ",
+        "2024-01-11T10:05:04.123Z ",
+        "[2024-01-11 10:05:04,123] ",
+        "[1,0]<stdout>:",
+        "> ",
+    ],
 )
 def test_time_stamps_and_labels_before_each_line(stamp: str) -> None:
     text = "".join(f"{stamp}{line}\n" for line in (TITLE + "8 1.24\n16 1.30\n").split("\n"))
     (series,) = read(text.encode(), "x")
-    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [(8, 1240), (16, 1300)]
+    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [
+        (8, 1240),
+        (16, 1300),
+    ]
 
 
 CELLS = (
@@ -190,7 +220,13 @@ CELLS = (
 def test_a_cell_a_line_is_paired_down_the_columns() -> None:
     (series,) = read(CELLS.encode(), "x")
     found = [(point.message_bytes, point.goodput_bytes_per_s) for point in series.points]
-    assert found == [(1, 0.20e6), (2, 0.40e6), (4, 0.81e6), (8, pytest.approx(1.58e6)), (16, pytest.approx(2.89e6))]
+    assert found == [
+        (1, 0.20e6),
+        (2, 0.40e6),
+        (4, 0.81e6),
+        (8, pytest.approx(1.58e6)),
+        (16, pytest.approx(2.89e6)),
+    ]
     assert series.complete
 
 
@@ -228,4 +264,7 @@ def test_the_source_of_a_web_page() -> None:
     heading = "&gt; # OSU MPI Latency Test v5.8\n&gt; # Size&nbsp;&#160;Latency (us)\n"
     text = f"<pre>\n{heading}&gt; 8&nbsp; 1.24\n&gt; 16&nbsp; 1.30\n</pre>\n"
     (series,) = read(text.encode(), "x")
-    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [(8, 1240), (16, 1300)]
+    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [
+        (8, 1240),
+        (16, 1300),
+    ]

@@ -19,11 +19,29 @@ MIB = 1 << 20
 
 
 def log(title: str, heading: str, *rows: str, block: str = "", closed: bool = True) -> bytes:
-    lines = [RULE, f"                    {title}", " Dual-port       : OFF\t\tDevice         : mlx5_3"]
-    lines += [" Number of qps   : 4\t\tTransport type : IB", " Connection type : RC\t\tUsing SRQ      : OFF"]
-    lines += [" TX depth        : 128", " Mtu             : 4096[B]", " Link type       : IB", *block.splitlines()]
+    lines = [
+        RULE,
+        f"                    {title}",
+        " Dual-port       : OFF\t\tDevice         : mlx5_3",
+    ]
+    lines += [
+        " Number of qps   : 4\t\tTransport type : IB",
+        " Connection type : RC\t\tUsing SRQ      : OFF",
+    ]
+    lines += [
+        " TX depth        : 128",
+        " Mtu             : 4096[B]",
+        " Link type       : IB",
+        *block.splitlines(),
+    ]
     lines += [" rdma_cm QPs\t : OFF", " Data ex. method : Ethernet", RULE]
-    lines += [" local address: LID 0x05 QPN 0x0098 PSN 0x5a1c", RULE, heading, *rows, *([RULE] if closed else [])]
+    lines += [
+        " local address: LID 0x05 QPN 0x0098 PSN 0x5a1c",
+        RULE,
+        heading,
+        *rows,
+        *([RULE] if closed else []),
+    ]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -41,13 +59,21 @@ LAT = (
 
 def test_real_logs() -> None:
     bandwidth, latency = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
-    assert (bandwidth.tool, bandwidth.benchmark, bandwidth.metric) == ("perftest", "ib_write_bw", "bandwidth")
+    assert (bandwidth.tool, bandwidth.benchmark, bandwidth.metric) == (
+        "perftest",
+        "ib_write_bw",
+        "bandwidth",
+    )
     assert (bandwidth.traffic, bandwidth.protocol, bandwidth.window) == ("put", "rdma", 100)
     (point,) = bandwidth.points
     assert point.goodput_bytes_per_s == pytest.approx(29.94 * MIB)
     assert point.messages_per_s == pytest.approx(479)
     assert (point.message_bytes, point.iterations, point.line) == (65536, 100, 46)
-    assert (latency.benchmark, latency.metric, latency.waits) == ("ib_write_lat", "half_round_trip", True)
+    assert (latency.benchmark, latency.metric, latency.waits) == (
+        "ib_write_lat",
+        "half_round_trip",
+        True,
+    )
     assert latency.points[0].hrt_ns == pytest.approx(250140)
     assert latency.points[0].percentiles["p99"] == pytest.approx(2274520)
     assert bandwidth.complete
@@ -61,7 +87,9 @@ def test_a_terminated_sweep_keeps_its_rows_and_says_so() -> None:
     assert "Terminated" in sweep.incomplete
     assert not latency.complete
     assert len(latency.points) == 2
-    assert sweep.points[0].goodput_bytes_per_s is None, "0.00 is below the last digit, no measured zero"
+    assert sweep.points[0].goodput_bytes_per_s is None, (
+        "0.00 is below the last digit, no measured zero"
+    )
     assert sweep.points[0].messages_per_s == pytest.approx(2123)
 
 
@@ -73,7 +101,9 @@ def test_no_device_is_an_incomplete_series_without_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "factor"), [("MB/sec", MIB), ("MiB/sec", MIB), ("Gb/sec", 125_000_000)], ids=["old", "new", "gbits"]
+    ("unit", "factor"),
+    [("MB/sec", MIB), ("MiB/sec", MIB), ("Gb/sec", 125_000_000)],
+    ids=["old", "new", "gbits"],
 )
 def test_units_of_bandwidth(unit: str, factor: int) -> None:
     row = " 65536      5000             97.10              96.52                0.184097"
@@ -103,28 +133,43 @@ def test_a_read_is_no_half_round_trip() -> None:
 
 
 def test_atomics_name_their_operation() -> None:
-    series = one(log("Atomic FETCH_AND_ADD Latency Test", LAT, " 8  1000  1.7  4.9  1.8  1.8  0.0  1.9  4.9"))
+    series = one(
+        log("Atomic FETCH_AND_ADD Latency Test", LAT, " 8  1000  1.7  4.9  1.8  1.8  0.0  1.9  4.9")
+    )
     assert (series.benchmark, series.traffic) == ("ib_atomic_lat", "atomic")
-    wide = log("Atomic CMP_AND_SWAP BW Test", BW.format("MB/sec"), " 8   1000   18.21   18.20   2.385510")
+    wide = log(
+        "Atomic CMP_AND_SWAP BW Test", BW.format("MB/sec"), " 8   1000   18.21   18.20   2.385510"
+    )
     assert one(wide).benchmark == "ib_atomic_bw"
 
 
 def test_latency_over_a_duration_has_only_a_mean() -> None:
     heading = " #bytes        #iterations       t_avg[usec]    tps average"
-    series = one(log("Send Latency Test", heading, " 2       4512031            1.11        451203.10"))
+    series = one(
+        log("Send Latency Test", heading, " 2       4512031            1.11        451203.10")
+    )
     assert series.points[0].hrt_ns == pytest.approx(1110)
     assert series.points[0].percentiles == {}
 
 
 def test_extra_columns() -> None:
     heading = BW.format("Gb/sec") + "    CPU_Util[%]"
-    series = one(log("RDMA_Write BW Test", heading, " 4096   5000   0.00   189.20   5.773900   4.2"))
+    series = one(
+        log("RDMA_Write BW Test", heading, " 4096   5000   0.00   189.20   5.773900   4.2")
+    )
     assert series.points[0].goodput_bytes_per_s == pytest.approx(189.20 * 125e6)
-    assert "peak_bytes_per_s" not in series.points[0].values, "0.00 means that no peak was looked for"
+    assert "peak_bytes_per_s" not in series.points[0].values, (
+        "0.00 means that no peak was looked for"
+    )
     assert series.points[0].values["cpu_util"] == pytest.approx(4.2)
-    qos = " #bytes    #sl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
+    qos = (
+        " #bytes    #sl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]"
+    )
     assert (
-        one(log("Send BW Test", qos, " 1024    3    5000    900.10   900.05    0.921651")).points[0].iterations == 5000
+        one(log("Send BW Test", qos, " 1024    3    5000    900.10   900.05    0.921651"))
+        .points[0]
+        .iterations
+        == 5000
     )
 
 
@@ -153,22 +198,30 @@ def test_both_ends_are_named() -> None:
     assert first.hosts == ["10.30.1.2", "10.30.1.1"]
     row = " 65536      5000             97.10              96.52                0.184097"
     data = log("RDMA_Write BW Test", BW.format("MB/sec"), row, block=addresses("0x05", "0x07", 300))
-    series = one(data.replace(b" local address: LID 0x05 QPN 0x0098 PSN 0x5a1c\n" + b"-" * 87, b"-" * 87))
+    series = one(
+        data.replace(b" local address: LID 0x05 QPN 0x0098 PSN 0x5a1c\n" + b"-" * 87, b"-" * 87)
+    )
     assert series.hosts == ["LID 0x0005", "LID 0x0007"]
     assert series.window == 512, "128 deep, on each of 4 queue pairs"
 
 
 def test_one_port_at_both_ends_is_told() -> None:
     row = " 65536      5000             97.10              96.52                0.184097"
-    series = one(log("RDMA_Write BW Test", BW.format("MB/sec"), row, block=addresses("0x05", "0x05")))
+    series = one(
+        log("RDMA_Write BW Test", BW.format("MB/sec"), row, block=addresses("0x05", "0x05"))
+    )
     assert series.hosts == ["LID 0x0005"]
     assert any("both ranks are on" in note for note in series.notes)
 
 
 def test_a_closed_table_is_complete_whatever_others_print() -> None:
     row = " 65536      5000             97.10              96.52                0.184097"
-    assert one(log("RDMA_Write BW Test", BW.format("MB/sec"), "[warn] error: no route to the license", row)).complete
-    assert not one(log("RDMA_Write BW Test", BW.format("MB/sec"), row, " Completion with error at server")).complete
+    assert one(
+        log("RDMA_Write BW Test", BW.format("MB/sec"), "[warn] error: no route to the license", row)
+    ).complete
+    assert not one(
+        log("RDMA_Write BW Test", BW.format("MB/sec"), row, " Completion with error at server")
+    ).complete
     killed = log("RDMA_Write BW Test", BW.format("MB/sec"), row, closed=False)
     first, second = read(killed + log("Send BW Test", BW.format("MB/sec"), row), "x")
     assert not first.complete, "the rule above the next title closes nothing"
@@ -176,7 +229,11 @@ def test_a_closed_table_is_complete_whatever_others_print() -> None:
 
 
 def test_port_counters_are_kept() -> None:
-    rows = (" 65536      5000             11500.00             11490.00     0.183840", "\tport_xmit_data=81920000", "")
+    rows = (
+        " 65536      5000             11500.00             11490.00     0.183840",
+        "\tport_xmit_data=81920000",
+        "",
+    )
     series = one(log("RDMA_Write BW Test", BW.format("MiB/sec"), *rows))
     assert series.points[0].values["port_xmit_data"] == 81920000
 
@@ -184,13 +241,19 @@ def test_port_counters_are_kept() -> None:
 def test_only_the_table_was_pasted() -> None:
     text = "$ ib_send_lat -a node7\n" + LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n"
     series = one(text.encode())
-    assert (series.benchmark, series.metric, series.complete) == ("ib_send_lat", "half_round_trip", True)
+    assert (series.benchmark, series.metric, series.complete) == (
+        "ib_send_lat",
+        "half_round_trip",
+        True,
+    )
     bare = one((LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n").encode())
     assert (bare.benchmark, bare.metric, bare.traffic) == ("perftest", "latency", "other")
 
 
 def test_a_web_page_and_dos_line_ends() -> None:
-    data = log("RDMA_Write BW Test", BW.format("MB/sec"), " 65536   5000   11500.00   11490.00   0.183840")
+    data = log(
+        "RDMA_Write BW Test", BW.format("MB/sec"), " 65536   5000   11500.00   11490.00   0.183840"
+    )
     shown = b"".join(b"    | " + line + b" |\r\n" for line in data.splitlines())
     assert one(shown).points == one(data).points
 
@@ -203,7 +266,10 @@ def test_sizes_are_sorted_and_repeated_runs_keep_their_order() -> None:
 
 @pytest.mark.parametrize("bad", ["nan", "-12.50", "1e300", "inf"])
 def test_what_cannot_be_measured_is_left_out(bad: str) -> None:
-    rows = (f" 2      1000    9.00    {bad}    4.500000", " 4      1000    9.00    8.90    2.300000")
+    rows = (
+        f" 2      1000    9.00    {bad}    4.500000",
+        " 4      1000    9.00    8.90    2.300000",
+    )
     series = one(log("Send BW Test", BW.format("MiB/sec"), *rows))
     assert [point.message_bytes for point in series.points] == [4]
     assert not series.complete or any("left out" in note for note in series.notes)
@@ -211,45 +277,71 @@ def test_what_cannot_be_measured_is_left_out(bad: str) -> None:
 
 def test_samples_before_the_row_are_no_table() -> None:
     samples = ["#, usec", *(f"{index}, 1.{index}" for index in range(1, 200)), RULE, LAT]
-    series = one(log("Send Latency Test", LAT, *samples, " 2 200 0.90 3.00 0.95 0.97 0.02 1.10 3.00"))
+    series = one(
+        log("Send Latency Test", LAT, *samples, " 2 200 0.90 3.00 0.95 0.97 0.02 1.10 3.00")
+    )
     assert [point.hrt_ns for point in series.points] == pytest.approx([950])
     assert series.complete
 
 
 def test_two_ends_in_one_log_and_the_oldest_heading() -> None:
     data = log(
-        "RDMA_Write BW Test", " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]  ", " 8 50 9.1 9.0"
+        "RDMA_Write BW Test",
+        " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]  ",
+        " 8 50 9.1 9.0",
     )
     assert one(data).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
     twice = b"".join(line + line for line in data.splitlines(keepends=True))
-    assert [(p.message_bytes, p.goodput_bytes_per_s) for p in one(twice).points] == [(8, 9.0 * MIB)] * 2
+    assert [(p.message_bytes, p.goodput_bytes_per_s) for p in one(twice).points] == [
+        (8, 9.0 * MIB)
+    ] * 2
     own = b"#bytes     #iterations    BW_peak[MB/sec]    BW_average[MB/sec]   MsgRate[Mpps]\n8 50 9.1 9.0 1.1\n"
     assert one(own).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
 
 
 def test_errors_and_doubts_are_told() -> None:
     row = " 2      1000    9.00    8.00    4.500000"
-    series = one(log("Send BW Test", BW.format("MiB/sec"), row, " Completion with error at client", closed=False))
+    series = one(
+        log(
+            "Send BW Test",
+            BW.format("MiB/sec"),
+            row,
+            " Completion with error at client",
+            closed=False,
+        )
+    )
     assert not series.complete
     assert "Completion with error" in series.incomplete
     clock = "Conflicting CPU frequency values detected: 1200.000000 != 3100.000000\n"
     series = one(log("Send BW Test", BW.format("MiB/sec"), clock + row))
     assert len(series.points) == 1
     assert any("frequencies" in note for note in series.notes)
-    failed = RULE + "\n                    Send BW Test\n Couldn't allocate MR\n failed to create mr\n"
+    failed = (
+        RULE + "\n                    Send BW Test\n Couldn't allocate MR\n failed to create mr\n"
+    )
     assert "allocate MR" in one(failed.encode()).incomplete
 
 
 def document(**results: float) -> str:
-    info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 1, "TX_depth": 128, "Mtu": 4096}
+    info = {
+        "test": "RDMA_Write_BW_Test",
+        "Device": "mlx5_0",
+        "Number_of_qps": 1,
+        "TX_depth": 128,
+        "Mtu": 4096,
+    }
     return json.dumps({"test_info": info, "results": results}, indent=0)
 
 
 def test_json_documents() -> None:
     rate = 0.184097
     gbits = rate * 1e6 * 65536 * 8 / 1e9
-    text = document(MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=round(gbits, 2), MsgRate=rate)
-    mib = document(MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=rate * 1e6 / 16, MsgRate=rate)
+    text = document(
+        MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=round(gbits, 2), MsgRate=rate
+    )
+    mib = document(
+        MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=rate * 1e6 / 16, MsgRate=rate
+    )
     first, second = read((text + "\n" + mib).encode(), "x")
     assert (first.unit, second.unit) == ("Gb/sec", "MiB/sec")
     assert first.points[0].goodput_bytes_per_s == pytest.approx(round(gbits, 2) * 125e6)
@@ -261,7 +353,9 @@ def test_a_json_document_of_unknown_unit_has_no_bandwidth() -> None:
     series = one(document(MsgSize=65536, n_iterations=5000, BW_average=12.0, MsgRate=0.5).encode())
     assert series.unit_doubt
     assert series.points[0].goodput_bytes_per_s is None
-    lat = document(MsgSize=2, n_iterations=1000, t_min=0.9, t_typical=1.0, t_avg=1.1, t_max=3).replace("BW", "Latency")
+    lat = document(
+        MsgSize=2, n_iterations=1000, t_min=0.9, t_typical=1.0, t_avg=1.1, t_max=3
+    ).replace("BW", "Latency")
     assert one(lat.encode()).points[0].hrt_ns == pytest.approx(1000)
 
 
@@ -274,7 +368,10 @@ def test_a_cut_json_document_has_no_points() -> None:
 
 
 def keys(series: Series) -> list[tuple[object, ...]]:
-    return [(p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s) for p in series.points]
+    return [
+        (p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s)
+        for p in series.points
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("softroce_*.log")))
@@ -305,10 +402,29 @@ def test_hostile_text_does_not_break_it() -> None:
 
 
 def test_argv() -> None:
-    ask = ToolRequest(program="ib_write_bw", role="client", server="10.0.0.2", sizes=(1 << 20,), rdma_cm=True, mtu=8192)
+    ask = ToolRequest(
+        program="ib_write_bw",
+        role="client",
+        server="10.0.0.2",
+        sizes=(1 << 20,),
+        rdma_cm=True,
+        mtu=8192,
+    )
     assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-R", "-s", "1048576", "10.0.0.2")
-    ask = ToolRequest(program="ib_send_lat", role="server", device="mlx5_0", port=18515, mtu=4096, sizes=(2, 4, 8))
-    assert ADAPTER.argv(ask) == ("ib_send_lat", "-F", "-d", "mlx5_0", "-p", "18515", "-m", "4096", "-a")
+    ask = ToolRequest(
+        program="ib_send_lat", role="server", device="mlx5_0", port=18515, mtu=4096, sizes=(2, 4, 8)
+    )
+    assert ADAPTER.argv(ask) == (
+        "ib_send_lat",
+        "-F",
+        "-d",
+        "mlx5_0",
+        "-p",
+        "18515",
+        "-m",
+        "4096",
+        "-a",
+    )
     ask = ToolRequest(program="ib_write_bw", role="server", seconds=10, omit_seconds=2, window=64)
     assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-D", "10", "-f", "2", "-t", "64")
 

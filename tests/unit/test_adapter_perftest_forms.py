@@ -1,4 +1,6 @@
-"""Logs of perftest, iperf3, iperf 2, qperf and sockperf in the forms that people send them in: the same records."""
+"""Logs of perftest, iperf3, iperf 2, qperf and sockperf in the forms that people send them in: the
+same records.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ FORMS: dict[str, Callable[[bytes], bytes]] = {
     "empty lines": lines(lambda line: line + b"\n"),
     "a web page": lambda data: b"<html><pre>\n" + data + b"</pre></html>\n",
     "utf-16": lambda data: data.decode("utf-8", "replace").encode("utf-16"),
-    "foreign words": lambda data: "Начало задания\n作业开始\n".encode() + data + "Ende – fertig\n".encode(),
+    "foreign words": lambda data: (
+        "Начало задания\n作业开始\n".encode() + data + "Ende – fertig\n".encode()
+    ),
 }
 
 
@@ -40,7 +44,10 @@ def records(found: list[Series]) -> list[tuple[object, ...]]:
     return [
         (
             *(series.tool, series.benchmark, series.complete),
-            *((p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s) for p in series.points),
+            *(
+                (p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s)
+                for p in series.points
+            ),
         )
         for series in found
     ]

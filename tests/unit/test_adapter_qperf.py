@@ -26,7 +26,12 @@ def one(text: str) -> Series:
 
 def test_real_log() -> None:
     band, tcp, udp = golden("qperf_n1-fab.txt")
-    assert (band.tool, band.benchmark, band.metric, band.protocol) == ("qperf", "tcp_bw", "bandwidth", "tcp")
+    assert (band.tool, band.benchmark, band.metric, band.protocol) == (
+        "qperf",
+        "tcp_bw",
+        "bandwidth",
+        "tcp",
+    )
     assert band.points[0].goodput_bytes_per_s == pytest.approx(1.23e9)
     assert band.points[0].goodput_step == pytest.approx(1e7)
     assert band.points[0].messages_per_s == pytest.approx(18800)
@@ -42,7 +47,9 @@ def test_a_sweep_is_one_series() -> None:
     band, latency = golden("qperf_sweep_loopback.txt")
     assert [point.message_bytes for point in band.points] == [1, 16, 256, 4096, 65536]
     assert band.points[0].goodput_bytes_per_s == pytest.approx(1.03e6)
-    assert [point.hrt_ns for point in latency.points] == pytest.approx([31400, 35200, 32800, 35600, 40500])
+    assert [point.hrt_ns for point in latency.points] == pytest.approx(
+        [31400, 35200, 32800, 35600, 40500]
+    )
     assert band.notes == []
 
 
@@ -65,10 +72,16 @@ def test_unified_units() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("941 MB/sec", 941e6), ("9.41 Gb/sec", 9.41e9 / 8), ("12.3 GB/sec", 12.3e9), ("900 Kb/sec", 900e3 / 8),
-        ("-5 MB/sec", None), ("nan MB/sec", None), ("1e300 GB/sec", None), ("12.3 parsecs", None),
+        ("941 MB/sec", 941e6),
+        ("9.41 Gb/sec", 9.41e9 / 8),
+        ("12.3 GB/sec", 12.3e9),
+        ("900 Kb/sec", 900e3 / 8),
+        ("-5 MB/sec", None),
+        ("nan MB/sec", None),
+        ("1e300 GB/sec", None),
+        ("12.3 parsecs", None),
     ],
-)  # fmt: skip
+)
 def test_units_of_bandwidth(text: str, expected: float | None) -> None:
     series = one(f"rc_bw:\n    bw  =  {text}\n")
     assert series.protocol == "rdma"
@@ -90,7 +103,9 @@ def test_units_of_bandwidth(text: str, expected: float | None) -> None:
     ],
 )
 def test_what_each_test_means(name: str, metric: str, traffic: str, directions: int) -> None:
-    value = "latency  =  1.9 us" if metric in ("latency", "half_round_trip") else "bw  =  6.2 GB/sec"
+    value = (
+        "latency  =  1.9 us" if metric in ("latency", "half_round_trip") else "bw  =  6.2 GB/sec"
+    )
     series = one(f"{name}:\n    {value}\n")
     assert (series.metric, series.traffic, series.directions) == (metric, traffic, directions)
     assert (series.points[0].hrt_ns is not None) == (metric == "half_round_trip")
@@ -102,7 +117,9 @@ def test_datagrams_are_counted_where_they_arrive() -> None:
     assert series.points[0].values["send_bytes_per_s"] == pytest.approx(9.8e9 / 8)
 
 
-@pytest.mark.parametrize(("asked", "size"), [("-m 1M", 1 << 20), ("-m 64k", 64000), ("--msg_size 256KiB", None)])
+@pytest.mark.parametrize(
+    ("asked", "size"), [("-m 1M", 1 << 20), ("-m 64k", 64000), ("--msg_size 256KiB", None)]
+)
 def test_the_size_of_a_command_above(asked: str, size: int | None) -> None:
     series = one(f"$ qperf 192.0.2.7 {asked} -ca 6 tcp_bw\ntcp_bw:\n    bw  =  3.91 GB/sec\n")
     assert series.points[0].message_bytes == (size if size is not None else 64 << 10)
@@ -137,7 +154,8 @@ def test_a_block_that_was_cut_before_its_size_has_no_point() -> None:
 
 def keys(series: Series) -> list[tuple[object, ...]]:
     return [
-        (point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s, point.messages_per_s) for point in series.points
+        (point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s, point.messages_per_s)
+        for point in series.points
     ]
 
 
@@ -156,7 +174,11 @@ def test_a_cut_log_never_gives_another_record(name: str) -> None:
 
 
 def test_hostile_text_does_not_break_it() -> None:
-    for text in ("tcp_bw:\n" * 500, "tcp_bw:\n    bw =  " + "9" * 500, "rc_lat:\n" + "    a  =  1 us\n" * 500):
+    for text in (
+        "tcp_bw:\n" * 500,
+        "tcp_bw:\n    bw =  " + "9" * 500,
+        "rc_lat:\n" + "    a  =  1 us\n" * 500,
+    ):
         for series in read(text.encode(), "x"):
             assert not series.points
             assert not series.complete
@@ -164,13 +186,40 @@ def test_hostile_text_does_not_break_it() -> None:
 
 def test_argv() -> None:
     ask = ToolRequest(
-        program="qperf", benchmark="tcp_bw", role="client", server="10.0.0.2", sizes=(1 << 20,), cpu=6, seconds=5
+        program="qperf",
+        benchmark="tcp_bw",
+        role="client",
+        server="10.0.0.2",
+        sizes=(1 << 20,),
+        cpu=6,
+        seconds=5,
     )
     words = "qperf 10.0.0.2 -m 1048576 -t 5 -ca 6 -vvu tcp_bw"
     assert ADAPTER.argv(ask) == tuple(words.split())
-    ask = ToolRequest(program="qperf", benchmark="rc_bw rc_lat", role="client", server="b", sizes=(1, 4, 16), mtu=4096)
-    assert ADAPTER.argv(ask) == ("qperf", "b", "-oo", "msg_size:1:16:*4", "-mt", "4096", "-vvu", "rc_bw", "rc_lat")
-    assert ADAPTER.argv(ToolRequest(program="qperf", role="server", port=19765)) == ("qperf", "-lp", "19765")
+    ask = ToolRequest(
+        program="qperf",
+        benchmark="rc_bw rc_lat",
+        role="client",
+        server="b",
+        sizes=(1, 4, 16),
+        mtu=4096,
+    )
+    assert ADAPTER.argv(ask) == (
+        "qperf",
+        "b",
+        "-oo",
+        "msg_size:1:16:*4",
+        "-mt",
+        "4096",
+        "-vvu",
+        "rc_bw",
+        "rc_lat",
+    )
+    assert ADAPTER.argv(ToolRequest(program="qperf", role="server", port=19765)) == (
+        "qperf",
+        "-lp",
+        "19765",
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +228,9 @@ def test_argv() -> None:
         ToolRequest(program="qperf", role="client", benchmark="tcp_bw"),
         ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_throughput"),
         ToolRequest(program="qperf", role="client", server="b"),
-        ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", sizes=(1, 5, 7)),
+        ToolRequest(
+            program="qperf", role="client", server="b", benchmark="tcp_bw", sizes=(1, 5, 7)
+        ),
         ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", window=4),
         ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", iterations=500),
     ],

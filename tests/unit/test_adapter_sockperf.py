@@ -28,8 +28,17 @@ def one(text: str) -> Series:
 
 def test_ping_pong() -> None:
     series = golden("sockperf_pingpong_loopback.txt")
-    assert (series.tool, series.version, series.metric) == ("sockperf", "3.7-no.git", "half_round_trip")
-    assert (series.protocol, series.traffic, series.waits, series.complete) == ("udp", "pingpong", True, True)
+    assert (series.tool, series.version, series.metric) == (
+        "sockperf",
+        "3.7-no.git",
+        "half_round_trip",
+    )
+    assert (series.protocol, series.traffic, series.waits, series.complete) == (
+        "udp",
+        "pingpong",
+        True,
+        True,
+    )
     (point,) = series.points
     assert point.hrt_ns == pytest.approx(36930)
     assert point.time_step_ns == pytest.approx(1)
@@ -73,13 +82,20 @@ RUN = (
 def test_new_versions_print_more() -> None:
     series = one("$ sockperf pp -i 192.0.2.4 --tcp -m 64 -t 10\n" + RUN)
     (point,) = series.points
-    assert (series.benchmark, point.message_bytes, series.version) == ("ping-pong", 64, "3.10-0.git")
+    assert (series.benchmark, point.message_bytes, series.version) == (
+        "ping-pong",
+        64,
+        "3.10-0.git",
+    )
     assert point.values["std_dev_ns"] == pytest.approx(1250)
     assert point.values["std_error_ns"] == pytest.approx(1)
 
 
 def test_the_kind_of_a_command_above() -> None:
-    assert one("# sockperf under-load -i 192.0.2.4 --mps 50000 -m 200\n" + RUN).benchmark == "under-load"
+    assert (
+        one("# sockperf under-load -i 192.0.2.4 --mps 50000 -m 200\n" + RUN).benchmark
+        == "under-load"
+    )
     assert one("# sockperf playback -i 192.0.2.4 --data-file x\n" + RUN).benchmark == "playback"
 
 
@@ -91,7 +107,9 @@ def test_a_full_log_says_the_size() -> None:
 def test_only_the_end_was_pasted_and_two_runs() -> None:
     tail = RUN.partition("\n")[2].replace("<MAX>", "MAX").replace("<MIN>", "MIN")
     assert one(tail).points[0].hrt_ns == pytest.approx(5321)
-    both = read((RUN + "vmware tools restarted\n" + RUN.replace("5.321 usec", "6.000 usec")).encode(), "x")
+    both = read(
+        (RUN + "vmware tools restarted\n" + RUN.replace("5.321 usec", "6.000 usec")).encode(), "x"
+    )
     assert [series.points[0].hrt_ns for series in both] == pytest.approx([5321, 6000])
 
 
@@ -131,7 +149,9 @@ def test_a_run_without_answers() -> None:
 
 
 def keys(series: Series) -> list[tuple[object, ...]]:
-    return [(point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s) for point in series.points]
+    return [
+        (point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s) for point in series.points
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("sockperf*")))
@@ -145,7 +165,9 @@ def test_a_cut_log_never_gives_another_record(name: str) -> None:
             continue
         for series in found:
             assert keys(series) in ([], keys(full)), cut
-            assert not series.complete or series.points[0].percentiles == full.points[0].percentiles, cut
+            assert (
+                not series.complete or series.points[0].percentiles == full.points[0].percentiles
+            ), cut
 
 
 def test_hostile_text_does_not_break_it() -> None:
@@ -159,7 +181,15 @@ def test_hostile_text_does_not_break_it() -> None:
 
 
 def test_argv() -> None:
-    ask = ToolRequest(program="sockperf", role="client", server="10.0.0.2", port=11111, sizes=(64,), seconds=10, cpu=2)
+    ask = ToolRequest(
+        program="sockperf",
+        role="client",
+        server="10.0.0.2",
+        port=11111,
+        sizes=(64,),
+        seconds=10,
+        cpu=2,
+    )
     words = "sockperf ping-pong -i 10.0.0.2 -p 11111 -m 64 -t 10 --sender-affinity 2"
     assert ADAPTER.argv(ask) == tuple(words.split())
     ask = ToolRequest(program="sockperf", role="server", server="10.0.0.2", extra=("--tcp",))

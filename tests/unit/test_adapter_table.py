@@ -23,7 +23,12 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 )
 def test_the_documents_tables(name: str, tool: str, benchmark: str, rows: int) -> None:
     (series,) = read((GOLDEN / name).read_bytes(), name)
-    assert (series.tool, series.benchmark, len(series.points), series.complete) == (tool, benchmark, rows, True)
+    assert (series.tool, series.benchmark, len(series.points), series.complete) == (
+        tool,
+        benchmark,
+        rows,
+        True,
+    )
 
 
 def test_csv_columns_have_their_units() -> None:
@@ -62,7 +67,13 @@ def test_headings(heading: str, row: str, field: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["name size price\n", "bytes colour\n8 1\n", "size gb/s\n8 1\n", "Size matters, he said.\n8 1\n", "a,b\n1,2\n"],
+    [
+        "name size price\n",
+        "bytes colour\n8 1\n",
+        "size gb/s\n8 1\n",
+        "Size matters, he said.\n8 1\n",
+        "a,b\n1,2\n",
+    ],
 )
 def test_other_tables_are_not_results(text: str) -> None:
     with pytest.raises(BadInput):

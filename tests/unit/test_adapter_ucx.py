@@ -1,4 +1,6 @@
-"""ucx_perftest: the last line counts, the size is bandwidth / rate, ping-pongs print both directions."""
+"""ucx_perftest: the last line counts, the size is bandwidth / rate, ping-pongs print both
+directions.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,17 @@ BOX = "| API:          protocol layer     |\n| Test:         tag match latency  
 
 
 def test_only_the_final_line_counts() -> None:
-    text = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table("latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8))
+    text = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table(
+        "latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8)
+    )
     one = read(text.encode(), "log")[0]
     assert (one.benchmark, one.metric, one.traffic, one.waits, one.complete) == (
-        "tag_lat", "half_round_trip", "pingpong", True, True,
-    )  # fmt: skip
+        "tag_lat",
+        "half_round_trip",
+        "pingpong",
+        True,
+        True,
+    )
     assert [(p.message_bytes, p.hrt_ns, p.iterations) for p in one.points] == [(8, 1750.0, 1000000)]
     assert one.points[0].goodput_bytes_per_s == pytest.approx(8 / 1.75e-6, rel=1e-2)
     assert one.points[0].percentiles == {"p50": 1575.0}
@@ -45,11 +53,19 @@ def test_only_the_final_line_counts() -> None:
 
 def test_stream_with_threads_and_groups_of_digits() -> None:
     text = "UCX_TLS=rc ucx_perftest n1 -t tag_bw -s 1048576 -N\n" + table(
-        "overhead", f"{'Final:    ':10}{'1,000,000':>18} {42.0:29.3f} {23809.52:22.2f} {'23,810':>24}\n"
+        "overhead",
+        f"{'Final:    ':10}{'1,000,000':>18} {42.0:29.3f} {23809.52:22.2f} {'23,810':>24}\n",
     )
     one = read(text.encode(), "log")[0]
-    assert (one.metric, one.traffic, one.protocol, one.window) == ("bandwidth", "stream", "rdma", 32)
-    assert [(p.message_bytes, p.time_ns, p.iterations) for p in one.points] == [(MIB, 42000.0, 1000000)]
+    assert (one.metric, one.traffic, one.protocol, one.window) == (
+        "bandwidth",
+        "stream",
+        "rdma",
+        32,
+    )
+    assert [(p.message_bytes, p.time_ns, p.iterations) for p in one.points] == [
+        (MIB, 42000.0, 1000000)
+    ]
     assert one.points[0].goodput_bytes_per_s == pytest.approx(23809.52 * MIB)
 
 
@@ -57,29 +73,44 @@ def test_box_says_test_and_size() -> None:
     one = read((BOX + table("latency", row("Final:    ", 1000, 1.75, 8))).encode(), "log")[0]
     assert (one.benchmark, one.points[0].message_bytes) == ("tag_lat", 8)
     transport = BOX.replace("protocol", "transport").replace("tag match", "put")
-    assert read((transport + table("latency", row("Final:    ", 9, 1.7, 8))).encode(), "log")[0].benchmark == "put_lat"
+    assert (
+        read((transport + table("latency", row("Final:    ", 9, 1.7, 8))).encode(), "log")[
+            0
+        ].benchmark
+        == "put_lat"
+    )
 
 
 def test_size_is_bandwidth_by_rate() -> None:
     one = read(table("overhead", row("Final:    ", 1000, 90.0, MIB)).encode(), "log")[0]
     assert one.points[0].message_bytes == MIB
     assert any("bandwidth / message rate" in note for note in one.notes)
-    wrong = "ucx_perftest -t tag_bw -s 64 n1\n" + table("overhead", row("Final:    ", 1000, 90.0, MIB))
+    wrong = "ucx_perftest -t tag_bw -s 64 n1\n" + table(
+        "overhead", row("Final:    ", 1000, 90.0, MIB)
+    )
     assert read(wrong.encode(), "log")[0].points[0].message_bytes == MIB
 
 
 def test_get_is_not_halved() -> None:
     text = "ucx_perftest n1 -t ucp_get -s 8\n" + table("latency", row("Final:    ", 1000, 3.0, 8))
     one = read(text.encode(), "log")[0]
-    assert (one.metric, one.traffic, one.points[0].hrt_ns, one.points[0].time_ns) == ("latency", "get", None, 3000.0)
+    assert (one.metric, one.traffic, one.points[0].hrt_ns, one.points[0].time_ns) == (
+        "latency",
+        "get",
+        None,
+        3000.0,
+    )
 
 
 def test_batch_makes_a_series_per_test() -> None:
     text = table(
         "overhead",
-        "+tag_lat-----+--------------+----------+\n", PROGRESS, row("Final:    ", 1000000, 1.75, 8),
-        "+tag_bw------+--------------+----------+\n", row("Final:    ", 1000000, 90.0, MIB),
-    )  # fmt: skip
+        "+tag_lat-----+--------------+----------+\n",
+        PROGRESS,
+        row("Final:    ", 1000000, 1.75, 8),
+        "+tag_bw------+--------------+----------+\n",
+        row("Final:    ", 1000000, 90.0, MIB),
+    )
     assert [one.benchmark for one in read(text.encode(), "log")] == ["tag_lat", "tag_bw"]
 
 
@@ -92,19 +123,26 @@ def test_final_only_and_comma_separated() -> None:
     csv += "tag_bw,1000,0.240,90.000,90.000,11111.11,11111.11,11111,11111\n"
     found = read(csv.encode(), "log")
     assert [(one.benchmark, one.points[0].message_bytes, len(one.points)) for one in found] == [
-        ("tag_lat", 8, 1), ("tag_bw", MIB, 1),
-    ]  # fmt: skip
+        ("tag_lat", 8, 1),
+        ("tag_bw", MIB, 1),
+    ]
 
 
 def test_threads_in_comma_separated_lines() -> None:
     csv = "message_size,iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n"
     csv += "8,Final:    10000000,0.131,116.50,15269888\n4096,Final:    10000000,0.750,10416.67,2666667\n"
     (one,) = read(csv.encode(), "log")
-    assert [(point.message_bytes, point.iterations) for point in one.points] == [(8, 10_000_000), (4096, 10_000_000)]
+    assert [(point.message_bytes, point.iterations) for point in one.points] == [
+        (8, 10_000_000),
+        (4096, 10_000_000),
+    ]
 
 
 def test_protocol_tables_between() -> None:
-    talk = "[1704982674.011993] [n1:2320454:0]   | perftest inter-node cfg#0 | active message |\n" * 300
+    talk = (
+        "[1704982674.011993] [n1:2320454:0]   | perftest inter-node cfg#0 | active message |\n"
+        * 300
+    )
     text = table("latency", talk, row("Final:    ", 1000, 1.75, 8))
     assert len(read(text.encode(), "log")[0].points) == 1
 
@@ -112,13 +150,18 @@ def test_protocol_tables_between() -> None:
 def test_progress_without_marks_counts_only_at_its_end() -> None:
     rows = (row("", 412345, 1.9, 8), row("", 900000, 1.8, 8))
     assert not read(table("latency", *rows).encode(), "log")[0].points
-    assert len(read(table("latency", *rows, row("", 1000000, 1.7, 8)).encode(), "log")[0].points) == 1
+    assert (
+        len(read(table("latency", *rows, row("", 1000000, 1.7, 8)).encode(), "log")[0].points) == 1
+    )
 
 
 def test_cut_logs() -> None:
-    text = "ucx_perftest n1 -t tag_lat -s 8\n" + table("latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8))
+    text = "ucx_perftest n1 -t tag_lat -s 8\n" + table(
+        "latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8)
+    )
     whole = read(text.encode(), "log")[0].points
-    assert read(text[:-1].encode(), "log")[0].points == whole  # rate x time = 1: the last digit is there
+    # rate x time = 1: the last digit is there
+    assert read(text[:-1].encode(), "log")[0].points == whole
     for end in range(len(text) - 1 - len(row("Final:    ", 1000000, 1.75, 8)), len(text) - 1):
         one = read(text[:end].encode(), "log")[0]
         assert not one.points
@@ -129,13 +172,23 @@ def test_golden() -> None:
     log = Path(__file__).parents[1] / "golden" / "logs" / "ucx_perftest_1.13_tcp_loopback.txt"
     found = read(log.read_bytes(), "log")
     assert all(one.complete and one.protocol == "tcp" for one in found)
-    assert [(one.benchmark, one.metric, [point.message_bytes for point in one.points]) for one in found] == [
-        ("tag_lat", "half_round_trip", [8]), ("tag_bw", "bandwidth", [MIB]), ("tag_bw", "bandwidth", [4096]),
-        ("tag_bw", "bandwidth", [64]), ("ucp_get", "latency", [8]), ("tag_bw", "bandwidth", [64]),
+    assert [
+        (one.benchmark, one.metric, [point.message_bytes for point in one.points]) for one in found
+    ] == [
         ("tag_lat", "half_round_trip", [8]),
-        ("lat_8", "half_round_trip", [8]), ("lat_64", "half_round_trip", [64]), ("bw_64k", "bandwidth", [65536]),
-        ("lat_8", "half_round_trip", [8]), ("lat_64", "half_round_trip", [64]), ("bw_64k", "bandwidth", [65536]),
-    ]  # fmt: skip
+        ("tag_bw", "bandwidth", [MIB]),
+        ("tag_bw", "bandwidth", [4096]),
+        ("tag_bw", "bandwidth", [64]),
+        ("ucp_get", "latency", [8]),
+        ("tag_bw", "bandwidth", [64]),
+        ("tag_lat", "half_round_trip", [8]),
+        ("lat_8", "half_round_trip", [8]),
+        ("lat_64", "half_round_trip", [64]),
+        ("bw_64k", "bandwidth", [65536]),
+        ("lat_8", "half_round_trip", [8]),
+        ("lat_64", "half_round_trip", [64]),
+        ("bw_64k", "bandwidth", [65536]),
+    ]
     assert found[1].points[0].iterations == 6000
     assert found[1].points[0].goodput_bytes_per_s == pytest.approx(241.16 * MIB)
 
@@ -149,12 +202,31 @@ def test_a_batch_with_names_that_say_nothing() -> None:
 def test_options() -> None:
     tool = adapter("ucx_perftest")
     request = ToolRequest(
-        program="ucx_perftest", benchmark="tag_bw", role="client", server="n1", sizes=(65536,), iterations=9, cpu=2
+        program="ucx_perftest",
+        benchmark="tag_bw",
+        role="client",
+        server="n1",
+        sizes=(65536,),
+        iterations=9,
+        cpu=2,
     )
     assert tool.argv(request) == (
-        "ucx_perftest", "n1", "-t", "tag_bw", "-s", "65536", "-n", "9", "-c", "2",
-    )  # fmt: skip
-    assert tool.argv(ToolRequest(program="ucx_perftest", role="server", port=13337)) == ("ucx_perftest", "-p", "13337")
+        "ucx_perftest",
+        "n1",
+        "-t",
+        "tag_bw",
+        "-s",
+        "65536",
+        "-n",
+        "9",
+        "-c",
+        "2",
+    )
+    assert tool.argv(ToolRequest(program="ucx_perftest", role="server", port=13337)) == (
+        "ucx_perftest",
+        "-p",
+        "13337",
+    )
     for wrong in ({"sizes": (1, 2)}, {"device": "mlx5_0"}, {"role": "client"}):
         with pytest.raises(BadInput):
             tool.argv(ToolRequest(program="ucx_perftest", **wrong))  # type: ignore[arg-type]

@@ -19,7 +19,9 @@ from wireproof.verdict.repeated import settled_by_repeats
 
 def wish(run: Run, **more: Any) -> Wish:
     points = tuple(
-        Point(id=p.id, pattern=p.pattern, form=p.form, message_bytes=p.message_bytes, pairs=((0, 1),))
+        Point(
+            id=p.id, pattern=p.pattern, form=p.form, message_bytes=p.message_bytes, pairs=((0, 1),)
+        )
         for p in run.points
     )
     return Wish(title="", seed=1, points=points, **more)
@@ -30,7 +32,10 @@ def test_disturbed_points_are_measured_again_within_their_time() -> None:
     again = disturbed_points(wish(run), judge(run))
     assert [point.id for point in again] == [FIRST, FIRST + 1]
     assert {point.repeat for point in again} == {1}
-    assert disturbed_points(wish(run, policy=Policy(point_budget_ms=round(AGAIN_S * 1e3))), judge(run)) == ()
+    assert (
+        disturbed_points(wish(run, policy=Policy(point_budget_ms=round(AGAIN_S * 1e3))), judge(run))
+        == ()
+    )
 
 
 @pytest.mark.parametrize("waited", [0.0, 0.01])
@@ -43,7 +48,9 @@ def test_what_is_slow_without_a_disturbance_is_not_asked_again(waited: float) ->
 
 def twice(first: Run, second: Run) -> Run:
     more = [set_(point, id=FIRST + point.id, repeat=1) for point in second.points]
-    return set_(first, points=[*first.points, *more], close=set_(first.close, points=2 * len(first.points)))
+    return set_(
+        first, points=[*first.points, *more], close=set_(first.close, points=2 * len(first.points))
+    )
 
 
 def test_a_repeat_settles_what_was_disturbed_and_confirms_what_is_slow() -> None:

@@ -1,4 +1,6 @@
-"""Medians, intervals, labels, fits, launches: against values worked out by hand or known by construction."""
+"""Medians, intervals, labels, fits, launches: against values worked out by hand or known by
+construction.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,37 @@ from wireproof.model.record import PairResult, PointRecord, Warmup
 
 def pair_of(batch_ns: list[float], operations: int, **changes: object) -> PairResult:
     fields: dict[str, object] = {
-        "origin": 0, "target": 1, "status": "ok", "stop": "precision", "operations_per_batch": operations,
-        "batch_ns": batch_ns, "block_batches": [1] * len(batch_ns), "messages_forward": len(batch_ns) * operations,
-        "messages_backward": 0, "payload_forward_bytes": 0, "payload_backward_bytes": 0,
-        "warmup": Warmup(operations=1, elapsed_ns=1.0, stationary=True), "window_used": 1,
-    }  # fmt: skip
+        "origin": 0,
+        "target": 1,
+        "status": "ok",
+        "stop": "precision",
+        "operations_per_batch": operations,
+        "batch_ns": batch_ns,
+        "block_batches": [1] * len(batch_ns),
+        "messages_forward": len(batch_ns) * operations,
+        "messages_backward": 0,
+        "payload_forward_bytes": 0,
+        "payload_backward_bytes": 0,
+        "warmup": Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        "window_used": 1,
+    }
     return PairResult(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def point_of(pattern: str, size: int, pair: PairResult, form: str = "stream", formula: str = "robust") -> PointRecord:
+def point_of(
+    pattern: str, size: int, pair: PairResult, form: str = "stream", formula: str = "robust"
+) -> PointRecord:
     return PointRecord(
-        id=0, pattern=pattern, form=form, message_bytes=size, window=1, formula=formula, started_unix_ns=0,
-        elapsed_ns=sum(pair.batch_ns), pairs=[pair],
-    )  # type: ignore[arg-type]  # fmt: skip
+        id=0,
+        pattern=pattern,
+        form=form,
+        message_bytes=size,
+        window=1,
+        formula=formula,
+        started_unix_ns=0,
+        elapsed_ns=sum(pair.batch_ns),
+        pairs=[pair],
+    )  # type: ignore[arg-type]
 
 
 def test_interval_of_25_samples_has_the_order_statistics_of_the_formula() -> None:
@@ -96,7 +116,10 @@ def test_two_groups_are_called_multimodal_and_one_is_not() -> None:
 
 def test_labels_are_rarely_wrong_on_plain_noise() -> None:
     rng = np.random.default_rng(4)
-    wrong = sum(estimate(1000.0 * (1 + np.abs(rng.normal(0, 0.02, 20)))).label != "stable" for _ in range(300))
+    wrong = sum(
+        estimate(1000.0 * (1 + np.abs(rng.normal(0, 0.02, 20)))).label != "stable"
+        for _ in range(300)
+    )
     assert wrong <= 3
 
 
@@ -117,8 +140,12 @@ def test_a_round_trip_is_halved_and_rates_come_last() -> None:
     assert found.messages_per_s == pytest.approx(1e7)
 
 
-@pytest.mark.parametrize(("pattern", "form"), [("stream", "stream"), ("exchange", "stream"), ("put", "stream")])
-def test_a_stream_gives_goodput_with_its_interval_the_right_way_round(pattern: str, form: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "form"), [("stream", "stream"), ("exchange", "stream"), ("put", "stream")]
+)
+def test_a_stream_gives_goodput_with_its_interval_the_right_way_round(
+    pattern: str, form: str
+) -> None:
     pair = pair_of([float(v) for v in (90, 95, 100, 100, 100, 100, 105, 110)], 1)
     found = measure(point_of(pattern, 1000, pair, form), pair)
     assert found is not None
@@ -161,7 +188,9 @@ def test_the_familiar_number_is_the_tools_own_or_the_plain_mean() -> None:
     assert (both.t_usec, both.mbytes_per_s) == (2.0, pytest.approx(1000.0))
 
 
-def model_times(latency: float, gap: float, limit: int, rendezvous: float, sizes: list[int]) -> dict[int, float]:
+def model_times(
+    latency: float, gap: float, limit: int, rendezvous: float, sizes: list[int]
+) -> dict[int, float]:
     return {s: latency + gap * s + (rendezvous if limit and s > limit else 0.0) for s in sizes}
 
 
@@ -187,7 +216,10 @@ def test_latency_gap_and_switch_are_recovered_within_one_percent(seed: int) -> N
 @pytest.mark.parametrize("seed", range(20))
 def test_no_switch_is_seen_where_there_is_none(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    times = {s: t * (1 + 0.01 * rng.standard_normal()) for s, t in model_times(9000, 8.4, 0, 0, SWEEP).items()}
+    times = {
+        s: t * (1 + 0.01 * rng.standard_normal())
+        for s, t in model_times(9000, 8.4, 0, 0, SWEEP).items()
+    }
     found = fit_sizes(times)
     assert found is not None
     assert found.eager_limit_bytes is None
@@ -210,7 +242,9 @@ def test_too_few_or_impossible_times_give_no_fit() -> None:
 
 def test_launches_widen_the_interval_that_one_launch_hides() -> None:
     rng = np.random.default_rng(7)
-    launches = [(state + rng.normal(0, 1, 50)).tolist() for state in (130.0, 131.0, 350.0, 129.0, 348.0)]
+    launches = [
+        (state + rng.normal(0, 1, 50)).tolist() for state in (130.0, 131.0, 350.0, 129.0, 348.0)
+    ]
     found = repeated(launches)
     assert found.launches == 5
     assert found.low < 135

@@ -16,30 +16,52 @@ from wireproof.model.record import Host, Idle, Nic, PointRecord, Rdma, WitnessRe
 
 def nic(driver: str = "ixgbe", device: str = "", layer: str = "InfiniBand") -> Nic:
     rdma = (
-        Rdma(device=device, port=1, link_layer=layer, driver="rxe" if device == "rxe0" else driver) if device else None
+        Rdma(device=device, port=1, link_layer=layer, driver="rxe" if device == "rxe0" else driver)
+        if device
+        else None
     )
     kind: Any = "infiniband" if rdma is not None and layer == "InfiniBand" else "ethernet"
     link_kind = driver if driver in ("veth", "bonding") else ""
     return Nic(
-        name="hsn0", driver=driver, mtu=9000, carrier=True, rdma=rdma, kind=kind, link_kind=link_kind,
+        name="hsn0",
+        driver=driver,
+        mtu=9000,
+        carrier=True,
+        rdma=rdma,
+        kind=kind,
+        link_kind=link_kind,
         function="" if link_kind else "physical",
-    )  # fmt: skip
+    )
 
 
 def host(port: Nic, rank: int = 0, boot: str = "b", netns: int = 1) -> Host:
     lo = Nic(name="lo", kind="loopback")
-    return Host(rank=rank, host=f"n{rank}", hostname=f"n{rank}", boot_id=boot, netns=netns, nics=[lo, port])
+    return Host(
+        rank=rank, host=f"n{rank}", hostname=f"n{rank}", boot_id=boot, netns=netns, nics=[lo, port]
+    )
 
 
 def point(*readings: WitnessReading) -> PointRecord:
     return PointRecord(
-        id=0, pattern="stream", form="stream", message_bytes=8, window=1, formula="robust", started_unix_ns=0,
-        elapsed_ns=1e9, pairs=[], witness=list(readings),
-    )  # fmt: skip
+        id=0,
+        pattern="stream",
+        form="stream",
+        message_bytes=8,
+        window=1,
+        formula="robust",
+        started_unix_ns=0,
+        elapsed_ns=1e9,
+        pairs=[],
+        witness=list(readings),
+    )
 
 
-def seen(port: Nic, counters: dict[str, tuple[int, int]], *unreadable: str, idle: Idle | None = None) -> Crossed:
-    reading = WitnessReading(rank=0, interval_ns=1e9, counters=counters, unreadable=list(unreadable))
+def seen(
+    port: Nic, counters: dict[str, tuple[int, int]], *unreadable: str, idle: Idle | None = None
+) -> Crossed:
+    reading = WitnessReading(
+        rank=0, interval_ns=1e9, counters=counters, unreadable=list(unreadable)
+    )
     ledgers = watch(point(reading), ports_of({0: host(port)}), {} if idle is None else {0: idle})
     return crossed_at(ledgers[0], "hsn0", "tx")
 
@@ -62,14 +84,18 @@ def seen(port: Nic, counters: dict[str, tuple[int, int]], *unreadable: str, idle
         ("veth", "rxe0", "Ethernet", "net/hsn0/tx_bytes", 1),
     ],
 )
-def test_each_driver_has_its_counter_and_unit(driver: str, device: str, layer: str, counter: str, unit: int) -> None:
+def test_each_driver_has_its_counter_and_unit(
+    driver: str, device: str, layer: str, counter: str, unit: int
+) -> None:
     found = seen(nic(driver, device, layer), {counter: (1000, 1000 + 500)})
     assert found.bytes == 500 * unit
     assert counter in found.counters
 
 
 def test_what_is_read_never_follows_from_a_claim() -> None:
-    """Sockets and RDMA of one RoCE port are two parts of what crossed; the physical port's counter has both."""
+    """Sockets and RDMA of one RoCE port are two parts of what crossed; the physical port's counter
+    has both.
+    """
     parts = {"net/hsn0/tx_bytes": (0, 700), "ib/mlx5_0/1/counters/port_xmit_data": (0, 500)}
     port = nic("mlx5_core", "mlx5_0", "Ethernet")
     assert seen(port, parts).bytes == 2700
@@ -143,12 +169,20 @@ def test_trouble_is_surfaced_by_group() -> None:
             "net/hsn0/tx_errors": 0,
         }
     )
-    assert {group: sum(rose.values()) for group, rose in found.items()} == {"retransmits": 3, "pauses": 9, "drops": 2}
+    assert {group: sum(rose.values()) for group, rose in found.items()} == {
+        "retransmits": 3,
+        "pauses": 9,
+        "drops": 2,
+    }
 
 
 def test_what_a_container_hides_may_have_carried_it() -> None:
-    """/sys shows no RDMA device, and the kernel has one: sockets that stood still are no proof that nothing crossed."""
-    hidden = msgspec.structs.replace(nic(), hidden="mlx5_ib is loaded and /sys/class/infiniband shows no device")
+    """/sys shows no RDMA device, and the kernel has one: sockets that stood still are no proof that
+    nothing crossed.
+    """
+    hidden = msgspec.structs.replace(
+        nic(), hidden="mlx5_ib is loaded and /sys/class/infiniband shows no device"
+    )
     found = seen(hidden, {"net/hsn0/tx_bytes": (0, 120)})
     assert not found.complete
     assert "mlx5_ib" in found.remark

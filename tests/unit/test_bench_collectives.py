@@ -28,12 +28,20 @@ PRINTED = """\
 def test_every_row_by_its_name() -> None:
     found = dict(imb_t_max(PRINTED))
     assert found == {
-        "barrier": pytest.approx(210), "allreduce 8": pytest.approx(260), "allreduce 1024": pytest.approx(570),
-    }  # fmt: skip
+        "barrier": pytest.approx(210),
+        "allreduce 8": pytest.approx(260),
+        "allreduce 1024": pytest.approx(570),
+    }
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\0\xff", "# Benchmarking\n1 2 3 4", PRINTED.replace("Allreduce", "Alltoall").replace("Barrier", "X")]
+    "text",
+    [
+        "",
+        "\0\xff",
+        "# Benchmarking\n1 2 3 4",
+        PRINTED.replace("Allreduce", "Alltoall").replace("Barrier", "X"),
+    ],
 )
 def test_nothing_that_can_be_read(text: str) -> None:
     assert list(imb_t_max(text)) == []

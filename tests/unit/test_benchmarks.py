@@ -9,7 +9,16 @@ from itertools import count
 import msgspec
 import pytest
 from benchmarks.lab_sweep import Findings, agreement, default_seconds, rows_of
-from benchmarks.paired import Comparison, Interleaved, Sample, Triple, compare, control, interleave, interval_of
+from benchmarks.paired import (
+    Comparison,
+    Interleaved,
+    Sample,
+    Triple,
+    compare,
+    control,
+    interleave,
+    interval_of,
+)
 from benchmarks.quiet import busy_seconds, wait_for_quiet
 from benchmarks.row import NotRun, Row, exit_status, outcome_of
 from benchmarks.stage import rival_argv
@@ -28,7 +37,11 @@ def sample(value: float, bounce: float | None = 60.0) -> Sample:
 def triples(ratio: float, number: int, *, drift: float = 1.0) -> list[Triple]:
     """Ours 100 before and 100 x drift after; ratios spread by one percent."""
     return [
-        Triple(sample(100.0), sample(100.0 * drift**0.5 / (ratio * (1 + 0.001 * (i % 11 - 5)))), sample(100.0 * drift))
+        Triple(
+            sample(100.0),
+            sample(100.0 * drift**0.5 / (ratio * (1 + 0.001 * (i % 11 - 5)))),
+            sample(100.0 * drift),
+        )
         for i in range(number)
     ]
 
@@ -84,15 +97,23 @@ def test_a_launch_beside_somebodys_job_is_left_out_on_either_side() -> None:
     import dataclasses
 
     calm = triples(1.0, 8)
-    beside = [dataclasses.replace(t, theirs=dataclasses.replace(t.theirs, foreign=0.8)) for t in triples(0.1, 3)]
-    beside += [dataclasses.replace(t, after=dataclasses.replace(t.after, foreign=0.8)) for t in triples(3.0, 3)]
+    beside = [
+        dataclasses.replace(t, theirs=dataclasses.replace(t.theirs, foreign=0.8))
+        for t in triples(0.1, 3)
+    ]
+    beside += [
+        dataclasses.replace(t, after=dataclasses.replace(t.after, foreign=0.8))
+        for t in triples(3.0, 3)
+    ]
     row = row_of(calm + beside)
     assert (row.pairs, row.dropped) == (8, 6)
     assert row.outcome == "reached"
 
 
 def test_busy_time_is_all_but_idle_and_waiting() -> None:
-    assert busy_seconds("cpu  100 10 50 9999 7 1 2 30 0 0\ncpu0 1 2 3\n", 100) == pytest.approx(1.93)
+    assert busy_seconds("cpu  100 10 50 9999 7 1 2 30 0 0\ncpu0 1 2 3\n", 100) == pytest.approx(
+        1.93
+    )
     assert busy_seconds("no such file\n", 100) is None
 
 
@@ -188,9 +209,18 @@ def test_a_rival_takes_the_engines_place() -> None:
     from pathlib import Path
 
     command = LaunchCommand(
-        argv=("mpiexec", "-n", "2", "/e/engine", "run"), environment={}, launcher="hydra", engine=Path("/e/engine")
+        argv=("mpiexec", "-n", "2", "/e/engine", "run"),
+        environment={},
+        launcher="hydra",
+        engine=Path("/e/engine"),
     )
-    assert rival_argv(command, ("IMB-P2P", "PingPong")) == ["mpiexec", "-n", "2", "IMB-P2P", "PingPong"]
+    assert rival_argv(command, ("IMB-P2P", "PingPong")) == [
+        "mpiexec",
+        "-n",
+        "2",
+        "IMB-P2P",
+        "PingPong",
+    ]
     with pytest.raises(CouldNotMeasure, match="does not end with our engine"):
         rival_argv(msgspec_like(command), ("IMB-P2P",))
 
@@ -204,9 +234,22 @@ def msgspec_like(command: LaunchCommand) -> LaunchCommand:
 def findings(ratio: float, rounds: int = 12) -> Findings:
     theirs = {str(size): 1e4 + 8.37 * size for size in SIZES}
     ours = {size: time * ratio for size, time in theirs.items()}
-    found = [Triple(Sample(ours), Sample({k: v * (1 + 0.001 * (i % 3)) for k, v in theirs.items()}), Sample(ours))
-             for i in range(rounds)]  # fmt: skip
-    return Findings(pingpong_s=[5.0] * 7, both_s=[12.0] * 7, imb_s=[6.0] * 7, triples=found, points=72, labelled=3)
+    found = [
+        Triple(
+            Sample(ours),
+            Sample({k: v * (1 + 0.001 * (i % 3)) for k, v in theirs.items()}),
+            Sample(ours),
+        )
+        for i in range(rounds)
+    ]
+    return Findings(
+        pingpong_s=[5.0] * 7,
+        both_s=[12.0] * 7,
+        imb_s=[6.0] * 7,
+        triples=found,
+        points=72,
+        labelled=3,
+    )
 
 
 def test_lab_rows_hold_the_walls_and_every_size_against_their_targets() -> None:
@@ -214,7 +257,9 @@ def test_lab_rows_hold_the_walls_and_every_size_against_their_targets() -> None:
     assert len(rows) == 3 + len(SIZES)
     assert {row.outcome for row in rows} == {"reached"}
     for ratio in (1.05, 0.95):
-        assert {row.outcome for row in rows_of(findings(ratio))[3:] if isinstance(row, Row)} == {"missed"}
+        assert {row.outcome for row in rows_of(findings(ratio))[3:] if isinstance(row, Row)} == {
+            "missed"
+        }
 
 
 def test_default_time_is_of_the_best_rounds_unless_it_was_run() -> None:

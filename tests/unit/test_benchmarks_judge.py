@@ -1,4 +1,6 @@
-"""The corpus of the judge's benchmark: of its size, no two files alike, every file with a result in it."""
+"""The corpus of the judge's benchmark: of its size, no two files alike, every file with a result in
+it.
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ def test_osu_rows_with_further_columns() -> None:
 
 
 def test_plain_rows_and_memory() -> None:
-    assert parse_plain("half_round_trip_ns 251.5\nnoise here too\npeak_rss_bytes 1048576\n") == ([251.5], 1048576)
+    assert parse_plain("half_round_trip_ns 251.5\nnoise here too\npeak_rss_bytes 1048576\n") == (
+        [251.5],
+        1048576,
+    )
 
 
 def test_repetitions_follow_imbs_own_rule() -> None:
@@ -95,11 +98,31 @@ def test_default_time_is_the_loops_their_warm_up_and_the_sleeps() -> None:
 def test_argv() -> None:
     sizes = Path("/tmp/sizes")
     argv = imb_mpi1_argv(Path("/i/IMB-MPI1"), "Uniband", sizes, 100, 64)
-    assert argv == ("/i/IMB-MPI1", "Uniband", "-msglen", "/tmp/sizes", "-iter", "100", "-iter_policy", "off",
-                    "-window_size", "64")  # fmt: skip
+    assert argv == (
+        "/i/IMB-MPI1",
+        "Uniband",
+        "-msglen",
+        "/tmp/sizes",
+        "-iter",
+        "100",
+        "-iter_policy",
+        "off",
+        "-window_size",
+        "64",
+    )
     assert "-window_size" not in imb_mpi1_argv(Path("/i/IMB-MPI1"), "PingPong", sizes, 100)
-    assert imb_p2p_argv(Path("P"), None, 100_000, 800, None) == ("P", "PingPong", "-iter", "100000,800")
-    assert imb_p2p_argv(Path("P"), sizes, 500, 8, 0)[-4:] == ("-msglen", "/tmp/sizes", "-pause", "0")
+    assert imb_p2p_argv(Path("P"), None, 100_000, 800, None) == (
+        "P",
+        "PingPong",
+        "-iter",
+        "100000,800",
+    )
+    assert imb_p2p_argv(Path("P"), sizes, 500, 8, 0)[-4:] == (
+        "-msglen",
+        "/tmp/sizes",
+        "-pause",
+        "0",
+    )
     assert osu_argv(Path("o"), 8, 5000, 2000) == ("o", "-m", "8:8", "-i", "5000", "-x", "2000")
     assert plain_argv(Path("p"), 8, 1000, 120) == ("p", "8", "1000", "120")
 

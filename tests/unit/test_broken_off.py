@@ -27,15 +27,31 @@ from wireproof.model.run import Provenance, Run
 
 HOSTS = ("a", "b")
 CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)
-PROVENANCE = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
+PROVENANCE = Provenance(
+    wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
+)
 
 
 def outcome(ended: Ended, reason: str = "a signal ended rank 1") -> Outcome:
-    errors = [EngineError(code="rank-lost", message="x", rank=1), EngineError(code="nic-down", message="y")]
-    run = Run(claim=Claim(hosts=[], wire=True), provenance=PROVENANCE, open=None, hosts=[], points=[],
-              errors=errors, missing={3: reason, 4: f"not reached: {reason}"})  # fmt: skip
-    return Outcome(run=run, ending=Ending(ended=ended, reason=reason, lost={1: "b was lost"}), exit_status=1,
-                   folder=Path())  # fmt: skip
+    errors = [
+        EngineError(code="rank-lost", message="x", rank=1),
+        EngineError(code="nic-down", message="y"),
+    ]
+    run = Run(
+        claim=Claim(hosts=[], wire=True),
+        provenance=PROVENANCE,
+        open=None,
+        hosts=[],
+        points=[],
+        errors=errors,
+        missing={3: reason, 4: f"not reached: {reason}"},
+    )
+    return Outcome(
+        run=run,
+        ending=Ending(ended=ended, reason=reason, lost={1: "b was lost"}),
+        exit_status=1,
+        folder=Path(),
+    )
 
 
 def place(scheduler: str = "slurm") -> Place:
@@ -59,7 +75,11 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[int, str, str]]:
 
 
 def job(state: str, reason: str = "None") -> tuple[int, str, str]:
-    return 0, f"JobId=12 JobState={state} Reason={reason} TimeLimit=00:01:00 NodeList=a,b Partition=all\n", ""
+    return (
+        0,
+        f"JobId=12 JobState={state} Reason={reason} TimeLimit=00:01:00 NodeList=a,b Partition=all\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +91,10 @@ def job(state: str, reason: str = "None") -> tuple[int, str, str]:
         (job("COMPLETING"), "Slurm ends job 12 before its time"),
         (job("NODE_FAIL", "NodeDown"), "a node of it failed"),
         (job("PENDING", "BeginTime"), "job 12 was ended and put back into the queue"),
-        ((1, "", "slurm_load_jobs error: Invalid job id specified\n"), "Slurm does not know job 12"),
+        (
+            (1, "", "slurm_load_jobs error: Invalid job id specified\n"),
+            "Slurm does not know job 12",
+        ),
     ],
 )
 def test_the_end_of_the_job_is_the_reason_and_nobody_is_blamed(
@@ -90,12 +113,20 @@ def test_the_end_of_the_job_is_the_reason_and_nobody_is_blamed(
 def test_a_node_that_took_the_job_with_it_is_named(slurm: dict[str, tuple[int, str, str]]) -> None:
     slurm["scontrol"] = job("NODE_FAIL", "NodeDown")
     slurm["sinfo"] = (0, "a|idle|none\nb|down*|Not responding\n", "")
-    assert "b cannot be used: Slurm calls it down" in named(outcome("failed"), place(), []).ending.reason
+    assert (
+        "b cannot be used: Slurm calls it down"
+        in named(outcome("failed"), place(), []).ending.reason
+    )
 
 
 @pytest.mark.parametrize(
     "answer",
-    [job("RUNNING"), (1, "", "Unable to contact slurm controller (connect failure)"), (0, "\0\xff", ""), None],
+    [
+        job("RUNNING"),
+        (1, "", "Unable to contact slurm controller (connect failure)"),
+        (0, "\0\xff", ""),
+        None,
+    ],
 )
 def test_a_job_that_runs_or_a_slurm_that_does_not_say_changes_nothing(
     slurm: dict[str, tuple[int, str, str]], answer: tuple[int, str, str] | None
@@ -150,8 +181,13 @@ def test_nohup_is_respected_and_without_a_signal_all_is_as_before() -> None:
 
 
 def test_an_attempt_that_did_not_start_does_not_speak_for_those_that_did() -> None:
-    opened = Open(schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2, clock=CLOCK)
-    dead, measured = outcome("not-started").run, msgspec.structs.replace(outcome("done").run, open=opened)
+    opened = Open(
+        schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2, clock=CLOCK
+    )
+    dead, measured = (
+        outcome("not-started").run,
+        msgspec.structs.replace(outcome("done").run, open=opened),
+    )
     assert merged_run([dead, measured]).open == opened
     assert merged_run([dead, dead]).open is None
 

@@ -1,4 +1,6 @@
-"""One plan in as many launches as it takes: nobody lost is forgotten, nothing measured twice, nothing invented."""
+"""One plan in as many launches as it takes: nobody lost is forgotten, nothing measured twice,
+nothing invented.
+"""
 
 from __future__ import annotations
 
@@ -18,47 +20,83 @@ from wireproof.model.claim import Claim
 from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.record import GroupResult, Host, PairResult, PointRecord, Warmup, WitnessReading
+from wireproof.model.record import (
+    GroupResult,
+    Host,
+    PairResult,
+    PointRecord,
+    Warmup,
+    WitnessReading,
+)
 from wireproof.model.run import Provenance, Run
 from wireproof.plan.sweep import numbered
 
 HOSTS = ("a", "b", "c", "d")
-PROVENANCE = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
+PROVENANCE = Provenance(
+    wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
+)
 
 
 def pair(origin: int, target: int) -> PairResult:
     return PairResult(
-        origin=origin, target=target, status="ok", stop="precision", operations_per_batch=1, batch_ns=[1.0],
-        block_batches=[1], messages_forward=1, messages_backward=0, payload_forward_bytes=8, payload_backward_bytes=0,
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1,
-    )  # fmt: skip
+        origin=origin,
+        target=target,
+        status="ok",
+        stop="precision",
+        operations_per_batch=1,
+        batch_ns=[1.0],
+        block_batches=[1],
+        messages_forward=1,
+        messages_backward=0,
+        payload_forward_bytes=8,
+        payload_backward_bytes=0,
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        window_used=1,
+    )
 
 
 def record(point: Point) -> PointRecord:
     return PointRecord(
-        id=point.id, pattern=point.pattern, form="stream", message_bytes=point.message_bytes, window=1,
-        formula="robust", started_unix_ns=0, elapsed_ns=1.0, pairs=[pair(*ends) for ends in point.pairs],
-        witness=[WitnessReading(rank=rank, interval_ns=1.0) for ends in point.pairs for rank in ends],
-    )  # fmt: skip
+        id=point.id,
+        pattern=point.pattern,
+        form="stream",
+        message_bytes=point.message_bytes,
+        window=1,
+        formula="robust",
+        started_unix_ns=0,
+        elapsed_ns=1.0,
+        pairs=[pair(*ends) for ends in point.pairs],
+        witness=[
+            WitnessReading(rank=rank, interval_ns=1.0) for ends in point.pairs for rank in ends
+        ],
+    )
 
 
 class World:
-    """Hosts that die: ``deaths`` maps the number of a launch to (points that still come through, host that dies)."""
+    """Hosts that die: ``deaths`` maps the number of a launch to (points that still come through,
+    host that dies).
+    """
 
     def __init__(self, deaths: dict[int, tuple[int, str]], told: bool = True) -> None:
         self.deaths, self.told = deaths, told
         self.launches: list[tuple[tuple[str, ...], list[int]]] = []
         self.measured: list[tuple[int, str, str]] = []
 
-    def launch(self, points: tuple[Point, ...], place: Place, claim: Claim, out: Path | None, said: str) -> Outcome:
+    def launch(
+        self, points: tuple[Point, ...], place: Place, claim: Claim, out: Path | None, said: str
+    ) -> Outcome:
         number = len(self.launches)
         self.launches.append((place.hosts, [point.id for point in points]))
         through, dead = self.deaths.get(number, (len(points), ""))
         run = Run(
-            claim=claim, provenance=PROVENANCE, open=None,
-            hosts=[Host(rank=rank, host=name, hostname=name) for rank, name in enumerate(place.hosts)],
+            claim=claim,
+            provenance=PROVENANCE,
+            open=None,
+            hosts=[
+                Host(rank=rank, host=name, hostname=name) for rank, name in enumerate(place.hosts)
+            ],
             points=[record(point) for point in points[:through]],
-        )  # fmt: skip
+        )
         for point in points[:through]:
             self.measured += [(point.id, place.hosts[a], place.hosts[b]) for a, b in point.pairs]
         ending = Ending(ended="done", reason="")
@@ -84,8 +122,12 @@ def points() -> tuple[Point, ...]:
 
 def test_a_screen_streams_each_direction_of_each_pair_alone() -> None:
     streams = [point.pairs for point in points() if point.pattern == "stream"]
-    assert {pair for pairs in streams for pair in pairs} == {(a, b) for a in range(4) for b in range(4) if a != b}
-    assert all(len({rank for pair in pairs for rank in pair}) == 2 * len(pairs) for pairs in streams)
+    assert {pair for pairs in streams for pair in pairs} == {
+        (a, b) for a in range(4) for b in range(4) if a != b
+    }
+    assert all(
+        len({rank for pair in pairs for rank in pair}) == 2 * len(pairs) for pairs in streams
+    )
 
 
 def all_pairs(some: tuple[Point, ...]) -> set[tuple[int, str, str]]:
@@ -106,10 +148,19 @@ def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> Non
     carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
     assert world.launches[1][0] == tuple(host for host in HOSTS if host != dead)
     done_before = {one for one in world.measured if dead in one[1:]}
-    assert set(world.measured) == {one for one in all_pairs(points()) if dead not in one[1:]} | done_before
+    assert (
+        set(world.measured)
+        == {one for one in all_pairs(points()) if dead not in one[1:]} | done_before
+    )
     assert len(world.measured) == len(set(world.measured)), "a pair was measured twice"
     assert list(carried.lost) == [HOSTS.index(dead)]
-    ranks = {rank for run in carried.runs for point in run.points for p in point.pairs for rank in (p.origin, p.target)}
+    ranks = {
+        rank
+        for run in carried.runs
+        for point in run.points
+        for p in point.pairs
+        for rank in (p.origin, p.target)
+    }
     assert ranks <= set(range(4))
 
 
@@ -134,7 +185,9 @@ def test_whom_the_probe_misses_is_not_waited_for() -> None:
         world.launch,
         probe=lambda _, ranks: {r: "c is down" for r in ranks if r == 2},
     )
-    assert world.launches == [(("a", "b", "d"), [p.id for p in points() if any(2 not in e for e in p.pairs)])]
+    assert world.launches == [
+        (("a", "b", "d"), [p.id for p in points() if any(2 not in e for e in p.pairs)])
+    ]
     assert carried.lost == {2: "c is down"}
 
 
@@ -158,9 +211,12 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
 def test_total_failure_is_an_error_that_names_everybody() -> None:
     with pytest.raises(CouldNotMeasure, match=r"a is down.*b is down.*c is down.*d is down"):
         carry_out(
-            points(), place(), place().claim(), World({}).launch,
+            points(),
+            place(),
+            place().claim(),
+            World({}).launch,
             probe=lambda _, ranks: {rank: f"{HOSTS[rank]} is down" for rank in ranks},
-        )  # fmt: skip
+        )
 
 
 def test_a_cluster_that_loses_a_point_each_time_ends() -> None:
@@ -174,10 +230,15 @@ def seal_like(folder: Path, run: Run, some: tuple[Point, ...]) -> None:
     """A run folder as the instrument leaves it."""
     folder.mkdir(parents=True)
     plan = Plan(
-        run_id="x", seed=3, transport=Transport(kind="mpi"), points=some,
+        run_id="x",
+        seed=3,
+        transport=Transport(kind="mpi"),
+        points=some,
         ranks=tuple(RankPlace(index=one.rank, host=one.host) for one in run.claim.hosts),
-    )  # fmt: skip
-    document = RunDocument(claim=run.claim, provenance=PROVENANCE, plan=plan, ended="interrupted", reason="stopped")
+    )
+    document = RunDocument(
+        claim=run.claim, provenance=PROVENANCE, plan=plan, ended="interrupted", reason="stopped"
+    )
     (folder / "run.json").write_bytes(msgspec.json.encode(document))
     frames = [msgspec.json.encode(one) for one in (*run.hosts, *run.points)]
     (folder / "frames.jsonl").write_bytes(b"".join(frame + b"\n" for frame in frames))
@@ -189,7 +250,9 @@ def test_a_resumed_campaign_measures_only_the_rest_lost_hosts_included(tmp_path:
     outcome = first.launch(points(), place(), place().claim(), None, "")
     seal_like(base, outcome.run, points())
     world = World({})
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody, out=base, resume=True)
+    carried = carry_out(
+        points(), place(), place().claim(), world.launch, probe=nobody, out=base, resume=True
+    )
     assert set(world.measured) | set(first.measured) == all_pairs(points())
     assert not set(world.measured) & set(first.measured)
     assert len(carried.runs) == 2
@@ -201,7 +264,13 @@ def test_a_finished_campaign_is_resumed_to_nothing_new(tmp_path: Path) -> None:
     seal_like(tmp_path / "run", outcome.run, points())
     world = World({})
     carried = carry_out(
-        points(), place(), place().claim(), world.launch, probe=nobody, out=tmp_path / "run", resume=True
+        points(),
+        place(),
+        place().claim(),
+        world.launch,
+        probe=nobody,
+        out=tmp_path / "run",
+        resume=True,
     )
     assert world.launches == []
     assert carried.ended == "done"
@@ -212,10 +281,26 @@ def test_a_folder_of_other_hosts_or_points_is_not_resumed(tmp_path: Path) -> Non
     seal_like(tmp_path / "run", outcome.run, points())
     other = Place(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
     with pytest.raises(BadInput, match="other hosts"):
-        carry_out(points(), other, other.claim(), World({}).launch, probe=nobody, out=tmp_path / "run", resume=True)
+        carry_out(
+            points(),
+            other,
+            other.claim(),
+            World({}).launch,
+            probe=nobody,
+            out=tmp_path / "run",
+            resume=True,
+        )
     fewer = tuple(msgspec.structs.replace(point, message_bytes=4096) for point in points())
     with pytest.raises(BadInput, match="another plan"):
-        carry_out(fewer, place(), place().claim(), World({}).launch, probe=nobody, out=tmp_path / "run", resume=True)
+        carry_out(
+            fewer,
+            place(),
+            place().claim(),
+            World({}).launch,
+            probe=nobody,
+            out=tmp_path / "run",
+            resume=True,
+        )
 
 
 def test_attempts_have_folders_of_their_own_in_order(tmp_path: Path) -> None:
@@ -237,16 +322,33 @@ def test_groups_are_measured_whole_or_not_at_all() -> None:
 
 def test_renumbering_reaches_every_place_that_names_a_rank() -> None:
     group = GroupResult(
-        members=[0, 1], status="ok", stop="precision", operations_per_batch=1, batch_ns=[], block_batches=[],
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1, messages_per_operation=2,
-        member_ns=[], sent_bytes=[], received_bytes=[], exact=True,
-    )  # fmt: skip
+        members=[0, 1],
+        status="ok",
+        stop="precision",
+        operations_per_batch=1,
+        batch_ns=[],
+        block_batches=[],
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        window_used=1,
+        messages_per_operation=2,
+        member_ns=[],
+        sent_bytes=[],
+        received_bytes=[],
+        exact=True,
+    )
     point = msgspec.structs.replace(
-        record(Point(id=0, pattern="stream", message_bytes=8, pairs=((1, 0),))), group=group,
+        record(Point(id=0, pattern="stream", message_bytes=8, pairs=((1, 0),))),
+        group=group,
         witness=[WitnessReading(rank=1, interval_ns=1.0, shared_with=0)],
-    )  # fmt: skip
+    )
     whole = place().claim()
-    run = Run(claim=subset_claim(whole, (3, 1)), provenance=PROVENANCE, open=None, hosts=[], points=[point])
+    run = Run(
+        claim=subset_claim(whole, (3, 1)),
+        provenance=PROVENANCE,
+        open=None,
+        hosts=[],
+        points=[point],
+    )
     back = renumbered(run, (3, 1), whole).points[0]
     assert (back.pairs[0].origin, back.pairs[0].target) == (1, 3)
     assert (back.witness[0].rank, back.witness[0].shared_with) == (1, 3)
@@ -256,33 +358,52 @@ def test_renumbering_reaches_every_place_that_names_a_rank() -> None:
 
 
 def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -> None:
-    """The last point of a dead host was under way: nobody would ask for it any more, and it must be named."""
+    """The last point of a dead host was under way: nobody would ask for it any more, and it must be
+    named.
+    """
     world = World({0: (2, "b")}, told=False)
     carried = carry_out(
-        points(), place(), place().claim(), world.launch, probe=nobody,
+        points(),
+        place(),
+        place().claim(),
+        world.launch,
+        probe=nobody,
         examine=lambda _, ranks: {rank: "b: its NIC is down" for rank in ranks if rank == 1},
-    )  # fmt: skip
+    )
     assert carried.lost == {1: "b: its NIC is down"}
     assert world.launches[1][0] == ("a", "c", "d")
-    assert world.launches[0][1][2] not in carried.missing, "the pair without b was measured in that point"
+    assert world.launches[0][1][2] not in carried.missing, (
+        "the pair without b was measured in that point"
+    )
 
 
 def test_what_is_said_of_all_hosts_names_nobody() -> None:
     world = World({0: (2, "b")}, told=False)
     carried = carry_out(
-        points(), place(), place().claim(), world.launch, probe=nobody,
+        points(),
+        place(),
+        place().claim(),
+        world.launch,
+        probe=nobody,
         examine=lambda _, ranks: dict.fromkeys(ranks, "its NIC is down"),
-    )  # fmt: skip
+    )
     assert carried.lost == {}
 
 
 @pytest.mark.parametrize(
     ("text", "down"),
     [
-        ("down\n", True), ("up", False), ("unknown", False), ("lowerlayerdown", True), ("", False), ("1: DOWN", True),
-        ("4: ACTIVE", False), ("\x00\xff garbage", False), ("up\n4: ACTIVE", False),
+        ("down\n", True),
+        ("up", False),
+        ("unknown", False),
+        ("lowerlayerdown", True),
+        ("", False),
+        ("1: DOWN", True),
+        ("4: ACTIVE", False),
+        ("\x00\xff garbage", False),
+        ("up\n4: ACTIVE", False),
     ],
-)  # fmt: skip
+)
 def test_the_kernels_words_for_a_link(text: str, down: bool) -> None:
     assert is_down(text) is down
 
@@ -290,9 +411,13 @@ def test_the_kernels_words_for_a_link(text: str, down: bool) -> None:
 def test_a_full_disk_is_told_by_its_name() -> None:
     world = World({0: (2, "b")}, told=False)
 
-    def launch(some: tuple[Point, ...], where: Place, claim: Claim, out: Path | None, said: str) -> Outcome:
+    def launch(
+        some: tuple[Point, ...], where: Place, claim: Claim, out: Path | None, said: str
+    ) -> Outcome:
         outcome = world.launch(some, where, claim, out, said)
-        full = msgspec.structs.replace(outcome.ending, ended="disk-full", reason="no space is left in out")
+        full = msgspec.structs.replace(
+            outcome.ending, ended="disk-full", reason="no space is left in out"
+        )
         return msgspec.structs.replace(outcome, ending=full)
 
     carried = carry_out(points(), place(), place().claim(), launch, probe=nobody)

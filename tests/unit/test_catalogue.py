@@ -1,4 +1,6 @@
-"""The catalogue of port counters: every fact has a source, every driver one family, no name is believed."""
+"""The catalogue of port counters: every fact has a source, every driver one family, no name is
+believed.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,73 @@ from wireproof.report.adapters import adapters_page
 ROWS = [(family, row) for family in FAMILIES for row in family.rows]
 PATTERNS = [(family, pattern) for family in FAMILIES for pattern in family.drivers]
 ROOT = Path(__file__).resolve().parents[2]
-PREFIXES = ("net/{nic}/", "ethtool/{nic}/", "ib/{device}/{port}/", "ib/{device}/hw_counters/", "cxi/{device}/")
+PREFIXES = (
+    "net/{nic}/",
+    "ethtool/{nic}/",
+    "ib/{device}/{port}/",
+    "ib/{device}/hw_counters/",
+    "cxi/{device}/",
+)
 
 CLUSTER_DRIVERS = (
-    "mlx4_core", "mlx4_en", "mlx5_core", "mlx5_core.sf", "ib_mthca", "ib_qib", "ib_ipath", "hfi1", "irdma",
-    "ice", "i40e", "ixgbe", "igb", "igc", "e1000e", "tg3", "bnxt_en", "bnxt_re", "ionic", "qede", "qedr",
-    "hns3", "hns_roce", "cxgb4", "iw_cxgb4", "siw", "rdma_rxe", "cxi_ss1", "efa", "ena", "gve", "mana",
-    "hv_netvsc", "virtio_net", "vmxnet3", "veth", "bridge", "bonding", "team", "macvlan", "ipvlan", "tun",
-    "vxlan", "openvswitch", "dummy", "enic", "usnic_verbs", "mvneta", "ixgbevf",
-)  # fmt: skip
+    "mlx4_core",
+    "mlx4_en",
+    "mlx5_core",
+    "mlx5_core.sf",
+    "ib_mthca",
+    "ib_qib",
+    "ib_ipath",
+    "hfi1",
+    "irdma",
+    "ice",
+    "i40e",
+    "ixgbe",
+    "igb",
+    "igc",
+    "e1000e",
+    "tg3",
+    "bnxt_en",
+    "bnxt_re",
+    "ionic",
+    "qede",
+    "qedr",
+    "hns3",
+    "hns_roce",
+    "cxgb4",
+    "iw_cxgb4",
+    "siw",
+    "rdma_rxe",
+    "cxi_ss1",
+    "efa",
+    "ena",
+    "gve",
+    "mana",
+    "hv_netvsc",
+    "virtio_net",
+    "vmxnet3",
+    "veth",
+    "bridge",
+    "bonding",
+    "team",
+    "macvlan",
+    "ipvlan",
+    "tun",
+    "vxlan",
+    "openvswitch",
+    "dummy",
+    "enic",
+    "usnic_verbs",
+    "mvneta",
+    "ixgbevf",
+)
 
 
-def nic(driver: str = "", *, rdma: str | None = None, link_layer: str = "Ethernet", **more: object) -> Nic:
-    port = None if rdma is None else Rdma(device="mlx5_0", port=1, link_layer=link_layer, driver=rdma)
+def nic(
+    driver: str = "", *, rdma: str | None = None, link_layer: str = "Ethernet", **more: object
+) -> Nic:
+    port = (
+        None if rdma is None else Rdma(device="mlx5_0", port=1, link_layer=link_layer, driver=rdma)
+    )
     return Nic(name="hfi1", driver=driver, rdma=port, **more)  # type: ignore[arg-type]
 
 
@@ -87,7 +143,11 @@ def test_everything_comes_before_its_parts_and_the_wire_before_the_stack(one: Fa
             order = [row.carrier == "any" for row in rows]
             assert order == sorted(order, reverse=True)
             for carrier in ("any", "kernel", "rdma", "psm"):
-                levels = [("wire", "function", "stack").index(row.level) for row in rows if row.carrier == carrier]
+                levels = [
+                    ("wire", "function", "stack").index(row.level)
+                    for row in rows
+                    if row.carrier == carrier
+                ]
                 assert levels == sorted(levels)
 
 
@@ -116,7 +176,9 @@ def test_patterns_and_kinds_do_not_overlap() -> None:
     plain = [(one, pattern.rstrip("*")) for one, pattern in PATTERNS]
     for one, pattern in PATTERNS:
         if pattern.endswith("*"):
-            clash = [name for other, name in plain if other is not one and name.startswith(pattern[:-1])]
+            clash = [
+                name for other, name in plain if other is not one and name.startswith(pattern[:-1])
+            ]
             assert clash == [], pattern
 
 
@@ -141,7 +203,9 @@ def test_an_unknown_adapter_has_no_family(driver: str) -> None:
 
 def test_the_names_of_interface_and_device_are_not_believed() -> None:
     for name in ("mlx5_0", "hfi1_0", "irdma0", "bond0", "lo"):
-        port = Nic(name=name, driver="warp_drive", rdma=Rdma(device=name, port=1, driver="warp_drive"))
+        port = Nic(
+            name=name, driver="warp_drive", rdma=Rdma(device=name, port=1, driver="warp_drive")
+        )
         assert family_of(port) is None
 
 
@@ -156,28 +220,49 @@ def test_mlx5_shows_the_wire_on_ethernet_and_the_function_on_infiniband() -> Non
 def test_registers_of_the_port_are_not_believed_of_a_virtual_function(function: str) -> None:
     port = nic("mlx5_core", rdma="mlx5_core", function=function)
     assert carriers(family("mlx5_core"), port)[0] == ("any", "function")
-    assert [row for row in family("cxi_ss1").rows_for(nic("cxi_ss1", function=function)) if row.carrier == "any"] == []
+    assert [
+        row
+        for row in family("cxi_ss1").rows_for(nic("cxi_ss1", function=function))
+        if row.carrier == "any"
+    ] == []
 
 
 @pytest.mark.parametrize("driver", ["mlx5_core", "cxi_ss1"])
-def test_registers_of_the_port_are_a_lower_bound_where_the_function_is_not_known(driver: str) -> None:
+def test_registers_of_the_port_are_a_lower_bound_where_the_function_is_not_known(
+    driver: str,
+) -> None:
     """A virtual function in a guest has no link to its adapter, and lists the registers at 0."""
-    first = {function: family(driver).rows_for(nic(driver, function=function))[0] for function in ("", "physical")}
-    assert {function: row.quality for function, row in first.items()} == {"": "lower-bound", "physical": "exact"}
+    first = {
+        function: family(driver).rows_for(nic(driver, function=function))[0]
+        for function in ("", "physical")
+    }
+    assert {function: row.quality for function, row in first.items()} == {
+        "": "lower-bound",
+        "physical": "exact",
+    }
     assert first[""].tx == first["physical"].tx
 
 
 def test_hfi1_counts_flits_and_all_others_words() -> None:
-    units = {one.name: {row.unit for row in one.rows if "port_xmit_data" in row.tx[0]} for one in FAMILIES}
+    units = {
+        one.name: {row.unit for row in one.rows if "port_xmit_data" in row.tx[0]}
+        for one in FAMILIES
+    }
     assert {unit for name, found in units.items() for unit in found if "hfi1" not in name} == {4}
     assert [found for name, found in units.items() if "(hfi1" in name] == [{8}]
 
 
 @pytest.mark.parametrize(
-    ("rate", "units"), [("100 Gb/sec (4X EDR)", [8]), ("", [8]), ("400 Gb/sec (4X NDR)", []), ("¹", [8])]
+    ("rate", "units"),
+    [("100 Gb/sec (4X EDR)", [8]), ("", [8]), ("400 Gb/sec (4X NDR)", []), ("¹", [8])],
 )
 def test_cn5000_under_hfi1_is_not_read_as_omni_path_100(rate: str, units: list[int]) -> None:
-    port = Nic(name="ib0", driver="hfi1", kind="infiniband", rdma=Rdma(device="x", port=1, driver="hfi1", rate=rate))
+    port = Nic(
+        name="ib0",
+        driver="hfi1",
+        kind="infiniband",
+        rdma=Rdma(device="x", port=1, driver="hfi1", rate=rate),
+    )
     found = family_of(port)
     assert found is not None
     assert [row.unit for row in found.rows if row.carrier == "any"] == units
@@ -205,7 +290,8 @@ def test_rdma_above_an_adapter_that_counts_none_of_it_is_blind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "rdma"), [("veth", "rdma_rxe"), ("virtio_net", "virtio_net"), ("veth", ""), ("igb", "igb")]
+    ("driver", "rdma"),
+    [("veth", "rdma_rxe"), ("virtio_net", "virtio_net"), ("veth", ""), ("igb", "igb")],
 )
 def test_rdma_in_software_is_in_the_interface_s_own_counters(driver: str, rdma: str) -> None:
     found = family(driver, rdma=rdma)
@@ -219,7 +305,9 @@ def test_soft_rdma_over_an_rdma_adapter_keeps_the_wire_first() -> None:
 
 
 def test_a_family_of_the_interface_and_of_its_rdma_device_agree() -> None:
-    assert family("ib_ipoib", link_kind="ipoib", rdma="mlx5_core", kind="infiniband") is by_driver("mlx5_core")
+    assert family("ib_ipoib", link_kind="ipoib", rdma="mlx5_core", kind="infiniband") is by_driver(
+        "mlx5_core"
+    )
     assert family("ice", rdma="ice") is by_driver("irdma")
     assert family("", rdma="efa") is by_driver("efa")
 
@@ -232,7 +320,17 @@ def test_a_counter_is_pegged_at_its_largest_value_only() -> None:
 
 
 def test_the_kinds_that_stand_on_others_are_stacked() -> None:
-    for kind in ("bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vxlan", "tun", "openvswitch"):
+    for kind in (
+        "bond",
+        "team",
+        "bridge",
+        "vlan",
+        "macvlan",
+        "ipvlan",
+        "vxlan",
+        "tun",
+        "openvswitch",
+    ):
         found = by_kind(kind)
         assert found is not None
         assert found.stacked

@@ -1,4 +1,6 @@
-"""The confirm stage of a port that is all but dead: looked at twice with each partner, not five times."""
+"""The confirm stage of a port that is all but dead: looked at twice with each partner, not five
+times.
+"""
 
 from __future__ import annotations
 

@@ -39,12 +39,17 @@ def only(text: str, link: str, **options: str) -> SeriesVerdict:
     return judge_series(series, claim_from_text(link, path=path), path=path)
 
 
-# --- sockets past the kernel --------------------------------------------------------------------------------------
+# --- sockets past the kernel
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("banner", [VMA, ONLOAD, XLIO])
-@pytest.mark.parametrize(("latency", "link"), [(1.2, "25gbe"), (2.1, "10gbe"), (1.2, "roce25"), (1.2, "100gbe")])
-def test_sockets_past_the_kernel_are_no_shared_memory(banner: str, latency: float, link: str) -> None:
+@pytest.mark.parametrize(
+    ("latency", "link"), [(1.2, "25gbe"), (2.1, "10gbe"), (1.2, "roce25"), (1.2, "100gbe")]
+)
+def test_sockets_past_the_kernel_are_no_shared_memory(
+    banner: str, latency: float, link: str
+) -> None:
     found = only(sockperf(latency, banner), link)
     assert found.proof == "unproven"
     assert found.verdict != "fail"
@@ -72,12 +77,15 @@ def test_no_library_makes_sockets_quicker_than_a_nic() -> None:
     assert only(sockperf(0.3, VMA), "25gbe").proof == "off-wire"
 
 
-# --- perftest -----------------------------------------------------------------------------------------------------
+# --- perftest
+# -----------------------------------------------------------------------------------------------------
 
 SIZES = (65536, 1 << 20, 4 << 20, 8 << 20)
 
 
-def perftest(bandwidth: float, messages_from: float, unit: str = "MB/sec", mtu: int = 4096, layer: str = "IB") -> str:
+def perftest(
+    bandwidth: float, messages_from: float, unit: str = "MB/sec", mtu: int = 4096, layer: str = "IB"
+) -> str:
     """``messages_from``: bytes/s that the message rate is made of."""
     rule = "-" * 87
     rows = "".join(
@@ -105,31 +113,42 @@ def test_megabytes_under_a_heading_of_gigabits_are_a_doubt_and_not_off_wire() ->
 
 
 @pytest.mark.parametrize(
-    ("bandwidth", "unit", "link"), [(11758.0, "MB/sec", "edr"), (98.6, "Gb/sec", "edr"), (394.0, "Gb/sec", "ndr400")]
+    ("bandwidth", "unit", "link"),
+    [(11758.0, "MB/sec", "edr"), (98.6, "Gb/sec", "edr"), (394.0, "Gb/sec", "ndr400")],
 )
-def test_a_bandwidth_that_its_message_rate_confirms_passes(bandwidth: float, unit: str, link: str) -> None:
+def test_a_bandwidth_that_its_message_rate_confirms_passes(
+    bandwidth: float, unit: str, link: str
+) -> None:
     factor = 2**20 if unit == "MB/sec" else 125e6
     assert only(perftest(bandwidth, bandwidth * factor, unit), link).verdict == "pass"
 
 
 def test_the_printed_path_mtu_is_the_one_that_was_used() -> None:
-    at = {mtu: only(perftest(90.0, 90.0 * 125e6, "Gb/sec", mtu, "Ethernet"), "roce100") for mtu in (1024, 4096)}
+    at = {
+        mtu: only(perftest(90.0, 90.0 * 125e6, "Gb/sec", mtu, "Ethernet"), "roce100")
+        for mtu in (1024, 4096)
+    }
     assert (at[1024].attainable_bytes_per_s or 0) == pytest.approx(12.5e9 * 1024 / 1106)
     assert (at[4096].attainable_bytes_per_s or 0) == pytest.approx(12.5e9 * 4096 / 4178)
     too_fast = only(perftest(97.9, 97.9 * 125e6, "Gb/sec", 1024, "Ethernet"), "100gbe")
     assert "above-ceiling" in codes(too_fast, "fail")
-    assert only(perftest(97.9, 97.9 * 125e6, "Gb/sec", 4096, "Ethernet"), "100gbe").verdict == "pass"
+    assert (
+        only(perftest(97.9, 97.9 * 125e6, "Gb/sec", 4096, "Ethernet"), "100gbe").verdict == "pass"
+    )
 
 
 @pytest.mark.parametrize(
     ("latency", "link"), [(0.75, "roce100"), (0.85, "roce100"), (0.65, "ndr400"), (0.60, "ndr400")]
 )
 def test_verbs_back_to_back_are_no_doubt(latency: float, link: str) -> None:
-    series = pingpong({2: latency, 8: latency}, tool="perftest", benchmark="ib_write_lat", protocol="rdma")
+    series = pingpong(
+        {2: latency, 8: latency}, tool="perftest", benchmark="ib_write_lat", protocol="rdma"
+    )
     assert judge_series(series, claim_from_text(link)).verdict == "pass"
 
 
-# --- the other tables of the same log -----------------------------------------------------------------------------
+# --- the other tables of the same log
+# -----------------------------------------------------------------------------
 
 
 def efa(**changes: object) -> list[Series]:
@@ -153,12 +172,18 @@ def test_only_a_table_that_fills_the_link_between_the_same_hosts_acquits_it() ->
     half = stream({1 << n: min(3000.0, (1 << n) * 1.5) for n in range(23)})
     assert judge_log([latency, half], link)[0].verdict == "fail"
     elsewhere = msgspec.structs.replace(bandwidth, hosts=["c", "d"])
-    assert judge_log([msgspec.structs.replace(latency, hosts=["a", "b"]), elsewhere], link)[0].verdict == "fail"
+    assert (
+        judge_log([msgspec.structs.replace(latency, hosts=["a", "b"]), elsewhere], link)[0].verdict
+        == "fail"
+    )
     memory = pingpong(wire_times(0.3, 9000))
-    assert judge_log([memory, bandwidth], link)[0].proof == "off-wire", "no table acquits shared memory"
+    assert judge_log([memory, bandwidth], link)[0].proof == "off-wire", (
+        "no table acquits shared memory"
+    )
 
 
-# --- nccl-tests ---------------------------------------------------------------------------------------------------
+# --- nccl-tests
+# ---------------------------------------------------------------------------------------------------
 
 LARGE = (1 << 20, 16 << 20, 256 << 20, 1 << 30)
 
@@ -181,7 +206,9 @@ def nccl(program: str, bus_gb: float, factor: float, *hosts: str) -> list[Series
 
 
 @pytest.mark.parametrize("program", ["sendrecv", "all_reduce", "broadcast"])
-@pytest.mark.parametrize(("bus", "verdict"), [(23.5, "pass"), (16.0, "inconclusive"), (6.7, "fail")])
+@pytest.mark.parametrize(
+    ("bus", "verdict"), [(23.5, "pass"), (16.0, "inconclusive"), (6.7, "fail")]
+)
 def test_two_ranks_on_two_hosts_are_a_stream(program: str, bus: float, verdict: str) -> None:
     for one in nccl(program, bus, 1.0, "a", "b"):
         assert judge_series(one, claim_from_text("hdr200")).verdict == verdict
@@ -204,7 +231,11 @@ def test_less_than_a_tenth_of_all_rails_is_a_fail() -> None:
 
 
 def test_ranks_on_hosts_of_their_own_are_no_neighbours() -> None:
-    apart = judge_series(nccl("all_reduce", 20.0, 1.5, "a", "b", "c", "d")[0], claim_from_text("hdr200"))
+    apart = judge_series(
+        nccl("all_reduce", 20.0, 1.5, "a", "b", "c", "d")[0], claim_from_text("hdr200")
+    )
     assert not any("neighbours" in reason.message for reason in apart.reasons)
-    beside = judge_series(nccl("all_reduce", 20.0, 1.5, "a", "a", "b", "b")[0], claim_from_text("hdr200"))
+    beside = judge_series(
+        nccl("all_reduce", 20.0, 1.5, "a", "a", "b", "b")[0], claim_from_text("hdr200")
+    )
     assert any("neighbours" in reason.message for reason in beside.reasons)

@@ -11,9 +11,18 @@ from wireproof.verdict.foreign import judge_series
 
 
 def collective(times_us: dict[int, float], name: str, **changes: object) -> Series:
-    points = [SeriesPoint(message_bytes=s, time_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()]
+    points = [
+        SeriesPoint(message_bytes=s, time_ns=t * 1e3, time_step_ns=10.0)
+        for s, t in times_us.items()
+    ]
     plain = Series(
-        tool="osu", benchmark=name, metric="time", traffic="collective", points=points, formula="mean", unit="us"
+        tool="osu",
+        benchmark=name,
+        metric="time",
+        traffic="collective",
+        points=points,
+        formula="mean",
+        unit="us",
     )
     return msgspec.structs.replace(plain, **changes)
 
@@ -33,29 +42,52 @@ def test_a_collective_is_held_against_the_floor_only() -> None:
 
 
 def test_of_several_pairs_only_the_slowest_must_have_crossed() -> None:
-    point = SeriesPoint(message_bytes=8, hrt_ns=400.0, time_min_ns=250.0, time_max_ns=1200.0, time_step_ns=1.0)
+    point = SeriesPoint(
+        message_bytes=8, hrt_ns=400.0, time_min_ns=250.0, time_max_ns=1200.0, time_step_ns=1.0
+    )
     series = pingpong({}, points=[point], processes=64, tool="hpcc", benchmark="PingPongLatency")
     assert judge_series(series, claim_from_text("edr")).proof == "unproven"
     assert judge_series(series, claim_from_text("10gbe")).proof == "off-wire"
-    assert judge_series(msgspec.structs.replace(series, processes=2), claim_from_text("edr")).proof == "off-wire"
+    assert (
+        judge_series(msgspec.structs.replace(series, processes=2), claim_from_text("edr")).proof
+        == "off-wire"
+    )
 
 
 def test_the_slowest_of_many_pairs_is_bound_by_the_link() -> None:
     def many(slowest: float) -> Series:
         point = SeriesPoint(
-            message_bytes=2_000_000, goodput_bytes_per_s=9e9, values={"goodput_min_bytes_per_s": slowest}
+            message_bytes=2_000_000,
+            goodput_bytes_per_s=9e9,
+            values={"goodput_min_bytes_per_s": slowest},
         )
-        return pingpong({}, points=[point], processes=64, tool="hpcc", benchmark="PingPongBandwidth")
+        return pingpong(
+            {}, points=[point], processes=64, tool="hpcc", benchmark="PingPongBandwidth"
+        )
 
     assert judge_series(many(1.1e9), claim_from_text("10gbe")).proof == "unproven"
     assert judge_series(many(5e9), claim_from_text("10gbe")).proof == "off-wire"
 
 
 def test_a_pingpong_that_prints_no_time_is_judged_less_ten_floors() -> None:
-    series = stream({2_000_000: 1030.0}, tool="hpcc", benchmark="PingPongBandwidth", traffic="pingpong", waits=True)
+    series = stream(
+        {2_000_000: 1030.0},
+        tool="hpcc",
+        benchmark="PingPongBandwidth",
+        traffic="pingpong",
+        waits=True,
+    )
     assert judge_series(series, claim_from_text("10gbe", mtu=1500)).verdict == "pass"
-    slow = stream({2_000_000: 800.0}, tool="hpcc", benchmark="PingPongBandwidth", traffic="pingpong", waits=True)
-    assert codes(judge_series(slow, claim_from_text("10gbe", mtu=1500)), "fail") == {"below-expectation"}
+    slow = stream(
+        {2_000_000: 800.0},
+        tool="hpcc",
+        benchmark="PingPongBandwidth",
+        traffic="pingpong",
+        waits=True,
+    )
+    assert codes(judge_series(slow, claim_from_text("10gbe", mtu=1500)), "fail") == {
+        "below-expectation"
+    }
 
 
 def test_overlap_and_unknown_tests_are_not_judged_by_a_link() -> None:
@@ -69,7 +101,9 @@ def test_overlap_and_unknown_tests_are_not_judged_by_a_link() -> None:
 
 
 def test_a_put_that_is_complete_locally_says_nothing() -> None:
-    series = pingpong(wire_times(0.2, 9000, range(1, 8)), traffic="put", formula="put and MPI_Win_flush_local")
+    series = pingpong(
+        wire_times(0.2, 9000, range(1, 8)), traffic="put", formula="put and MPI_Win_flush_local"
+    )
     assert judge_series(series, claim_from_text("edr")).proof == "unproven"
 
 

@@ -25,9 +25,24 @@ NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e-300, 1e300, 5e-324, 1.0]
 def test_no_number_breaks_the_judgement_or_passes(value: float, link: str | None) -> None:
     claim = claim_from_text(link) if link else None
     for name in ("hrt_ns", "time_ns", "goodput_bytes_per_s", "messages_per_s", "time_max_ns"):
-        for traffic in ("pingpong", "stream", "put", "exchange", "rate", "collective", "ring", "other", "atomic"):
-            points = [SeriesPoint(message_bytes=s, **{name: value}) for s in (0, 8, 4096, 1 << 20, -5, 1 << 60)]
-            series = pingpong({}, points=points, traffic=traffic, waits=traffic in ("pingpong", "put"))
+        for traffic in (
+            "pingpong",
+            "stream",
+            "put",
+            "exchange",
+            "rate",
+            "collective",
+            "ring",
+            "other",
+            "atomic",
+        ):
+            points = [
+                SeriesPoint(message_bytes=s, **{name: value})
+                for s in (0, 8, 4096, 1 << 20, -5, 1 << 60)
+            ]
+            series = pingpong(
+                {}, points=points, traffic=traffic, waits=traffic in ("pingpong", "put")
+            )
             found = judge_series(series, claim)
             assert found.verdict != "pass"
             assert all(r.code in CATALOGUE and r.message for r in found.reasons)
@@ -49,7 +64,8 @@ def test_a_failed_check_of_contents_fails() -> None:
 
 def test_many_rows_of_one_size_are_one_point() -> None:
     points = [
-        SeriesPoint(message_bytes=131072, goodput_bytes_per_s=rate * 1e6) for rate in (1100, 1176, 1177, 1300, 1178)
+        SeriesPoint(message_bytes=131072, goodput_bytes_per_s=rate * 1e6)
+        for rate in (1100, 1176, 1177, 1300, 1178)
     ]
     series = stream({}, points=points, protocol="tcp", tool="iperf3", window=None)
     found = judge_series(series, claim_from_text("10gbe", mtu=1500))
@@ -57,7 +73,9 @@ def test_many_rows_of_one_size_are_one_point() -> None:
 
 
 def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict() -> None:
-    code = "import sys, wireproof.verdict.foreign, wireproof.physics; sys.exit('numpy' in sys.modules)"
+    code = (
+        "import sys, wireproof.verdict.foreign, wireproof.physics; sys.exit('numpy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     series, link = imb("40gbe_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("40gbe")
     assert judge_series(series, link) == judge_series(series, link)
@@ -73,7 +91,9 @@ def test_every_code_of_a_foreign_series_is_in_the_catalogue() -> None:
 
 
 def test_words_of_a_log_never_break_a_line() -> None:
-    series = pingpong(wire_times(12.0, 1150), complete=False, incomplete="line 9\x1b[2J\n: \u202e torn")
+    series = pingpong(
+        wire_times(12.0, 1150), complete=False, incomplete="line 9\x1b[2J\n: \u202e torn"
+    )
     for reason in judge_series(series, claim_from_text("10gbe")).reasons:
         assert reason.message.isprintable()
 

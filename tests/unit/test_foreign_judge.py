@@ -1,4 +1,6 @@
-"""Each reason of a foreign series is reached by the numbers that its entry names, and not by sound ones."""
+"""Each reason of a foreign series is reached by the numbers that its entry names, and not by sound
+ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from wireproof.adapters import read
 from wireproof.physics import claim_from_text, default_table, override
 from wireproof.verdict.foreign import judge_series
 
-# --- the documents ------------------------------------------------------------------------------------------
+# --- the documents
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mtu", [None, 1500])
@@ -35,9 +38,13 @@ def test_the_documents_gigabit_tables_pass(mtu: int | None) -> None:
 @pytest.mark.parametrize("mtu", [None, 1500, 8192, 9000])
 @pytest.mark.parametrize(("name", "link"), [("40gbe", "40gbe"), ("opa100", "opa100")])
 def test_the_documents_other_tables_are_memory(name: str, link: str, mtu: int | None) -> None:
-    found = judge_series(imb(f"{name}_intelmpi_imb_p2p_pingpong.csv"), claim_from_text(link, mtu=mtu))
+    found = judge_series(
+        imb(f"{name}_intelmpi_imb_p2p_pingpong.csv"), claim_from_text(link, mtu=mtu)
+    )
     assert (found.proof, found.verdict) == ("off-wire", "fail")
-    assert {"below-any-nic", "below-floor", "faster-than-transfer", "cache-shaped"} <= codes(found, "fail")
+    assert {"below-any-nic", "below-floor", "faster-than-transfer", "cache-shaped"} <= codes(
+        found, "fail"
+    )
     assert found.explained_by == ["shm"]
     assert found.efficiency is None
     text = " ".join(r.message for r in found.reasons)
@@ -51,7 +58,8 @@ def test_without_a_link_the_documents_tables_explain_themselves() -> None:
     assert (found.proof, found.verdict, found.explained_by) == ("off-wire", "fail", ["shm"])
 
 
-# --- one reason at a time -----------------------------------------------------------------------------------
+# --- one reason at a time
+# -----------------------------------------------------------------------------------
 
 
 def test_the_doubt_zone_of_a_literature_floor() -> None:
@@ -61,9 +69,11 @@ def test_the_doubt_zone_of_a_literature_floor() -> None:
         found = judge_series(pingpong(wire_times(start, 11_800)), link)
         verdicts[start] = (found.proof, found.verdict)
     assert verdicts == {
-        0.3: ("off-wire", "fail"), 0.5: ("unproven", "inconclusive"), 0.65: ("unproven", "pass"),
+        0.3: ("off-wire", "fail"),
+        0.5: ("unproven", "inconclusive"),
+        0.65: ("unproven", "pass"),
         0.8: ("unproven", "pass"),
-    }  # fmt: skip
+    }
 
 
 def test_a_constant_of_the_user_is_held_firmly() -> None:
@@ -96,7 +106,9 @@ def test_memory_for_small_and_a_wire_for_large_messages() -> None:
 
 
 def test_slow_is_told_with_both_numbers() -> None:
-    found = judge_series(stream({1 << n: min(6000.0, float(1 << n)) for n in range(23)}), claim_from_text("edr"))
+    found = judge_series(
+        stream({1 << n: min(6000.0, float(1 << n)) for n in range(23)}), claim_from_text("edr")
+    )
     reason = next(r for r in found.reasons if r.code == "below-expectation")
     assert (found.proof, found.verdict, reason.severity) == ("unproven", "fail", "fail")
     assert "6 GB/s is 48.4% of the attainable 12.41 GB/s" in reason.message
@@ -135,8 +147,13 @@ def test_a_cliff_names_both_sizes_and_the_knob() -> None:
     assert "8 KiB" in reason.message
     assert "16 KiB" in reason.message
     assert "UCX_RNDV_THRESH" in reason.message
-    for link, knob in (("opa100", "PSM2_MQ_RNDV_HFI_THRESH"), ("slingshot:100", "FI_CXI_RDZV_THRESHOLD")):
-        text = " ".join(r.message for r in judge_series(stream(rates), claim_from_text(link)).reasons)
+    for link, knob in (
+        ("opa100", "PSM2_MQ_RNDV_HFI_THRESH"),
+        ("slingshot:100", "FI_CXI_RDZV_THRESHOLD"),
+    ):
+        text = " ".join(
+            r.message for r in judge_series(stream(rates), claim_from_text(link)).reasons
+        )
         assert knob in text
 
 
@@ -157,19 +174,23 @@ def test_rows_that_contradict_themselves() -> None:
     reason = next(r for r in found.reasons if r.code == "row-arithmetic")
     assert found.verdict == "inconclusive"
     assert "512 KiB" in reason.message
-    shifted = [msgspec.structs.replace(p, messages_per_s=q.messages_per_s)
-               for p, q in zip(series.points, [*series.points[1:], series.points[-1]], strict=True)]  # fmt: skip
+    shifted = [
+        msgspec.structs.replace(p, messages_per_s=q.messages_per_s)
+        for p, q in zip(series.points, [*series.points[1:], series.points[-1]], strict=True)
+    ]
     found = judge_series(msgspec.structs.replace(series, points=shifted), claim_from_text("1gbe"))
     assert "row-arithmetic" in codes(found, "inconclusive")
 
 
 @pytest.mark.parametrize(
-    ("factor", "code"), [(2.0, "wrong-formula"), (0.5, "wrong-formula"), (1 / 1.048576, "unit-doubt")]
+    ("factor", "code"),
+    [(2.0, "wrong-formula"), (0.5, "wrong-formula"), (1 / 1.048576, "unit-doubt")],
 )
 def test_a_constant_factor_between_columns_is_a_definition(factor: float, code: str) -> None:
     series = imb("1gbe_intelmpi_imb_p2p_pingpong.csv")
     points = [
-        msgspec.structs.replace(p, goodput_bytes_per_s=(p.goodput_bytes_per_s or 0.0) * factor) for p in series.points
+        msgspec.structs.replace(p, goodput_bytes_per_s=(p.goodput_bytes_per_s or 0.0) * factor)
+        for p in series.points
     ]
     found = judge_series(msgspec.structs.replace(series, points=points), claim_from_text("1gbe"))
     assert code in codes(found)
@@ -179,17 +200,28 @@ def test_a_constant_factor_between_columns_is_a_definition(factor: float, code: 
 
 def test_both_directions_in_one_number_are_told_and_halved() -> None:
     rates = {1 << n: min(23_000.0, (1 << n) * 3.0) for n in range(23)}
-    both = stream(rates, traffic="exchange", benchmark="osu_bibw", metric="bidirectional_bandwidth", directions=2)
+    both = stream(
+        rates,
+        traffic="exchange",
+        benchmark="osu_bibw",
+        metric="bidirectional_bandwidth",
+        directions=2,
+    )
     found = judge_series(both, claim_from_text("edr"))
     assert found.verdict == "pass"
     assert found.efficiency == pytest.approx(11.5 / 12.41, abs=0.001)
     assert any("sum of 2 directions: 11.5 GB/s each" in r.message for r in found.reasons)
-    assert judge_series(msgspec.structs.replace(both, directions=1), claim_from_text("edr")).verdict == "fail"
+    assert (
+        judge_series(msgspec.structs.replace(both, directions=1), claim_from_text("edr")).verdict
+        == "fail"
+    )
 
 
 def test_a_factor_of_two_is_asked_about() -> None:
     link = claim_from_text("edr")
-    whole = judge_series(pingpong({size: 2 * us for size, us in wire_times(1.0, 12_000).items()}), link)
+    whole = judge_series(
+        pingpong({size: 2 * us for size, us in wire_times(1.0, 12_000).items()}), link
+    )
     assert whole.verdict == "fail"
     assert any("whole round trip" in r.message for r in whole.reasons if r.code == "wrong-formula")
     both = judge_series(stream({1 << n: min(23_500.0, (1 << n) * 3.0) for n in range(23)}), link)
@@ -207,7 +239,12 @@ def test_ten_iterations_are_too_few() -> None:
 
 def test_a_doubtful_unit_counts_only_near_a_limit() -> None:
     link = claim_from_text("10gbe", mtu=1500)
-    for rate, verdict in ((1160.0, "inconclusive"), (1128.0, "pass"), (1080.0, "inconclusive"), (700.0, "fail")):
+    for rate, verdict in (
+        (1160.0, "inconclusive"),
+        (1128.0, "pass"),
+        (1080.0, "inconclusive"),
+        (700.0, "fail"),
+    ):
         found = judge_series(stream({1 << 20: rate}, unit_doubt="MB may be 2^20 bytes"), link)
         assert found.verdict == verdict, rate
 
@@ -218,7 +255,9 @@ def test_bits_read_as_bytes_are_suggested() -> None:
 
 
 def test_a_cut_table_is_never_a_pass_and_still_a_fail() -> None:
-    good = pingpong(wire_times(12.0, 1150), complete=False, incomplete="line 9: the text ends inside a row")
+    good = pingpong(
+        wire_times(12.0, 1150), complete=False, incomplete="line 9: the text ends inside a row"
+    )
     found = judge_series(good, claim_from_text("10gbe"))
     assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"incomplete-table"})
     bad = pingpong(wire_times(0.2, 9000, range(5)), complete=False)
@@ -250,7 +289,9 @@ def test_small_streams_tell_nothing_of_the_link() -> None:
 
 def test_several_pairs_may_have_used_several_links() -> None:
     rates = {1 << n: min(36_000.0, (1 << n) * 9.0) for n in range(23)}
-    found = judge_series(stream(rates, traffic="rate", pairs=8, benchmark="osu_mbw_mr"), claim_from_text("edr"))
+    found = judge_series(
+        stream(rates, traffic="rate", pairs=8, benchmark="osu_mbw_mr"), claim_from_text("edr")
+    )
     assert (found.proof, found.verdict) == ("unproven", "inconclusive")
     assert "above-ceiling" in codes(found, "inconclusive")
 
@@ -279,7 +320,9 @@ def test_a_start_alone_does_not_make_an_ethernet_rdma() -> None:
 
 
 def test_verbs_over_ethernet_are_rdma_by_themselves() -> None:
-    series = stream({65536: 11_500.0}, tool="perftest", benchmark="ib_write_bw", protocol="rdma", window=128)
+    series = stream(
+        {65536: 11_500.0}, tool="perftest", benchmark="ib_write_bw", protocol="rdma", window=128
+    )
     found = judge_series(series, claim_from_text("ethernet:100"))
     assert (found.verdict, "judged-as-rdma" in codes(found)) == ("pass", True)
 
@@ -298,15 +341,26 @@ def test_sockets_over_an_rdma_link_are_kernel_tcp() -> None:
 def test_a_log_that_names_one_host_or_shared_memory_convicts_itself() -> None:
     series, link = pingpong(wire_times(1.0, 11_900)), claim_from_text("edr")
     assert judge_series(series, link).verdict == "pass"
-    told = (["n1"], "Intel MPI says: all 2 ranks are on n1"), ([], "libfabric provider shm"), (["127.0.0.1"], "")
+    told = (
+        (["n1"], "Intel MPI says: all 2 ranks are on n1"),
+        ([], "libfabric provider shm"),
+        (["127.0.0.1"], ""),
+    )
     for hosts, note in told:
         found = judge_series(msgspec.structs.replace(series, hosts=hosts, notes=[note]), link)
-        assert (found.proof, found.verdict, codes(found, "fail")) == ("off-wire", "fail", {"one-host"})
-    assert judge_series(msgspec.structs.replace(series, hosts=["n1"]), link).verdict == "pass"  # only the peer's name
+        assert (found.proof, found.verdict, codes(found, "fail")) == (
+            "off-wire",
+            "fail",
+            {"one-host"},
+        )
+    # only the peer's name
+    assert judge_series(msgspec.structs.replace(series, hosts=["n1"]), link).verdict == "pass"
 
 
 def test_the_provider_that_a_log_names_decides_between_tcp_and_rdma() -> None:
-    named = [f"Intel MPI says: libfabric provider {name}" for name in ("tcp;ofi_rxm", "verbs;ofi_rxm")]
+    named = [
+        f"Intel MPI says: libfabric provider {name}" for name in ("tcp;ofi_rxm", "verbs;ofi_rxm")
+    ]
     series = pingpong(wire_times(14.0, 2500), notes=named[:1])
     assert "judged-as-tcp" in codes(judge_series(series, claim_from_text("edr")))
     series = pingpong(wire_times(1.5, 11_700), notes=named[1:])
@@ -339,14 +393,23 @@ def test_an_unknown_mtu_turns_no_good_table_into_a_failure_and_is_told() -> None
     told = " ".join(found.derivation)
     assert "1176.9 MB/s with MTU 1500, tcp_timestamps=1" in told
     assert "1237.6 MB/s with MTU 9000, tcp_timestamps=1" in told
-    assert judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe", mtu=9000)).verdict == "fail"
+    assert (
+        judge_series(stream({1 << 20: 1090.0}), claim_from_text("10gbe", mtu=9000)).verdict
+        == "fail"
+    )
 
 
 def test_an_ethernet_without_a_rate_has_only_a_floor() -> None:
     found = judge_series(pingpong(wire_times(12.0, 900)), claim_from_text("ethernet"))
     assert (found.verdict, found.attainable_bytes_per_s) == ("pass", None)
-    assert judge_series(pingpong(wire_times(0.4, 9000)), claim_from_text("ethernet")).proof == "off-wire"
-    assert judge_series(stream({1 << 20: 900.0}), claim_from_text("ethernet")).verdict == "inconclusive"
+    assert (
+        judge_series(pingpong(wire_times(0.4, 9000)), claim_from_text("ethernet")).proof
+        == "off-wire"
+    )
+    assert (
+        judge_series(stream({1 << 20: 900.0}), claim_from_text("ethernet")).verdict
+        == "inconclusive"
+    )
 
 
 def test_a_table_that_names_no_benchmark_says_what_was_taken() -> None:

@@ -1,4 +1,6 @@
-"""mpiGraph's tables: the slow node, the slow pair, two ranks of one host, and a pair above the link."""
+"""mpiGraph's tables: the slow node, the slow pair, two ranks of one host, and a pair above the
+link.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ USUAL = 11400.0  # MiB/s: 11.95 GB/s
 
 
 def table(speeds: dict[tuple[int, int], float], names: list[str]) -> bytes:
-    lines = ["START mpiGraph v1.5", "MsgSize\t1048576", "Times\t10", "Window\t25", f"Procs\t{len(names)}", ""]
+    lines = [
+        "START mpiGraph v1.5",
+        "MsgSize\t1048576",
+        "Times\t10",
+        "Window\t25",
+        f"Procs\t{len(names)}",
+        "",
+    ]
     for side, word in (("Send", "to"), ("Recv", "from")):
         lines += ["", f"{side}\t" + "\t".join(names) + "\t"]
         for row, name in enumerate(names):
@@ -24,7 +33,9 @@ def table(speeds: dict[tuple[int, int], float], names: list[str]) -> bytes:
     return ("\n".join([*lines, "END mpiGraph"]) + "\n").encode()
 
 
-def judged(speeds: dict[tuple[int, int], float], names: list[str] | None = None) -> list[SeriesVerdict]:
+def judged(
+    speeds: dict[tuple[int, int], float], names: list[str] | None = None
+) -> list[SeriesVerdict]:
     found = read(table(speeds, names or [f"c{i}:{i}" for i in range(6)]), "graph.txt")
     return [judge_series(series, LINK) for series in found]
 

@@ -9,7 +9,13 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup
-from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation, saturation_ranks
+from wireproof.plan.groups import (
+    congestion,
+    default_sizes,
+    group_sweep,
+    saturation,
+    saturation_ranks,
+)
 
 
 def text_of(*points: Point) -> list[str]:
@@ -26,8 +32,12 @@ def test_members_are_written_as_ranges() -> None:
 
 
 def test_a_pair_point_is_written_as_before() -> None:
-    (line,) = text_of(Point(id=4, pattern="stream", message_bytes=64, pairs=((0, 1), (2, 3)), form="stream"))
-    assert line == "point id=4 pattern=stream message_bytes=64 window=64 formula=robust pairs=0-1,2-3"
+    (line,) = text_of(
+        Point(id=4, pattern="stream", message_bytes=64, pairs=((0, 1), (2, 3)), form="stream")
+    )
+    assert (
+        line == "point id=4 pattern=stream message_bytes=64 window=64 formula=robust pairs=0-1,2-3"
+    )
 
 
 def test_groups_that_cannot_be_are_told() -> None:
@@ -46,7 +56,10 @@ def test_sizes_by_default_fit_the_memory_of_all() -> None:
     assert default_sizes("ring", 4, "hpcc") == (8, 2_000_000)
     assert max(default_sizes("alltoall", 1024)) * 1024 <= 16 << 20
     assert max(default_sizes("ring", 1024)) == 1 << 20
-    assert [point.message_bytes for point in group_sweep("barrier", default_sizes("barrier", 4), range(4))] == [0]
+    assert [
+        point.message_bytes
+        for point in group_sweep("barrier", default_sizes("barrier", 4), range(4))
+    ] == [0]
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 9, 16])
@@ -71,23 +84,52 @@ def test_saturation_grows_the_ranks_on_both_hosts() -> None:
 def measured(ranks: int, size: int, bytes_per_s: float) -> PointRecord:
     time_ns = ranks * size / bytes_per_s * 1e9
     estimate = Estimate(
-        median_ns=time_ns, low_ns=time_ns, high_ns=time_ns, blocks=10, effective_blocks=10.0, autocorrelation=0.0,
-        half_width=0.0, label="stable",
-    )  # fmt: skip
+        median_ns=time_ns,
+        low_ns=time_ns,
+        high_ns=time_ns,
+        blocks=10,
+        effective_blocks=10.0,
+        autocorrelation=0.0,
+        half_width=0.0,
+        label="stable",
+    )
     group = GroupResult(
-        members=list(range(2 * ranks)), status="ok", stop="precision", operations_per_batch=1, batch_ns=[],
-        block_batches=[], warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=64,
-        messages_per_operation=ranks, member_ns=[], sent_bytes=[], received_bytes=[], exact=True, estimate=estimate,
-    )  # fmt: skip
+        members=list(range(2 * ranks)),
+        status="ok",
+        stop="precision",
+        operations_per_batch=1,
+        batch_ns=[],
+        block_batches=[],
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        window_used=64,
+        messages_per_operation=ranks,
+        member_ns=[],
+        sent_bytes=[],
+        received_bytes=[],
+        exact=True,
+        estimate=estimate,
+    )
     return PointRecord(
-        id=0, pattern="message_rate", form="stream", message_bytes=size, window=64, formula="robust", started_unix_ns=0,
-        elapsed_ns=1.0, pairs=[], group=group,
-    )  # fmt: skip
+        id=0,
+        pattern="message_rate",
+        form="stream",
+        message_bytes=size,
+        window=64,
+        formula="robust",
+        started_unix_ns=0,
+        elapsed_ns=1.0,
+        pairs=[],
+        group=group,
+    )
 
 
 def test_full_is_the_smallest_size_from_which_on_the_link_is_full() -> None:
     rates = {1: {512: 2e9, 2048: 6e9, 65536: 12e9}, 8: {512: 9e9, 2048: 11.9e9, 65536: 12e9}}
-    points = [measured(ranks, size, rate) for ranks, by_size in rates.items() for size, rate in by_size.items()]
+    points = [
+        measured(ranks, size, rate)
+        for ranks, by_size in rates.items()
+        for size, rate in by_size.items()
+    ]
     found = {one.ranks_per_node: one.size for one in filled(points, 12.3e9)}
     assert found == {1: 65536, 8: 2048}
 

@@ -1,4 +1,6 @@
-"""Points of many ranks, held against the wire: what must cross each node, seen or not, and what is too fast."""
+"""Points of many ranks, held against the wire: what must cross each node, seen or not, and what is
+too fast.
+"""
 
 from __future__ import annotations
 
@@ -18,32 +20,66 @@ GBE = 117.0e6  # what 1 GbE carries, bytes/s
 SIZE = 1 << 20
 
 
-def group(pattern: str, ranks: int, operations: int, size: int, per_member: int, **changes: Any) -> PointRecord:
-    """Every member sends and receives ``per_member`` messages in each operation; the time is the wire's own."""
+def group(
+    pattern: str, ranks: int, operations: int, size: int, per_member: int, **changes: Any
+) -> PointRecord:
+    """Every member sends and receives ``per_member`` messages in each operation; the time is the
+    wire's own.
+    """
     moved = [operations * per_member * size] * ranks
     time_ns = per_member * size / GBE * 1e9 if size > 8 else 60_000.0
     time_ns = changes.pop("time_ns", time_ns)
     estimate = Estimate(
-        median_ns=time_ns, low_ns=time_ns * 0.995, high_ns=time_ns * 1.005, blocks=20, effective_blocks=20.0,
-        autocorrelation=0.0, half_width=0.005, label="stable",
-    )  # fmt: skip
+        median_ns=time_ns,
+        low_ns=time_ns * 0.995,
+        high_ns=time_ns * 1.005,
+        blocks=20,
+        effective_blocks=20.0,
+        autocorrelation=0.0,
+        half_width=0.005,
+        label="stable",
+    )
     result = GroupResult(
-        members=list(range(ranks)), status="ok", stop="precision", operations_per_batch=1, batch_ns=[time_ns] * 20,
-        block_batches=[1] * 20, warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=2,
-        messages_per_operation=ranks * per_member, member_ns=[time_ns] * ranks, sent_bytes=moved,
-        received_bytes=list(moved), exact=changes.pop("exact", True), estimate=estimate, integrity="ok",
-    )  # fmt: skip
+        members=list(range(ranks)),
+        status="ok",
+        stop="precision",
+        operations_per_batch=1,
+        batch_ns=[time_ns] * 20,
+        block_batches=[1] * 20,
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        window_used=2,
+        messages_per_operation=ranks * per_member,
+        member_ns=[time_ns] * ranks,
+        sent_bytes=moved,
+        received_bytes=list(moved),
+        exact=changes.pop("exact", True),
+        estimate=estimate,
+        integrity="ok",
+    )
     return PointRecord(
-        id=700, pattern=pattern, form="stream", message_bytes=size, window=2, formula="robust", started_unix_ns=0,  # type: ignore[arg-type]
-        elapsed_ns=time_ns * operations, pairs=[], group=result, order=changes.pop("order", "natural"),
-    )  # fmt: skip
+        id=700,
+        pattern=pattern,
+        form="stream",
+        message_bytes=size,
+        window=2,
+        formula="robust",
+        started_unix_ns=0,  # type: ignore[arg-type]
+        elapsed_ns=time_ns * operations,
+        pairs=[],
+        group=result,
+        order=changes.pop("order", "natural"),
+    )
 
 
 def seen(run: Run, point: PointRecord, share: float = 1.04, loopback: float = 0.0) -> Run:
-    """``run`` with only this point, whose bytes the claimed port of every host saw, or a ``share`` of them."""
+    """``run`` with only this point, whose bytes the claimed port of every host saw, or a ``share``
+    of them.
+    """
     assert point.group is not None
     readings = []
-    for rank, (sent, got) in enumerate(zip(point.group.sent_bytes, point.group.received_bytes, strict=True)):
+    for rank, (sent, got) in enumerate(
+        zip(point.group.sent_bytes, point.group.received_bytes, strict=True)
+    ):
         nic = next(one.name for one in run.hosts[rank].nics if one.kind == "ethernet")
         claimed = next((one.nic for one in run.claim.hosts if one.rank == rank and one.nic), nic)
         counters = {
@@ -52,9 +88,15 @@ def seen(run: Run, point: PointRecord, share: float = 1.04, loopback: float = 0.
             "net/lo/tx_bytes": (0, int(sent * loopback)),
             "net/lo/rx_bytes": (0, int(got * loopback)),
         }
-        readings.append(WitnessReading(rank=rank, interval_ns=point.elapsed_ns, counters=counters, source="netlink"))
+        readings.append(
+            WitnessReading(
+                rank=rank, interval_ns=point.elapsed_ns, counters=counters, source="netlink"
+            )
+        )
     close = run.close and msgspec.structs.replace(run.close, points=1)
-    return msgspec.structs.replace(run, points=[msgspec.structs.replace(point, witness=readings)], close=close)
+    return msgspec.structs.replace(
+        run, points=[msgspec.structs.replace(point, witness=readings)], close=close
+    )
 
 
 def world(nodes: int = 4) -> Run:
@@ -74,9 +116,15 @@ def test_a_ring_whose_bytes_crossed_passes() -> None:
 
 @pytest.mark.parametrize(
     ("share", "loopback", "proof", "code"),
-    [(0.0, 0.0, "off-wire", "off-wire"), (0.0, 1.0, "off-wire", "loopback"), (0.5, 0.0, "mixed", "partly-off-wire")],
+    [
+        (0.0, 0.0, "off-wire", "off-wire"),
+        (0.0, 1.0, "off-wire", "loopback"),
+        (0.5, 0.0, "mixed", "partly-off-wire"),
+    ],
 )
-def test_bytes_that_did_not_cross_fail(share: float, loopback: float, proof: str, code: str) -> None:
+def test_bytes_that_did_not_cross_fail(
+    share: float, loopback: float, proof: str, code: str
+) -> None:
     found = judge(seen(world(), RING, share, loopback))
     assert (found.verdict, found.proof) == ("fail", proof)
     assert code in codes(found, "fail")
@@ -101,10 +149,13 @@ def test_a_barrier_near_a_floor_from_literature_is_a_doubt() -> None:
 def test_ranks_of_one_machine_are_no_wire() -> None:
     run = seen(world(), RING)
     one = [
-        msgspec.structs.replace(reading, shared_with=0 if reading.rank else None) for reading in run.points[0].witness
+        msgspec.structs.replace(reading, shared_with=0 if reading.rank else None)
+        for reading in run.points[0].witness
     ]
     hosts = [msgspec.structs.replace(host, boot_id="one", netns=5) for host in run.hosts]
-    run = msgspec.structs.replace(run, hosts=hosts, points=[msgspec.structs.replace(run.points[0], witness=one)])
+    run = msgspec.structs.replace(
+        run, hosts=hosts, points=[msgspec.structs.replace(run.points[0], witness=one)]
+    )
     found = judge(run)
     assert found.verdict == "fail"
     assert "shared-memory-suspected" in codes(found, "fail")
@@ -120,13 +171,17 @@ def test_a_collective_may_move_more_than_the_least() -> None:
 
 def test_a_changed_payload_fails() -> None:
     assert RING.group is not None
-    spoiled = msgspec.structs.replace(RING, group=msgspec.structs.replace(RING.group, integrity="corrupt"))
+    spoiled = msgspec.structs.replace(
+        RING, group=msgspec.structs.replace(RING.group, integrity="corrupt")
+    )
     assert "payload-corrupt" in codes(judge(seen(world(), spoiled)), "fail")
 
 
 def test_no_number_is_no_pass() -> None:
     assert RING.group is not None
-    empty = msgspec.structs.replace(RING, group=msgspec.structs.replace(RING.group, estimate=None, status="error"))
+    empty = msgspec.structs.replace(
+        RING, group=msgspec.structs.replace(RING.group, estimate=None, status="error")
+    )
     found = judge(seen(world(), empty))
     assert found.verdict == "inconclusive"
     assert found.groups == []
@@ -160,7 +215,9 @@ def test_congestion_crosses_pair_by_pair() -> None:
     point = group("congestion", 4, 1, SIZE, 0)
     assert point.group is not None
     moved = msgspec.structs.replace(
-        point.group, sent_bytes=[3 * SIZE, 3 * SIZE, 50 * SIZE, 0], received_bytes=[3 * SIZE, 3 * SIZE, 0, 50 * SIZE]
+        point.group,
+        sent_bytes=[3 * SIZE, 3 * SIZE, 50 * SIZE, 0],
+        received_bytes=[3 * SIZE, 3 * SIZE, 0, 50 * SIZE],
     )
     point = msgspec.structs.replace(point, group=moved)
     assert crossing(point, 0, 1, 0, 1) == {0: (53, 3, True), 1: (3, 53, True)}
@@ -172,12 +229,18 @@ def test_congestion_crosses_pair_by_pair() -> None:
 @pytest.mark.parametrize(
     ("pattern", "sent"),
     [
-        ("ring", [14, 14, 14, 14]), ("broadcast", [7, 0, 0, 0]), ("allreduce", [7, 7, 7, 7]),
-        ("allgather", [7, 7, 7, 7]), ("alltoall", [21, 21, 21, 21]), ("congestion", [7, 7, 900, 0]),
+        ("ring", [14, 14, 14, 14]),
+        ("broadcast", [7, 0, 0, 0]),
+        ("allreduce", [7, 7, 7, 7]),
+        ("allgather", [7, 7, 7, 7]),
+        ("alltoall", [21, 21, 21, 21]),
+        ("congestion", [7, 7, 900, 0]),
     ],
-)  # fmt: skip
+)
 def test_operations_follow_from_what_was_sent(pattern: str, sent: list[int]) -> None:
-    """Seven operations of four members; a collective's ``messages_per_operation`` is its members."""
+    """Seven operations of four members; a collective's ``messages_per_operation`` is its
+    members.
+    """
     point = group(pattern, 4, 1, SIZE, 2 if pattern == "ring" else 1)
     assert point.group is not None
     moved = msgspec.structs.replace(point.group, sent_bytes=[SIZE * count for count in sent])
@@ -187,19 +250,27 @@ def test_operations_follow_from_what_was_sent(pattern: str, sent: list[int]) -> 
 
 
 def test_one_rank_a_node_crosses_with_everything() -> None:
-    assert crossings(RING, dict(enumerate((4, 5, 6, 7))))[4] == Crossing(1000.0 * SIZE, 1000.0 * SIZE, True)
+    assert crossings(RING, dict(enumerate((4, 5, 6, 7))))[4] == Crossing(
+        1000.0 * SIZE, 1000.0 * SIZE, True
+    )
 
 
 def test_a_shortfall_below_the_background_that_was_taken_off_is_no_lie() -> None:
-    """3 % of the bytes are missing, and 5 % were taken off for what the port moves when idle: nobody knows."""
+    """3 % of the bytes are missing, and 5 % were taken off for what the port moves when idle:
+    nobody knows.
+    """
     run = seen(world(), RING, share=0.99)
     idle = [
-        msgspec.structs.replace(one, interval_ns=run.points[0].elapsed_ns / 50, counters={
-            name: int((after - before) / 50 * 0.04)
-            for name, (before, after) in run.points[0].witness[one.rank].counters.items()
-        })
+        msgspec.structs.replace(
+            one,
+            interval_ns=run.points[0].elapsed_ns / 50,
+            counters={
+                name: int((after - before) / 50 * 0.04)
+                for name, (before, after) in run.points[0].witness[one.rank].counters.items()
+            },
+        )
         for one in run.idle
-    ]  # fmt: skip
+    ]
     found = judge(msgspec.structs.replace(run, idle=idle))
     assert found.proof == "unproven", found.findings
     assert "background-traffic" in codes(found, "inconclusive")

@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_import_law", ROOT / "tools" / "check_import_law.py")
+    spec = importlib.util.spec_from_file_location(
+        "check_import_law", ROOT / "tools" / "check_import_law.py"
+    )
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -29,14 +31,21 @@ def _sentences(root: Path, files: dict[str, str]) -> list[str]:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    return [f"{breach.file.relative_to(root)}:{breach.line}: {breach.sentence}" for breach in law.check(root)]
+    return [
+        f"{breach.file.relative_to(root)}:{breach.line}: {breach.sentence}"
+        for breach in law.check(root)
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("verdict/judge.py", "\nfrom wireproof.launch import mpi", ":2: verdict imports launch"),
-        ("verdict/judge.py", "def f():\n    import wireproof.store.seal", ":2: verdict imports store"),
+        (
+            "verdict/judge.py",
+            "def f():\n    import wireproof.store.seal",
+            ":2: verdict imports store",
+        ),
         ("verdict/judge.py", "from ..launch import mpi", ":1: verdict imports launch"),
         ("verdict/__init__.py", "from ..launch import mpi", ":1: verdict imports launch"),
         ("verdict/judge.py", "from wireproof import store", ":1: verdict imports store"),
@@ -47,13 +56,19 @@ def _sentences(root: Path, files: dict[str, str]) -> list[str]:
         ("physics/link.py", "import duckdb", ":1: physics may use msgspec, numpy, not duckdb"),
         ("model/run.py", "import numpy", ":1: model may use msgspec, not numpy"),
         ("analysis/fit.py", "x = open('/etc/hosts')", ":1: analysis is pure and calls open()"),
-        ("analysis/fit.py", "import datetime\nx = datetime.datetime.now()", ":2: analysis is pure and calls .now()"),
+        (
+            "analysis/fit.py",
+            "import datetime\nx = datetime.datetime.now()",
+            ":2: analysis is pure and calls .now()",
+        ),
         ("new/thing.py", "", ":1: package 'new' has no layer"),
         ("lab/utils.py", "", ":1: no file or folder is called 'utils'"),
         ("lab/up.py", "def f(:", ":1: does not parse"),
     ],
 )
-def test_python_breach_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_python_breach_is_named_with_its_line(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
     (sentence,) = _sentences(tmp_path, {f"src/wireproof/{name}": text})
     assert sentence.startswith(f"src/wireproof/{name}{said}")
 
@@ -61,9 +76,15 @@ def test_python_breach_is_named_with_its_line(tmp_path: Path, name: str, text: s
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("verdict/judge.py", "import math, numpy\nfrom wireproof.physics import link\nfrom . import codes"),
+        (
+            "verdict/judge.py",
+            "import math, numpy\nfrom wireproof.physics import link\nfrom . import codes",
+        ),
         ("verdict/judge.py", "from wireproof import __version__"),
-        ("cli/demo.py", "import subprocess, rich\nfrom wireproof.lab import up\nfrom wireproof.verdict import judge"),
+        (
+            "cli/demo.py",
+            "import subprocess, rich\nfrom wireproof.lab import up\nfrom wireproof.verdict import judge",
+        ),
         ("__main__.py", "from wireproof.cli import main"),
         ("launch/start.py", "import os, subprocess\nfrom wireproof.settings import mpi"),
     ],
@@ -93,18 +114,37 @@ def test_docstring_does_not_count_as_function_length(tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("pattern/stream.hpp", '\n#include "measure/sweep.hpp"', ":2: pattern includes measure"),
-        ("pattern/stream.hpp", '#include "transport/mpi/mpi.hpp"', ":1: pattern includes transport/mpi"),
+        (
+            "pattern/stream.hpp",
+            '#include "transport/mpi/mpi.hpp"',
+            ":1: pattern includes transport/mpi",
+        ),
         ("base/clock.hpp", '#include "plan/plan.hpp"', ":1: base includes plan"),
-        ("transport/tcp/tcp.hpp", '#include "transport/mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
-        ("transport/tcp/tcp.hpp", '#include "../mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
+        (
+            "transport/tcp/tcp.hpp",
+            '#include "transport/mpi/mpi.hpp"',
+            ":1: transport/tcp includes transport/mpi",
+        ),
+        (
+            "transport/tcp/tcp.hpp",
+            '#include "../mpi/mpi.hpp"',
+            ":1: transport/tcp includes transport/mpi",
+        ),
         ("measure/sweep2.hpp", "#include <mpi.h>", ":1: measure includes mpi.h"),
         ("measure/sweep2.hpp", '#include "zlib.h"', ':1: "zlib.h" is no file of engine/'),
         ("odd/a.hpp", '#include "plan/plan.hpp"', ":1: folder 'odd' has no layer"),
     ],
 )
 def test_cpp_breach_is_named_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
-    files = {"measure/sweep.hpp": "", "plan/plan.hpp": "", "transport/mpi/mpi.hpp": "#include <mpi.h>", name: text}
-    (sentence,) = _sentences(tmp_path, {f"engine/{file}": content for file, content in files.items()})
+    files = {
+        "measure/sweep.hpp": "",
+        "plan/plan.hpp": "",
+        "transport/mpi/mpi.hpp": "#include <mpi.h>",
+        name: text,
+    }
+    (sentence,) = _sentences(
+        tmp_path, {f"engine/{file}": content for file, content in files.items()}
+    )
     assert sentence.startswith(f"engine/{name}{said}")
 
 

@@ -1,4 +1,6 @@
-"""Instrument: the plan's text, the frames' reader, and what is said about how a run ended. Nothing is started here."""
+"""Instrument: the plan's text, the frames' reader, and what is said about how a run ended. Nothing
+is started here.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ PLAN = Plan(
     run_id="a run, of 100%",
     seed=7,
     transport=Transport(kind="model", expect="Intel(R) MPI"),
-    ranks=(RankPlace(index=0, host="n1", nic="hsn0", address="10.0.0.1"), RankPlace(index=1, host="n2")),
+    ranks=(
+        RankPlace(index=0, host="n1", nic="hsn0", address="10.0.0.1"),
+        RankPlace(index=1, host="n2"),
+    ),
     policy=Policy(yield_=1, latency_half_width=0.05),
     witness=WitnessPolicy(idle_ms=0, root="/a b"),
     model=ModelWorld(latency_ns=1000.0, gap_ns_per_byte=0.1),
@@ -45,7 +50,15 @@ PLAN = Plan(
     ),
     points=(
         Point(id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),)),
-        Point(id=1, pattern="put", form="stream", message_bytes=64, pairs=((0, 1), (2, 3)), budget_ms=9, repeat=2),
+        Point(
+            id=1,
+            pattern="put",
+            form="stream",
+            message_bytes=64,
+            pairs=((0, 1), (2, 3)),
+            budget_ms=9,
+            repeat=2,
+        ),
     ),
 )
 
@@ -78,7 +91,9 @@ def test_the_plan_as_text() -> None:
 
 
 def test_a_counter_of_the_model_as_text() -> None:
-    counter = ModelCounter(rank=1, path="ethtool/hsn0#rx[0]: packets", start=1 << 32, tx_byte=0.25, pegs=1, to_ms=9)
+    counter = ModelCounter(
+        rank=1, path="ethtool/hsn0#rx[0]: packets", start=1 << 32, tx_byte=0.25, pegs=1, to_ms=9
+    )
     assert write_plan(msgspec.structs.replace(PLAN, model_counters=(counter,))).splitlines()[8] == (
         "model_counter rank=1 path=ethtool/hsn0#rx[0]:%20packets start=4294967296 width=64 pegs=1 refresh_ms=0"
         " tx_byte=0.25 rx_byte=0.0 tx_message=0.0 rx_message=0.0 per_second=0.0 from_ms=0 to_ms=9"
@@ -95,9 +110,16 @@ def test_no_value_breaks_a_line_or_a_list(text: str) -> None:
 
 
 OPEN = {
-    "frame": "open", "schema": 1, "engine": "e", "abi": "nompi", "transport": "null", "run_id": "r", "seed": 1,
-    "ranks": 2, "clock": {"source": "tsc", "ns_per_tick": 0.4, "quantum_ns": 10, "read_cost_ns": 20},
-}  # fmt: skip
+    "frame": "open",
+    "schema": 1,
+    "engine": "e",
+    "abi": "nompi",
+    "transport": "null",
+    "run_id": "r",
+    "seed": 1,
+    "ranks": 2,
+    "clock": {"source": "tsc", "ns_per_tick": 0.4, "quantum_ns": 10, "read_cost_ns": 20},
+}
 START0 = {"frame": "start", "id": 0}
 
 
@@ -111,7 +133,11 @@ def read(data: bytes, reader: FrameReader | None = None) -> list[Frame]:
 
 @given(st.lists(st.integers(1, 40), max_size=12))
 def test_frames_come_whole_however_the_pipe_cuts_them(cuts: list[int]) -> None:
-    data, reader, frames = line(OPEN) + b"warning: foreign\n" + line(START0) + b'{"frame":"st', FrameReader(), []
+    data, reader, frames = (
+        line(OPEN) + b"warning: foreign\n" + line(START0) + b'{"frame":"st',
+        FrameReader(),
+        [],
+    )
     for cut in [*cuts, len(data)]:
         frames += read(data[:cut], reader)
         data = data[cut:]
@@ -123,7 +149,12 @@ def test_frames_come_whole_however_the_pipe_cuts_them(cuts: list[int]) -> None:
 
 def test_unknown_keys_are_tolerated_and_unknown_frames_are_not() -> None:
     assert read(line({**START0, "later": [1]})) == [Start(id=0)]
-    for bad in ({"frame": "surprise"}, {"frame": "start"}, {"frame": "start", "id": "x"}, {**OPEN, "seed": 1.5}):
+    for bad in (
+        {"frame": "surprise"},
+        {"frame": "start"},
+        {"frame": "start", "id": "x"},
+        {**OPEN, "seed": 1.5},
+    ):
         with pytest.raises(BadFrame):
             read(line(bad))
 
@@ -134,7 +165,13 @@ def test_another_interface_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b'{"frame":"start","id":NaN}', b'{"frame":"start"', b'{"frame":"st\xff"}', b'{"frame":' + b"[" * 9999]
+    "text",
+    [
+        b'{"frame":"start","id":NaN}',
+        b'{"frame":"start"',
+        b'{"frame":"st\xff"}',
+        b'{"frame":' + b"[" * 9999,
+    ],
 )
 def test_what_is_no_json_is_a_bad_frame(text: bytes) -> None:
     with pytest.raises(BadFrame):
@@ -154,21 +191,45 @@ def host(rank: int, name: str = "n1") -> Host:
 
 def point(number: int) -> PointRecord:
     return PointRecord(
-        id=number, pattern="pingpong", form="latency", message_bytes=8, window=1, formula="robust",
-        started_unix_ns=1, elapsed_ns=1.0, pairs=[],
-    )  # fmt: skip
+        id=number,
+        pattern="pingpong",
+        form="latency",
+        message_bytes=8,
+        window=1,
+        formula="robust",
+        started_unix_ns=1,
+        elapsed_ns=1.0,
+        pairs=[],
+    )
 
 
 OPENED = msgspec.json.decode(json.dumps(OPEN), type=Open)
-PROVENANCE = Provenance(wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started="")
+PROVENANCE = Provenance(
+    wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""
+)
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1")])
 
 
 def test_a_run_is_assembled_from_frames_and_the_last_of_a_kind_counts() -> None:
     floor = Floor(pattern="pingpong", form="latency", floor_ns=1.0)
     error = EngineError(code="x", message="y")
-    frames: list[Frame] = [OPENED, host(1), host(0), floor, point(1), point(0), host(1, "again"), error, error]
-    run = assemble(frames, claim=CLAIM, provenance=PROVENANCE, missing={1: "sealed after all", 2: "not reached"})
+    frames: list[Frame] = [
+        OPENED,
+        host(1),
+        host(0),
+        floor,
+        point(1),
+        point(0),
+        host(1, "again"),
+        error,
+        error,
+    ]
+    run = assemble(
+        frames,
+        claim=CLAIM,
+        provenance=PROVENANCE,
+        missing={1: "sealed after all", 2: "not reached"},
+    )
     assert run.open == OPENED
     assert [it.host for it in run.hosts] == ["n1", "again"]
     assert [it.id for it in run.points] == [1, 0]
@@ -192,7 +253,10 @@ def test_done_needs_the_close_frame_and_status_0() -> None:
         (b"", -9),
         (b"", 137),
         (b"=   BAD TERMINATION\n=   KILLED BY SIGNAL: 9 (Killed)\n", 9),
-        (b"mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9 (Killed).\n", 137),
+        (
+            b"mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9 (Killed).\n",
+            137,
+        ),
         (b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n", 9),
     ],
 )
@@ -204,7 +268,9 @@ def test_a_lost_rank_is_named_with_its_signal_and_point(talk: bytes, status: int
 
 
 def test_a_lost_rank_is_named_by_the_host_that_the_user_knows() -> None:
-    talk = b"=   RANK 1 PID 77 RUNNING AT inner-name\n=   KILLED BY SIGNAL: 11 (Segmentation fault)\n"
+    talk = (
+        b"=   RANK 1 PID 77 RUNNING AT inner-name\n=   KILLED BY SIGNAL: 11 (Segmentation fault)\n"
+    )
     ending = classify(PLAN, [OPENED, host(1, "n2"), Start(id=1)], talk, 11)
     assert ending.reason.startswith("rank 1 on n2 was ended by SIGSEGV at point 1")
 
@@ -213,12 +279,16 @@ def test_an_engine_that_does_not_start_is_quoted_without_escapes() -> None:
     talk = b"\x1b[31merror\x1b[0m while loading \x07shared libraries: libmpi.so.12\n=====\n\n"
     ending = classify(PLAN, [], talk, 127)
     assert ending.ended == "not-started"
-    assert ending.reason.endswith("(exit status 127): error while loading shared libraries: libmpi.so.12")
+    assert ending.reason.endswith(
+        "(exit status 127): error while loading shared libraries: libmpi.so.12"
+    )
     assert classify(PLAN, [], b"", 1).reason.endswith("it said nothing")
 
 
 def test_the_engines_own_sentence_wins() -> None:
-    told = EngineError(code="library-mismatch", message="asked for Intel(R) MPI, MPICH answered", rank=0)
+    told = EngineError(
+        code="library-mismatch", message="asked for Intel(R) MPI, MPICH answered", rank=0
+    )
     ending = classify(PLAN, [told], b"noise", 4)
     assert (ending.ended, ending.reason) == ("mismatch", "asked for Intel(R) MPI, MPICH answered")
     late = EngineError(code="deadline", message="the run's deadline of 5 s passed")
@@ -238,10 +308,14 @@ def test_a_lost_rank_counts_more_than_what_it_brought_upon_the_others() -> None:
 
 
 def test_the_engines_deadline_counts_more_than_how_its_launcher_cleans_up() -> None:
-    late = EngineError(code="deadline", message="the point did not finish within 9 ms", id=0, rank=0)
+    late = EngineError(
+        code="deadline", message="the point did not finish within 9 ms", id=0, rank=0
+    )
     ending = classify(PLAN, [OPENED, Start(id=0), late], b"=   KILLED BY SIGNAL: 9 (Killed)\n", 9)
     assert ending.ended == "deadline"
-    assert ending.reason == "deadline: the point did not finish within 9 ms at point 0 (pingpong, 8 B)"
+    assert (
+        ending.reason == "deadline: the point did not finish within 9 ms at point 0 (pingpong, 8 B)"
+    )
 
 
 def test_a_loaders_error_is_found_among_the_launchers_paragraphs() -> None:

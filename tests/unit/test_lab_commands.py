@@ -21,9 +21,14 @@ TWO = Topology(nodes=("n1", "n2"), networks=(HSN,), faults=(SLOW,))
 def test_the_supervisor_is_told_its_nodes_and_what_they_own() -> None:
     topology = Topology(nodes=("n1", "n2"), networks=(HSN,), share=("ipc", "pid"))
     argv = commands.hold_argv(
-        Path("/x/wireproof-node"), name="a", state=Path("/s/a"), cookie="c0", topology=topology,
-        descriptors=(4, 5), user=True,
-    )  # fmt: skip
+        Path("/x/wireproof-node"),
+        name="a",
+        state=Path("/s/a"),
+        cookie="c0",
+        topology=topology,
+        descriptors=(4, 5),
+        user=True,
+    )
     assert argv == [
         *("/x/wireproof-node", "hold", "--lab", "a", "--cookie", "c0", "--state", "/s/a"),
         *("--report-fd", "4", "--control-fd", "5", "--user-namespace"),
@@ -96,7 +101,9 @@ def test_a_sender_is_limited_at_the_node_and_a_receiver_at_the_switch() -> None:
     assert all("rate 300000000bit" not in line for line in commands.switch_shaping_lines(TWO))
     late = Fault(node="n2", network="hsn", kind="rate", direction="rx", value="300mbit")
     receiving = Topology(nodes=("n1", "n2"), networks=(HSN,), faults=(late,))
-    limited = [line for line in commands.switch_shaping_lines(receiving) if "rate 300000000bit" in line]
+    limited = [
+        line for line in commands.switch_shaping_lines(receiving) if "rate 300000000bit" in line
+    ]
     assert len(limited) == 1
     assert "dev n2-hsn0" in limited[0]
     assert "burst 2400 " in limited[0]
@@ -141,7 +148,11 @@ def test_an_unshaped_network_gets_no_shaper() -> None:
             Shape(rate=10**9, delay_us=200),
             ["qdisc change dev d parent 1:1 handle 10: netem limit 10000 delay 200us"],
         ),
-        (Shape(rate=10**9, delay_us=100), Shape(rate=10**9), ["qdisc del dev d parent 1:1 handle 10:"]),
+        (
+            Shape(rate=10**9, delay_us=100),
+            Shape(rate=10**9),
+            ["qdisc del dev d parent 1:1 handle 10:"],
+        ),
     ],
 )
 def test_from_one_shape_to_another(old: Shape, new: Shape, lines: list[str]) -> None:
@@ -159,8 +170,12 @@ def test_lifting_and_planting_touch_only_what_changes() -> None:
     assert (where, tool) == ("n2", "tc")
     assert "rate 1000000000bit" in lines[0]
     down = Fault(node="n1", network="hsn", kind="down")
-    assert commands.fault_batches(TWO, "n1", HSN, [], [down]) == [("n1", "ip", ["link set dev hsn0 down"])]
-    assert commands.fault_batches(TWO, "n1", HSN, [down], []) == [("n1", "ip", ["link set dev hsn0 up"])]
+    assert commands.fault_batches(TWO, "n1", HSN, [], [down]) == [
+        ("n1", "ip", ["link set dev hsn0 down"])
+    ]
+    assert commands.fault_batches(TWO, "n1", HSN, [down], []) == [
+        ("n1", "ip", ["link set dev hsn0 up"])
+    ]
     late = Fault(node="n1", network="hsn", kind="delay", direction="rx", value="1ms")
     ((where, tool, lines),) = commands.fault_batches(TWO, "n1", HSN, [], [late])
     assert (where, tool) == (commands.SWITCH, "tc")

@@ -15,7 +15,9 @@ from wireproof.lab.errors import LabError
 from wireproof.lab.state import LabState, ProcessId, is_alive, process_id, read_state, write_state
 from wireproof.model.topology import Network, Topology
 
-TOPOLOGY = Topology(nodes=("n1",), networks=(Network(name="hsn", device="hsn0", subnet="10.20.1.0/24"),))
+TOPOLOGY = Topology(
+    nodes=("n1",), networks=(Network(name="hsn", device="hsn0", subnet="10.20.1.0/24"),)
+)
 STATE = LabState(name="a", cookie="c", topology=TOPOLOGY, created_unix=1.0, user_namespace=False)
 
 
@@ -62,7 +64,9 @@ def test_a_stranger_is_never_taken_for_a_lab(tmp_path: Path) -> None:
         stranger.communicate(b"\n")
 
 
-def test_the_state_folder_must_be_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_state_folder_must_be_ours_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(state.os, "geteuid", lambda: 12345)
     shared = tmp_path / "wireproof-12345"
     monkeypatch.setattr(state.tempfile, "gettempdir", lambda: str(tmp_path))
@@ -72,7 +76,9 @@ def test_the_state_folder_must_be_ours_alone(tmp_path: Path, monkeypatch: pytest
         state.state_root({})
 
 
-def test_the_runtime_folder_is_used_when_it_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_runtime_folder_is_used_when_it_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner = tmp_path.stat().st_uid
     monkeypatch.setattr(state.os, "geteuid", lambda: owner or 12345)
     tmp_path.chmod(0o700)
@@ -85,7 +91,8 @@ def test_the_runtime_folder_is_used_when_it_is_ours(tmp_path: Path, monkeypatch:
 def test_rights_are_read_from_the_kernel() -> None:
     assert not requirements.needs_user_namespace("Name:\tx\nCapEff:\t000001ffffffffff\n")
     assert requirements.needs_user_namespace("Name:\tx\nCapEff:\t0000000000000000\n")
-    assert requirements.needs_user_namespace("Name:\tx\nCapEff:\t00000000a80425fb\n")  # root in a container
+    # root in a container
+    assert requirements.needs_user_namespace("Name:\tx\nCapEff:\t00000000a80425fb\n")
     assert requirements.needs_user_namespace("")
 
 
@@ -94,7 +101,9 @@ def test_obstacles_name_the_setting_and_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "user").mkdir()
     (tmp_path / "user" / "max_user_namespaces").write_text("0\n", encoding="ascii")
     (tmp_path / "kernel").mkdir()
-    (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text("1\n", encoding="ascii")
+    (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text(
+        "1\n", encoding="ascii"
+    )
     first, second = requirements.user_namespace_obstacles(tmp_path)
     assert first.startswith("user.max_user_namespaces is 0: `sysctl -w")
     assert "apparmor_restrict_unprivileged_userns is 1" in second
@@ -113,7 +122,9 @@ def test_a_refused_namespace_is_explained() -> None:
     reason = "create a user namespace: Operation not permitted"
     assert "user.x is 0" in supervisor.explain(reason, True, ["user.x is 0: do it"])
     assert "run the lab as root" in supervisor.explain(reason, True, [])
-    assert "container" in supervisor.explain("node n1: mount proc on /proc: Operation not permitted", True, [])
+    assert "container" in supervisor.explain(
+        "node n1: mount proc on /proc: Operation not permitted", True, []
+    )
     assert supervisor.explain("x", False) == "the lab cannot be built: x."
 
 
@@ -128,5 +139,9 @@ def test_a_refused_line_is_shown() -> None:
 
 def test_a_kernel_without_netem_or_htb_is_named() -> None:
     stderr = "Error: Specified qdisc kind is unknown.\nCommand failed -:1\n"
-    assert "no netem (module sch_netem)" in supervisor.refusal("tc", "n1", stderr, ["qdisc add dev d netem delay 1us"])
-    assert "no HTB (module sch_htb)" in supervisor.refusal("tc", "n1", stderr, ["qdisc add dev d root htb default 1"])
+    assert "no netem (module sch_netem)" in supervisor.refusal(
+        "tc", "n1", stderr, ["qdisc add dev d netem delay 1us"]
+    )
+    assert "no HTB (module sch_htb)" in supervisor.refusal(
+        "tc", "n1", stderr, ["qdisc add dev d root htb default 1"]
+    )

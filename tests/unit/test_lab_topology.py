@@ -23,7 +23,9 @@ from wireproof.model.topology import (
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "lab"
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'
-FAULT = '[[fault]]\nnode = "n1"\nnetwork = "hsn"\nkind = "rate"\ndirection = "tx"\nvalue = "300mbit"\n'
+FAULT = (
+    '[[fault]]\nnode = "n1"\nnetwork = "hsn"\nkind = "rate"\ndirection = "tx"\nvalue = "300mbit"\n'
+)
 
 
 def test_a_count_gives_names_and_defaults() -> None:
@@ -41,7 +43,9 @@ def test_names_networks_faults_and_shares() -> None:
     topology = parse_topology(text)
     assert topology.nodes == ("head", "c1")
     assert topology.share == ("ipc",)
-    assert topology.faults == (Fault(node="head", network="hsn", kind="rate", direction="tx", value="300mbit"),)
+    assert topology.faults == (
+        Fault(node="head", network="hsn", kind="rate", direction="tx", value="300mbit"),
+    )
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
@@ -75,32 +79,53 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ('nodes = ["n1", "n1-hsn"]\n' + NETWORK, "'n1-hsn' would be there twice"),
         ("node = 2\n" + NETWORK, "unknown key 'node' (did you mean nodes?)"),
         ("nodes = 2\nnetwork = 3\n", "write each one under a line [[network]]"),
-        ("nodes = 2\n" + NETWORK + 'rat = "1gbit"\n', "network 1: unknown key 'rat' (did you mean rate?)"),
+        (
+            "nodes = 2\n" + NETWORK + 'rat = "1gbit"\n',
+            "network 1: unknown key 'rat' (did you mean rate?)",
+        ),
         ("nodes = 2\n" + NETWORK + "mtu = 100\n", "mtu = 100 is out of range"),
         ("nodes = 2\n" + NETWORK + 'mtu = "big"\n', "network 1: mtu: Expected `int`, got `str`"),
         ("nodes = 2\n" + NETWORK.replace("1gbit", "1Gb/s"), "rate '1Gb/s' is not understood"),
         ("nodes = 2\n" + NETWORK.replace("hsn0", "fab0"), "PSM3 takes that for a number"),
         ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"lo"'), "cannot be a NIC's name"),
         ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"hsn0 up"'), "cannot be a NIC's name"),
-        ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"a-name-that-is-too-long"'), "cannot be a NIC's name"),
+        (
+            "nodes = 2\n" + NETWORK.replace('"hsn0"', '"a-name-that-is-too-long"'),
+            "cannot be a NIC's name",
+        ),
         ("nodes = 2\n" + NETWORK.replace('name = "hsn"', 'name = "h s"'), "name: use 1 to 10"),
         ("nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.1/24"), "has host bits set"),
-        ("nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.0/31"), "has no room for 2 nodes"),
+        (
+            "nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.0/31"),
+            "has no room for 2 nodes",
+        ),
         ("nodes = 2\n" + NETWORK.replace("10.20.1.0", "127.0.0.0"), "has no room"),
-        ("nodes = 2\n" + NETWORK.replace('subnet = "10.20.1.0/24"\n', ""), "missing required field `subnet`"),
+        (
+            "nodes = 2\n" + NETWORK.replace('subnet = "10.20.1.0/24"\n', ""),
+            "missing required field `subnet`",
+        ),
         ("nodes = 2\n" + NETWORK + NETWORK, "two networks have name = 'hsn'"),
         (
             "nodes = 2\n" + NETWORK + NETWORK.replace('"hsn"', '"two"').replace("hsn0", "two0"),
             "network 'two': subnet 10.20.1.0/24 overlaps",
         ),
-        ("nodes = 2\n" + 'share = ["net"]\n' + NETWORK, "share 1: Invalid enum value 'net': use uts, ipc"),
+        (
+            "nodes = 2\n" + 'share = ["net"]\n' + NETWORK,
+            "share 1: Invalid enum value 'net': use uts, ipc",
+        ),
         ("nodes = 2\n" + 'share = ["mount"]\n' + NETWORK, 'needs "pid" and "shm" too'),
         ("nodes = 2\n" + NETWORK + FAULT.replace("n1", "n7"), "fault 1: node: there is no 'n7'"),
-        ("nodes = 2\n" + NETWORK + FAULT.replace('"hsn"', '"hsm"'), "network: there is no 'hsm' (did you mean hsn?)"),
+        (
+            "nodes = 2\n" + NETWORK + FAULT.replace('"hsn"', '"hsm"'),
+            "network: there is no 'hsm' (did you mean hsn?)",
+        ),
         ("nodes = 2\n" + NETWORK + FAULT.replace("300mbit", "fast"), "fault 1: value: rate 'fast'"),
         ("nodes = 2\n" + NETWORK + FAULT.replace('direction = "tx"\n', ""), "direction is missing"),
         ("nodes = 2\n" + NETWORK + FAULT.replace('value = "300mbit"\n', ""), "value is missing"),
-        ("nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"down"'), "neither direction nor value"),
+        (
+            "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"down"'),
+            "neither direction nor value",
+        ),
         (
             "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"gone"'),
             "fault 1: kind: Invalid enum value 'gone': use rate, loss, delay, down",
@@ -124,7 +149,11 @@ def test_a_topology_made_by_a_program_is_checked_too() -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "cannot be read"), (b"\xff\xfe", "byte 0 is not UTF-8"), (b"#" * (1 << 20) + b"##", "larger than 1 MiB")],
+    [
+        (None, "cannot be read"),
+        (b"\xff\xfe", "byte 0 is not UTF-8"),
+        (b"#" * (1 << 20) + b"##", "larger than 1 MiB"),
+    ],
 )
 def test_a_file_that_is_none(tmp_path: Path, content: bytes | None, said: str) -> None:
     path = tmp_path / "lab.toml"
@@ -142,7 +171,9 @@ def test_units() -> None:
     assert parse_delay_us("2ms") == 2000
 
 
-@pytest.mark.parametrize("text", ["0gbit", "1", "gbit", "-1gbit", "1e9bit", "9999999gbit", "١gbit", ""])
+@pytest.mark.parametrize(
+    "text", ["0gbit", "1", "gbit", "-1gbit", "1e9bit", "9999999gbit", "١gbit", ""]
+)
 def test_no_rate(text: str) -> None:
     with pytest.raises(BadInput):
         parse_rate(text)

@@ -17,19 +17,30 @@ from wireproof.lab.links import claimed_link
 from wireproof.lab.wire import WireStatus, fallen_behind, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.errors import BadInput
 from wireproof.model.record import EngineError
-from wireproof.model.topology import Fault, Network, Topology, check_topology, most_wire_rate, parse_topology
+from wireproof.model.topology import (
+    Fault,
+    Network,
+    Topology,
+    check_topology,
+    most_wire_rate,
+    parse_topology,
+)
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.verdict import judge
 
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'
 HSN = Network(name="hsn", device="hsn0", subnet="10.20.1.0/24", rate="1gbit")
-RAIL = Network(name="rail", device="hsn1", subnet="10.21.1.0/24", rate="100mbit", switch="hsn", mtu=9000)
+RAIL = Network(
+    name="rail", device="hsn1", subnet="10.21.1.0/24", rate="100mbit", switch="hsn", mtu=9000
+)
 APART = Network(name="apart", device="eth0", subnet="10.22.1.0/24", rate="10mbit")
 
 
 def wired(*networks: Network, **more: object) -> Topology:
-    return Topology(nodes=("n1", "n2"), networks=networks or (HSN,), wire="store-and-forward", **more)  # type: ignore[arg-type]
+    return Topology(
+        nodes=("n1", "n2"), networks=networks or (HSN,), wire="store-and-forward", **more
+    )  # type: ignore[arg-type]
 
 
 def ports(topology: Topology, faults: tuple[Fault, ...] = ()) -> dict[str, dict[str, int]]:
@@ -38,7 +49,9 @@ def ports(topology: Topology, faults: tuple[Fault, ...] = ()) -> dict[str, dict[
     for line in wire_text(topology, faults, 1).splitlines():
         word, *rest = line.split()
         if word == "port":
-            found[" ".join(rest[:2])] = {k: int(v) for k, _, v in (setting.partition("=") for setting in rest[2:])}
+            found[" ".join(rest[:2])] = {
+                k: int(v) for k, _, v in (setting.partition("=") for setting in rest[2:])
+            }
     return found
 
 
@@ -64,7 +77,11 @@ def test_the_labs_latency_and_loss_meet_each_frame_once() -> None:
 
 
 def test_a_fault_is_in_its_place_and_direction_only() -> None:
-    faults = (planted("rate", "300mbit"), planted("delay", "2ms", "rx"), planted("loss", "1%", "rx"))
+    faults = (
+        planted("rate", "300mbit"),
+        planted("delay", "2ms", "rx"),
+        planted("loss", "1%", "rx"),
+    )
     found = ports(wired(), faults)
     assert found["n1 hsn0"] == ports(wired())["n1 hsn0"]
     assert found["n2 hsn0"]["tx_rate"] == 300_000_000
@@ -82,9 +99,17 @@ def test_faults_come_on_top_of_the_labs_own_and_never_speed_a_link_up() -> None:
 
 
 def test_the_file_of_a_lab_is_toml() -> None:
-    text = 'nodes = 2\nwire = "store-and-forward"\nlatency = "50us"\nloss = "0.1%"\nseed = 3\n' + NETWORK
+    text = (
+        'nodes = 2\nwire = "store-and-forward"\nlatency = "50us"\nloss = "0.1%"\nseed = 3\n'
+        + NETWORK
+    )
     topology = parse_topology(text)
-    assert (topology.serialises, topology.latency, topology.loss, topology.seed) == (True, "50us", "0.1%", 3)
+    assert (topology.serialises, topology.latency, topology.loss, topology.seed) == (
+        True,
+        "50us",
+        "0.1%",
+        3,
+    )
     assert not parse_topology("nodes = 2\n" + NETWORK).serialises
 
 
@@ -111,10 +136,14 @@ def test_what_cannot_be_asked_of_a_wire_has_one_sentence(head: str, sentence: st
 
 def test_a_rate_that_the_wire_cannot_keep_is_refused() -> None:
     check_topology(wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate="2.5gbit")))
-    check_topology(wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate="5gbit", mtu=9000)))
+    check_topology(
+        wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate="5gbit", mtu=9000))
+    )
     for rate, mtu, most in (("5gbit", 1500, "2.52gbit"), ("10gbit", 9000, "5gbit")):
         with pytest.raises(BadInput, match=f"keeps MTU {mtu} honest up to {most}"):
-            check_topology(wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate=rate, mtu=mtu)))
+            check_topology(
+                wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate=rate, mtu=mtu))
+            )
     with pytest.raises(BadInput, match='wire = "store-and-forward" needs a rate'):
         check_topology(wired(Network(name="a", device="a0x", subnet="10.1.1.0/24")))
     assert most_wire_rate(1500) < most_wire_rate(9000) == most_wire_rate(65535)
@@ -132,7 +161,13 @@ def test_a_serialised_link_has_no_credit_and_counts_the_preamble() -> None:
 def test_the_supervisor_starts_the_wire_and_the_nodes_only_set_their_device_up() -> None:
     topology = wired(faults=(Fault(node="n2", network="hsn", kind="down"),))
     argv = commands.hold_argv(
-        Path("/x/n"), name="a", state=Path("/s/a"), cookie="c", topology=topology, descriptors=(4, 5), user=False
+        Path("/x/n"),
+        name="a",
+        state=Path("/s/a"),
+        cookie="c",
+        topology=topology,
+        descriptors=(4, 5),
+        user=False,
     )
     assert "--wire" in argv
     assert commands.node_link_lines(topology, "n1") == [
@@ -147,8 +182,12 @@ def test_planting_changes_no_queueing_discipline() -> None:
     topology = wired()
     assert commands.fault_batches(topology, "n2", HSN, (), (planted("rate", "1mbit"),)) == []
     down = Fault(node="n2", network="hsn", kind="down")
-    assert commands.fault_batches(topology, "n2", HSN, (), (down,)) == [("n2", "ip", ["link set dev hsn0 down"])]
-    assert commands.fault_batches(topology, "n2", HSN, (down,), ()) == [("n2", "ip", ["link set dev hsn0 up"])]
+    assert commands.fault_batches(topology, "n2", HSN, (), (down,)) == [
+        ("n2", "ip", ["link set dev hsn0 down"])
+    ]
+    assert commands.fault_batches(topology, "n2", HSN, (down,), ()) == [
+        ("n2", "ip", ["link set dev hsn0 up"])
+    ]
 
 
 def test_an_obstacle_is_named_with_its_remedy(tmp_path: Path) -> None:
@@ -159,7 +198,9 @@ def test_an_obstacle_is_named_with_its_remedy(tmp_path: Path) -> None:
 
 
 def status(**counts: int) -> WireStatus:
-    plain = WireStatus(revision=1, frames=0, late=0, starved=0, worst_ns=0, late_ns=1_000_000, first=True)
+    plain = WireStatus(
+        revision=1, frames=0, late=0, starved=0, worst_ns=0, late_ns=1_000_000, first=True
+    )
     return dataclasses.replace(plain, **counts)
 
 

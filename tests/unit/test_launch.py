@@ -12,14 +12,29 @@ from wireproof.launch.elf import read_soname
 from wireproof.launch.engines import EngineChoice, find_program, private_link
 from wireproof.launch.environment import effective, inherited
 from wireproof.launch.identify import probe_argv, sonames
-from wireproof.launch.install import Abi, Family, MpiInstall, family_of_launcher, family_of_library, version_of
+from wireproof.launch.install import (
+    Abi,
+    Family,
+    MpiInstall,
+    family_of_launcher,
+    family_of_library,
+    version_of,
+)
 from wireproof.launch.meeting import meeting_point
 from wireproof.launch.request import LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 ENGINE = "/opt/wp/wireproof-engine"
-LAUNCHER = {"mpich": "/opt/mpich/bin/mpiexec", "intel": "/opt/intel/bin/mpiexec.hydra", "openmpi": "/usr/bin/mpirun"}
-VERSION = {"mpich": "MPICH 5.0.2", "intel": "Intel(R) MPI Library 2021.18.1", "openmpi": "Open MPI v4.1.4"}
+LAUNCHER = {
+    "mpich": "/opt/mpich/bin/mpiexec",
+    "intel": "/opt/intel/bin/mpiexec.hydra",
+    "openmpi": "/usr/bin/mpirun",
+}
+VERSION = {
+    "mpich": "MPICH 5.0.2",
+    "intel": "Intel(R) MPI Library 2021.18.1",
+    "openmpi": "Open MPI v4.1.4",
+}
 ABI: dict[str, Abi] = {"mpich": "mpiabi", "intel": "mpiabi", "openmpi": "openmpi"}
 
 
@@ -32,7 +47,9 @@ def request(family: Family, version: str = "", **wishes: object) -> LaunchReques
         abi=ABI[family],
         version=version or VERSION[family],
     )
-    engine = EngineChoice(abi=ABI[family], path=Path(ENGINE), library_folders=(Path("/opt/lib"),), expect="X")
+    engine = EngineChoice(
+        abi=ABI[family], path=Path(ENGINE), library_folders=(Path("/opt/lib"),), expect="X"
+    )
     return LaunchRequest(engine=engine, install=install, **wishes)  # type: ignore[arg-type]
 
 
@@ -45,45 +62,151 @@ PATH_OF_LIBRARY = ["-genv", "LD_LIBRARY_PATH", "/opt/lib"]
 
 def test_mpich_on_this_machine_forks_whatever_allocation_is_around_us() -> None:
     assert argv("mpich", ranks=2) == [
-        "/opt/mpich/bin/mpiexec", "-launcher", "fork", "-rmk", "user", *PATH_OF_LIBRARY, "-n", "2", ENGINE, "run",
-    ]  # fmt: skip
+        "/opt/mpich/bin/mpiexec",
+        "-launcher",
+        "fork",
+        "-rmk",
+        "user",
+        *PATH_OF_LIBRARY,
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+    ]
 
 
 def test_mpich_over_ssh_pins_the_claimed_nic_for_ucx_and_for_libfabric() -> None:
     assert argv("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0")) == [
-        "/opt/mpich/bin/mpiexec", "-launcher", "ssh", "-genv", "FI_TCP_IFACE", "hsn0", *PATH_OF_LIBRARY,
-        "-genv", "UCX_NET_DEVICES", "hsn0", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
-    ]  # fmt: skip
+        "/opt/mpich/bin/mpiexec",
+        "-launcher",
+        "ssh",
+        "-genv",
+        "FI_TCP_IFACE",
+        "hsn0",
+        *PATH_OF_LIBRARY,
+        "-genv",
+        "UCX_NET_DEVICES",
+        "hsn0",
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+    ]
 
 
 def test_mpich_over_an_agent_with_its_own_choice_of_nics() -> None:
-    assert argv("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", nic_selection="none") == [
-        "/opt/mpich/bin/mpiexec", "-launcher", "ssh", "-launcher-exec", "/run/agent", *PATH_OF_LIBRARY,
-        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
-    ]  # fmt: skip
+    assert argv(
+        "mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", nic_selection="none"
+    ) == [
+        "/opt/mpich/bin/mpiexec",
+        "-launcher",
+        "ssh",
+        "-launcher-exec",
+        "/run/agent",
+        *PATH_OF_LIBRARY,
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+    ]
 
 
 def test_two_ranks_on_one_host_on_purpose() -> None:
-    assert argv("mpich", hosts=("n1", "n1"))[-8:] == ["-hosts", "n1", "-ppn", "2", "-n", "2", ENGINE, "run"]
-    assert argv("openmpi", hosts=("n1", "n1"))[-8:] == ["--host", "n1:2", "-np", "2", "--map-by", "slot", ENGINE, "run"]
+    assert argv("mpich", hosts=("n1", "n1"))[-8:] == [
+        "-hosts",
+        "n1",
+        "-ppn",
+        "2",
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+    ]
+    assert argv("openmpi", hosts=("n1", "n1"))[-8:] == [
+        "--host",
+        "n1:2",
+        "-np",
+        "2",
+        "--map-by",
+        "slot",
+        ENGINE,
+        "run",
+    ]
 
 
 def test_hosts_in_any_order_and_nics_that_differ_are_told_section_by_section() -> None:
     words = argv("intel", hosts=("n1", "n2", "n1"), nics=("eth0", "eth1", "eth0"))
-    first = ["-env", "FI_PROVIDER", "tcp", "-env", "FI_TCP_IFACE", "eth0", "-n", "1", "-host", "n1", ENGINE, "run"]
-    second = ["-env", "FI_PROVIDER", "tcp", "-env", "FI_TCP_IFACE", "eth1", "-n", "1", "-host", "n2", ENGINE, "run"]
+    first = [
+        "-env",
+        "FI_PROVIDER",
+        "tcp",
+        "-env",
+        "FI_TCP_IFACE",
+        "eth0",
+        "-n",
+        "1",
+        "-host",
+        "n1",
+        ENGINE,
+        "run",
+    ]
+    second = [
+        "-env",
+        "FI_PROVIDER",
+        "tcp",
+        "-env",
+        "FI_TCP_IFACE",
+        "eth1",
+        "-n",
+        "1",
+        "-host",
+        "n2",
+        ENGINE,
+        "run",
+    ]
     assert words[-38:] == [*first, ":", *second, ":", *first]
 
 
 def test_intel_over_an_agent() -> None:
     command = build_command(
-        "mpi", request("intel", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", machine_ranks=2)
+        "mpi",
+        request(
+            "intel", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", machine_ranks=2
+        ),
     )
     assert list(command.argv) == [
-        "/opt/intel/bin/mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", "/run/agent",
-        "-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "hsn0", "-genv", "I_MPI_PIN", "0", *PATH_OF_LIBRARY,
-        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run",
-    ]  # fmt: skip
+        "/opt/intel/bin/mpiexec.hydra",
+        "-launcher",
+        "ssh",
+        "-launcher-exec",
+        "/run/agent",
+        "-genv",
+        "FI_PROVIDER",
+        "tcp",
+        "-genv",
+        "FI_TCP_IFACE",
+        "hsn0",
+        "-genv",
+        "I_MPI_PIN",
+        "0",
+        *PATH_OF_LIBRARY,
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+    ]
     assert command.environment == {"LD_LIBRARY_PATH": "/opt/lib", "I_MPI_PIN": "0"}
     assert command.expect == "X"
 
@@ -103,8 +226,23 @@ def test_open_mpi_4_and_5() -> None:
     begin = ["/usr/bin/mpirun", "--allow-run-as-root", "--bind-to", "none"]
     four = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", "/run/agent"]
     five = ["--mca", "plm", "ssh", "--mca", "plm_ssh_agent", "/run/agent"]
-    assert argv("openmpi", **wishes) == [*begin, *four, *one_nic, "--mca", "osc", "pt2pt", *variables, *end]
-    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [*begin, *five, *one_nic, *variables, *end]
+    assert argv("openmpi", **wishes) == [
+        *begin,
+        *four,
+        *one_nic,
+        "--mca",
+        "osc",
+        "pt2pt",
+        *variables,
+        *end,
+    ]
+    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [
+        *begin,
+        *five,
+        *one_nic,
+        *variables,
+        *end,
+    ]
 
 
 def test_open_mpi_takes_one_nic_for_all() -> None:
@@ -114,7 +252,11 @@ def test_open_mpi_takes_one_nic_for_all() -> None:
 
 @pytest.mark.parametrize(
     ("family", "mark"),
-    [("mpich", "MPIR_CVAR_POLLS_BEFORE_YIELD"), ("intel", "I_MPI_THREAD_YIELD"), ("openmpi", "mpi_yield_when_idle")],
+    [
+        ("mpich", "MPIR_CVAR_POLLS_BEFORE_YIELD"),
+        ("intel", "I_MPI_THREAD_YIELD"),
+        ("openmpi", "mpi_yield_when_idle"),
+    ],
 )
 def test_more_ranks_than_cores_yield_and_it_is_noted(family: Family, mark: str) -> None:
     crowded = build_command("mpi", request(family, ranks=4, cores=2))
@@ -137,7 +279,11 @@ def test_lab_nodes_share_one_machine_although_their_hosts_differ() -> None:
         ("intel", "psm3", {"FI_PROVIDER": "psm3", "PSM3_NIC": "hsn0", "PSM3_HAL": "sockets"}),
         ("intel", "verbs", {"FI_PROVIDER": "verbs", "FI_VERBS_IFACE": "hsn0"}),
         ("intel", "mlx", {"FI_PROVIDER": "mlx", "UCX_NET_DEVICES": "hsn0"}),
-        ("mpich", "psm3", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "psm3", "PSM3_HAL": "sockets"}),
+        (
+            "mpich",
+            "psm3",
+            {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "psm3", "PSM3_HAL": "sockets"},
+        ),
         ("mpich", "opx", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "opx"}),
     ],
 )
@@ -169,7 +315,9 @@ def test_shared_memory_can_be_forbidden() -> None:
 
 
 def test_null_and_model_need_no_launcher() -> None:
-    command = build_command("model", LaunchRequest(engine=EngineChoice(abi="nompi", path=Path(ENGINE))))
+    command = build_command(
+        "model", LaunchRequest(engine=EngineChoice(abi="nompi", path=Path(ENGINE)))
+    )
     assert command.argv == (ENGINE, "run")
     assert command.launcher == "none"
 
@@ -178,8 +326,17 @@ def test_tcp_meets_at_an_address_and_uses_no_mpi_library() -> None:
     wished = request("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), meet="10.0.0.1:22222")
     command = build_command("tcp", wished)
     assert list(command.argv)[-10:] == [
-        "-hosts", "n1,n2", "-ppn", "1", "-n", "2", ENGINE, "run", "--meet", "10.0.0.1:22222",
-    ]  # fmt: skip
+        "-hosts",
+        "n1,n2",
+        "-ppn",
+        "1",
+        "-n",
+        "2",
+        ENGINE,
+        "run",
+        "--meet",
+        "10.0.0.1:22222",
+    ]
     assert "UCX_NET_DEVICES" not in command.argv
     assert command.environment == {}
     with pytest.raises(CouldNotMeasure, match="meet"):
@@ -199,9 +356,16 @@ def test_a_nic_for_each_rank_or_none() -> None:
 
 def test_no_mpi_may_meet_the_leavings_of_another() -> None:
     around = {
-        "PATH": "/bin", "HOME": "/root", "I_MPI_ROOT": "/opt/intel", "FI_PROVIDER_PATH": "/opt/intel/prov",
-        "OMPI_MCA_btl": "self", "PMI_RANK": "3", "LD_PRELOAD": "x.so", "UCX_TLS": "tcp", "SLURM_JOB_ID": "7",
-    }  # fmt: skip
+        "PATH": "/bin",
+        "HOME": "/root",
+        "I_MPI_ROOT": "/opt/intel",
+        "FI_PROVIDER_PATH": "/opt/intel/prov",
+        "OMPI_MCA_btl": "self",
+        "PMI_RANK": "3",
+        "LD_PRELOAD": "x.so",
+        "UCX_TLS": "tcp",
+        "SLURM_JOB_ID": "7",
+    }
     kept = effective(build_command("mpi", request("mpich", ranks=2)), around)
     assert set(kept) == {"PATH", "HOME", "UCX_TLS", "SLURM_JOB_ID", "LD_LIBRARY_PATH"}
     assert "OMPI_MCA_btl" in effective(build_command("mpi", request("openmpi", ranks=2)), around)
@@ -257,7 +421,9 @@ def elf(soname: bytes, *, bits: int = 64, order: str = "<") -> bytes:
     ident = b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2, 1]) + bytes(9)
     layout = "HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"
     entry_size = struct.calcsize(order + segment)
-    header = ident + struct.pack(order + layout, 3, 62, 1, 0, header_size, 0, 0, header_size, entry_size, 2, 0, 0, 0)
+    header = ident + struct.pack(
+        order + layout, 3, 62, 1, 0, header_size, 0, 0, header_size, entry_size, 2, 0, 0, 0
+    )
     return header + program(1, 0, size) + program(2, offset, len(dynamic)) + dynamic + strings
 
 
@@ -289,7 +455,11 @@ def test_a_linker_script_is_passed_over_and_the_loaders_name_is_preferred(tmp_pa
 
 
 def test_the_probe_is_a_process_of_its_own_and_isolated() -> None:
-    assert probe_argv(Path("/x/libmpi.so.12"))[1:] == ["-I", probe_argv(Path("/"))[2], "/x/libmpi.so.12"]
+    assert probe_argv(Path("/x/libmpi.so.12"))[1:] == [
+        "-I",
+        probe_argv(Path("/"))[2],
+        "/x/libmpi.so.12",
+    ]
     assert Path(probe_argv(Path("/"))[2]).name == "abi_probe.py"
 
 

@@ -36,18 +36,31 @@ SLURM = {
 
 def test_no_scheduler_no_allocation() -> None:
     assert current({}, silent) is None
-    assert current({"SLURM_CONF": "/etc/slurm.conf", "PBS_SERVER": "s", "LSF_ENVDIR": "/lsf"}, silent) is None
+    assert (
+        current({"SLURM_CONF": "/etc/slurm.conf", "PBS_SERVER": "s", "LSF_ENVDIR": "/lsf"}, silent)
+        is None
+    )
     assert list(DETECTORS) == ["flux", "slurm", "pbs", "lsf"]
 
 
 def test_slurm() -> None:
     assert current(SLURM, silent) == Allocation(
-        scheduler="slurm", job="4711", hosts=("n1", "n2", "n04", "gpu7"), partition="compute", ends_unix_s=1795600000.0
+        scheduler="slurm",
+        job="4711",
+        hosts=("n1", "n2", "n04", "gpu7"),
+        partition="compute",
+        ends_unix_s=1795600000.0,
     )
 
 
 def test_a_task_of_a_step_belongs_to_the_whole_job() -> None:
-    step = {**SLURM, "SLURM_NODELIST": "n2", "SLURM_STEP_NODELIST": "n2", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "1"}
+    step = {
+        **SLURM,
+        "SLURM_NODELIST": "n2",
+        "SLURM_STEP_NODELIST": "n2",
+        "SLURM_STEP_ID": "0",
+        "SLURM_NTASKS": "1",
+    }
     found = current(step, silent)
     assert found is not None
     assert found.hosts == ("n1", "n2", "n04", "gpu7")
@@ -55,7 +68,9 @@ def test_a_task_of_a_step_belongs_to_the_whole_job() -> None:
 
 def test_slurm_of_old_names_and_without_an_end() -> None:
     found = current({"SLURM_JOBID": "5", "SLURM_NODELIST": "rack[1-2]n[1-2]"}, silent)
-    assert found == Allocation(scheduler="slurm", job="5", hosts=("rack1n1", "rack1n2", "rack2n1", "rack2n2"))
+    assert found == Allocation(
+        scheduler="slurm", job="5", hosts=("rack1n1", "rack1n2", "rack2n1", "rack2n2")
+    )
 
 
 @pytest.mark.parametrize("end", ["", "soon", "nan", "inf", "-5", "0"])
@@ -91,7 +106,11 @@ def test_lsf_has_three_ways_to_say_it(tmp_path: Path) -> None:
 
 
 def test_flux_batch_job_is_an_instance_of_its_own_also_inside_slurm() -> None:
-    environment = {**SLURM, "FLUX_URI": "local:///tmp/flux-x/local-0", "FLUX_ENCLOSING_ID": "ƒ2oLkTLb"}
+    environment = {
+        **SLURM,
+        "FLUX_URI": "local:///tmp/flux-x/local-0",
+        "FLUX_ENCLOSING_ID": "ƒ2oLkTLb",
+    }
     asked = answers(resource="node[1-3]\n", jobs="node1\n")
     found = current(environment, asked)  # type: ignore[arg-type]
     assert found == Allocation(scheduler="flux", job="ƒ2oLkTLb", hosts=("node1", "node2", "node3"))
@@ -117,7 +136,10 @@ def test_flux_without_resources_asks_its_brokers() -> None:
         ({"SLURM_JOB_ID": "5; rm -rf /", "SLURM_JOB_NODELIST": "n1"}, "not the id of a job"),
         ({"SLURM_JOB_ID": "5\n6", "SLURM_JOB_NODELIST": "n1"}, "not the id of a job"),
         ({"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "n[1-"}, "SLURM_JOB_NODELIST cannot be used"),
-        ({"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "-oProxyCommand=x"}, "SLURM_JOB_NODELIST cannot be used"),
+        (
+            {"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "-oProxyCommand=x"},
+            "SLURM_JOB_NODELIST cannot be used",
+        ),
         ({"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "n[0-999999999]"}, "more than 100000"),
         ({"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "@all"}, "SLURM_JOB_NODELIST cannot be used"),
         ({"PBS_JOBID": "5"}, "PBS_NODEFILE is not"),

@@ -69,7 +69,9 @@ def test_what_did_not_answer_is_ended(agent: str) -> None:
 
 def test_an_interrupt_ends_what_runs(agent: str) -> None:
     words = "import sys; from wireproof.launch.fanout import reachable; reachable(['hang'], sys.argv[1], 60.0)"
-    asker = subprocess.Popen([sys.executable, "-c", words, agent], stderr=subprocess.PIPE, text=True)
+    asker = subprocess.Popen(
+        [sys.executable, "-c", words, agent], stderr=subprocess.PIPE, text=True
+    )
     noted = Path(f"{agent}.pid")
     for _ in range(1000):
         if noted.exists() and noted.read_text(encoding="utf-8").strip():
@@ -88,7 +90,9 @@ def test_words_arrive_as_they_were_given(agent: str) -> None:
 
 
 def test_an_agent_gets_its_variables(agent: str) -> None:
-    assert facts_by_host(["env"], ["true"], agent, environment={"WORD": "here"})["env"].text == "here"
+    assert (
+        facts_by_host(["env"], ["true"], agent, environment={"WORD": "here"})["env"].text == "here"
+    )
 
 
 def test_what_a_host_says_is_bounded(agent: str) -> None:
@@ -101,7 +105,10 @@ def test_what_a_host_says_is_bounded(agent: str) -> None:
 def test_this_machine_needs_no_ssh() -> None:
     answers = facts_by_host(["localhost"], ["echo", "x"])
     assert (answers["localhost"].text, answers["localhost"].problem) == ("x", "")
-    assert "cannot be started" in facts_by_host(["localhost"], ["/no/such/program"])["localhost"].problem
+    assert (
+        "cannot be started"
+        in facts_by_host(["localhost"], ["/no/such/program"])["localhost"].problem
+    )
 
 
 def test_no_agent_no_question() -> None:
@@ -117,7 +124,10 @@ def test_no_agent_no_question() -> None:
         ("ssh: connect to host n1 port 22: No route to host", "no way to it"),
         ("ssh: connect to host n1 port 22: Connection timed out", "did not answer"),
         ("Host key verification failed.", "host key is not known"),
-        ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.", "has changed"),
+        (
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
+            "has changed",
+        ),
         ("root@n1: Permission denied (publickey,password).", "install your key"),
         ("kex_exchange_identification: Connection closed by remote host", "closed the connection"),
         ("something new\x1b[31m in ssh", "the connection failed: something new [31m in ssh"),
@@ -131,6 +141,11 @@ def test_sentences(said: str, words: str) -> None:
 def test_who_has_what() -> None:
     assert different({"n1": "MPICH 5.0.2", "n2": "MPICH  5.0.2\n"}, "MPIs") == ""
     assert different({}, "MPIs") == ""
-    mixed = {f"n{number}": "MPICH 5.0.2" for number in range(1, 5)} | {"n7": "Open MPI v4.1.4", "n8": ""}
-    expected = "the hosts have different MPIs: MPICH 5.0.2 on n[1-4]; Open MPI v4.1.4 on n7; none on n8."
+    mixed = {f"n{number}": "MPICH 5.0.2" for number in range(1, 5)} | {
+        "n7": "Open MPI v4.1.4",
+        "n8": "",
+    }
+    expected = (
+        "the hosts have different MPIs: MPICH 5.0.2 on n[1-4]; Open MPI v4.1.4 on n7; none on n8."
+    )
     assert different(mixed, "MPIs") == expected

@@ -1,4 +1,6 @@
-"""Launchers of schedulers: each argument list is held against the file that a person has read (tests/golden/argv)."""
+"""Launchers of schedulers: each argument list is held against the file that a person has read
+(tests/golden/argv).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ LAUNCHER = {
     "intel": "/opt/intel/bin/mpiexec.hydra",
     "openmpi": "/opt/ompi/bin/mpirun",
 }
-VERSION = {"mpich": "MPICH 5.0.2", "intel": "Intel(R) MPI Library 2021.18.1", "openmpi": "Open MPI v5.0.8"}
+VERSION = {
+    "mpich": "MPICH 5.0.2",
+    "intel": "Intel(R) MPI Library 2021.18.1",
+    "openmpi": "Open MPI v5.0.8",
+}
 ABI: dict[str, Abi] = {"mpich": "mpiabi", "intel": "mpiabi", "openmpi": "openmpi"}
 TWO = ("n1", "n2")
 EIGHT = tuple(name for name in TWO for _ in range(4))
@@ -37,7 +43,9 @@ def request(family: Family, **wishes: object) -> LaunchRequest:
         abi=ABI[family],
         version=VERSION[family],
     )
-    engine = EngineChoice(abi=ABI[family], path=Path("/opt/wp/engine"), library_folders=(Path("/opt/mpi/lib"),))
+    engine = EngineChoice(
+        abi=ABI[family], path=Path("/opt/wp/engine"), library_folders=(Path("/opt/mpi/lib"),)
+    )
     plain = LaunchRequest(engine=engine, install=install, hosts=TWO, nics=("ib0", "ib0"))
     return dataclasses.replace(plain, **wishes)  # type: ignore[arg-type]
 
@@ -52,16 +60,32 @@ def prterun(**wishes: object) -> LaunchRequest:
 
 FAMILIES: tuple[Family, ...] = ("mpich", "intel", "openmpi")
 CASES: dict[str, LaunchRequest] = {
-    **{f"pbs-{one}": request(one, scheduler="pbs", job="12.srv", starter="scheduler") for one in FAMILIES},
+    **{
+        f"pbs-{one}": request(one, scheduler="pbs", job="12.srv", starter="scheduler")
+        for one in FAMILIES
+    },
     **{f"pbs-{one}-ssh": request(one, scheduler="pbs", job="12.srv") for one in FAMILIES},
     **{f"lsf-{one}": request(one, scheduler="lsf", job="12") for one in FAMILIES},
     "lsf-openmpi-jsrun": request(
-        "openmpi", scheduler="lsf", agent="/opt/ibm/jsm/bin/jsrun", hosts=EIGHT, nics=("ib0",) * 8, cores=64
+        "openmpi",
+        scheduler="lsf",
+        agent="/opt/ibm/jsm/bin/jsrun",
+        hosts=EIGHT,
+        nics=("ib0",) * 8,
+        cores=64,
     ),
-    **{f"flux-{one}": request(one, scheduler="flux", job="f3", starter="scheduler") for one in FAMILIES},
+    **{
+        f"flux-{one}": request(one, scheduler="flux", job="f3", starter="scheduler")
+        for one in FAMILIES
+    },
     **{f"flux-{one}-ssh": request(one, scheduler="flux", job="f3") for one in FAMILIES},
     "flux-cyclic": request(
-        "mpich", scheduler="flux", starter="scheduler", hosts=TWO * 2, nics=("",) * 4, folder="/scratch/$run"
+        "mpich",
+        scheduler="flux",
+        starter="scheduler",
+        hosts=TWO * 2,
+        nics=("",) * 4,
+        folder="/scratch/$run",
     ),
     "prte": prterun(),
     "prte-agent-4-a-host": prterun(hosts=EIGHT, nics=("",) * 8, agent="/run/agent", root=True),
@@ -73,7 +97,9 @@ CASES: dict[str, LaunchRequest] = {
     "container-pbs": request("intel", scheduler="pbs", starter="scheduler", prefix=CONTAINER),
     "container-flux": request("mpich", scheduler="flux", starter="scheduler", prefix=CONTAINER),
     "container-prte": prterun(prefix=CONTAINER),
-    "modules-lsf": request("openmpi", scheduler="lsf", prefix=("/site/with-modules", "openmpi/5", "--")),
+    "modules-lsf": request(
+        "openmpi", scheduler="lsf", prefix=("/site/with-modules", "openmpi/5", "--")
+    ),
 }
 
 
@@ -107,7 +133,9 @@ def test_every_rank_and_only_named_hosts_are_in_it(name: str) -> None:
 def test_an_agent_is_stronger_than_the_scheduler() -> None:
     words = build_command("mpi", request("mpich", scheduler="lsf", agent="/run/agent")).argv
     assert words[1:5] == ("-launcher", "ssh", "-launcher-exec", "/run/agent")
-    words = build_command("mpi", request("openmpi", scheduler="pbs", starter="scheduler", agent="/run/agent")).argv
+    words = build_command(
+        "mpi", request("openmpi", scheduler="pbs", starter="scheduler", agent="/run/agent")
+    ).argv
     assert "plm_ssh_agent" in words
     assert "tm" not in words
 
@@ -141,9 +169,16 @@ def test_ten_thousand_hosts_fit_into_one_argument_of_flux() -> None:
 
 def test_a_whole_job_of_flux() -> None:
     assert flux_submit_argv(4, ["wireproof", "check"], minutes=2.5, queue="batch") == [
-        "flux", "batch", "--nodes=4", "--exclusive", "--time-limit=2.5m", "--queue=batch", "--wrap", "wireproof",
+        "flux",
+        "batch",
+        "--nodes=4",
+        "--exclusive",
+        "--time-limit=2.5m",
+        "--queue=batch",
+        "--wrap",
+        "wireproof",
         "check",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("prefix", [("",), (":",), ("-x", "y"), ("a\nb",), ("a", ":"), ("a", "")])

@@ -21,7 +21,11 @@ BAD: list[tuple[str, str, str | None]] = [
     ("ifconfig ib0 10.0.0.1 netmask 255.0.255.0", "command-address", None),
     ("ip link set eth0 mtu 65520", "command-mtu", "ip link set eth0 mtu 9000"),
     ("ip link set dev ib0 mtu 65536", "command-mtu", "ip link set dev ib0 mtu 65520"),
-    ("echo datagram > /sys/class/net/ib0/mode\necho 65520 > /sys/class/net/ib0/mtu", "command-mtu", None),
+    (
+        "echo datagram > /sys/class/net/ib0/mode\necho 65520 > /sys/class/net/ib0/mtu",
+        "command-mtu",
+        None,
+    ),
     ("nmcli con mod ib0 ipv4.method static", "nmcli-value", "nmcli con mod ib0 ipv4.method manual"),
     (
         "nmcli con mod ib0 infiniband.transport-mode conected",
@@ -34,26 +38,62 @@ BAD: list[tuple[str, str, str | None]] = [
         "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0",
     ),
     ("chdef -t network net40 net=10.10.40.0 mask=255.0.255.0", "network-mask", None),
-    ("ip addr add 10.10.40.21/8 dev eth1\nip addr add 10.10.100.21/8 dev ib0", "network-mask-merges", None),
+    (
+        "ip addr add 10.10.40.21/8 dev eth1\nip addr add 10.10.100.21/8 dev ib0",
+        "network-mask-merges",
+        None,
+    ),
     ("make networks", "xcat-make", "makenetworks"),
     ("chdef c1 -p postscripts=confignetwork\nmake dns", "xcat-make", "makedns"),
-    ("cpupower frequency-set -min 2.6GHz", "cpupower-option", "cpupower frequency-set --min 2.6GHz"),
-    ("cpupower frequency_set -g performance", "cpupower-option", "cpupower frequency-set -g performance"),
-    ("cpupower frequency-set -g Performance", "cpupower-governor", "cpupower frequency-set -g performance"),
-    ("cpupower frequency-set -c all -g performance", "cpupower-order", "cpupower -c all frequency-set -g performance"),
+    (
+        "cpupower frequency-set -min 2.6GHz",
+        "cpupower-option",
+        "cpupower frequency-set --min 2.6GHz",
+    ),
+    (
+        "cpupower frequency_set -g performance",
+        "cpupower-option",
+        "cpupower frequency-set -g performance",
+    ),
+    (
+        "cpupower frequency-set -g Performance",
+        "cpupower-governor",
+        "cpupower frequency-set -g performance",
+    ),
+    (
+        "cpupower frequency-set -c all -g performance",
+        "cpupower-order",
+        "cpupower -c all frequency-set -g performance",
+    ),
     ("cpupower frequency-set -d 2.6GHz -u 2100MHz", "cpupower-frequency", None),
     ("tuned-adm latency-performance", "tuned-profile", "tuned-adm profile latency-performance"),
     ("tuned-adm profile network-latancy", "tuned-profile", "tuned-adm profile network-latency"),
-    ("modprobe hfi1 krcvqs=3,3,3,3,3,3,3", "modprobe-queues-per-lane", "modprobe hfi1 krcvqs=3,3,3,3,3,3,3,3"),
+    (
+        "modprobe hfi1 krcvqs=3,3,3,3,3,3,3",
+        "modprobe-queues-per-lane",
+        "modprobe hfi1 krcvqs=3,3,3,3,3,3,3,3",
+    ),
     ("modprobe hfi1 max_mut=8192", "modprobe-unknown-parameter", "modprobe hfi1 max_mtu=8192"),
     (
         "sysctl -w net.ipv4.tcp_rmem=4096 87380 16777216",
         "sysctl-command",
         "sysctl -w 'net.ipv4.tcp_rmem=4096 87380 16777216'",
     ),
-    ("sysctl -w net.core.rmem_max = 16777216", "sysctl-command", "sysctl -w net.core.rmem_max=16777216"),
-    ("sysctl -w net.core.rmem_max=16M", "sysctl-value-form", "sysctl -w net.core.rmem_max=16777216"),
-    ("sysctl -w net.core.rmen_max=16777216", "sysctl-unknown-name", "sysctl -w net.core.rmem_max=16777216"),
+    (
+        "sysctl -w net.core.rmem_max = 16777216",
+        "sysctl-command",
+        "sysctl -w net.core.rmem_max=16777216",
+    ),
+    (
+        "sysctl -w net.core.rmem_max=16M",
+        "sysctl-value-form",
+        "sysctl -w net.core.rmem_max=16777216",
+    ),
+    (
+        "sysctl -w net.core.rmen_max=16777216",
+        "sysctl-unknown-name",
+        "sysctl -w net.core.rmem_max=16777216",
+    ),
     ("grub2-mkconfig", "grub-output", "grub2-mkconfig -o /boot/grub2/grub.cfg"),
     (
         'grubby --update-kernel=ALL --args="intel_pstate=disable quiet"',
@@ -68,14 +108,22 @@ BAD: list[tuple[str, str, str | None]] = [
     ),
     ("sudo echo datagram > /sys/class/net/ib0/mode", "echo-sudo", None),
     ("echo performance > /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "echo-many", None),
-    ("echo datagramm > /sys/class/net/ib0/mode", "echo-value", "echo datagram > /sys/class/net/ib0/mode"),
+    (
+        "echo datagramm > /sys/class/net/ib0/mode",
+        "echo-value",
+        "echo datagram > /sys/class/net/ib0/mode",
+    ),
     ("echo 1 > /proc/sys/net/ipv4/tcp_tw_recycle", "sysctl-removed", None),
     (
-        "dnf config-manager --add-repo <a href=\"https://x.example/r\">https://x.example/KEY.PUB</a>",
+        'dnf config-manager --add-repo <a href="https://x.example/r">https://x.example/KEY.PUB</a>',
         "repository-command",
         "dnf config-manager --add-repo https://x.example/r\nrpm --import https://x.example/KEY.PUB",
     ),
-    ("dnf config-manager --add-repo https://x.example/GPG-PUB-KEY-A.PUB", "repository-command", None),
+    (
+        "dnf config-manager --add-repo https://x.example/GPG-PUB-KEY-A.PUB",
+        "repository-command",
+        None,
+    ),
     ("yum install -y infinipath-psm", "package-psm1", "yum install -y libpsm2"),
     ("systemctl enable openfm", "service-name", "systemctl enable opafm"),
     ("service irqbalanced restart", "service-name", "service irqbalance restart"),
@@ -86,12 +134,16 @@ BAD: list[tuple[str, str, str | None]] = [
     ("irqbalance --hintpolicy=exat", "irqbalance-policy", "irqbalance --hintpolicy=exact"),
     ("PhysicalState: Offline OfflineDisabledReason: No Loc Media", "port-not-active", None),
     ("   PortState:     Init (LinkUp)", "port-not-active", None),
-    ("pdsh -w c1 ./qcu64e /SET 1x40", "qcu-reboot", "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot"),
+    (
+        "pdsh -w c1 ./qcu64e /SET 1x40",
+        "qcu-reboot",
+        "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot",
+    ),
     ("LinkSpeed En: 25Gb Sup: 25Gb LinkWidth En: 4 Sup: 1,2,3,4", "port-not-active", None),
     ("\t\tState: Initializing\n\t\tPhysical state: LinkUp", "port-not-active", None),
     ("ethtool -K eth0 tso=on gro=off", "ethtool-value", "ethtool -K eth0 tso on gro off"),
     ("mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0", "pfc-eight-values", None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "code", "fixed"), BAD, ids=lambda value: str(value)[:40])
@@ -158,8 +210,20 @@ NONSENSE = [
         "echo > /sys/",
         "sysctl -w =",
     ),
-    *("ulimit -l", "systemctl enable", "dnf config-manager --add-repo <<<", "qcu64e /SET", "\x00\x01", "modprobe a b="),
-    *("ip addr add 999999999999/9999999999999 dev x", "PortState:", "mlnx_qos --pfc", "nmcli con mod ipv4.addresses 1"),
+    *(
+        "ulimit -l",
+        "systemctl enable",
+        "dnf config-manager --add-repo <<<",
+        "qcu64e /SET",
+        "\x00\x01",
+        "modprobe a b=",
+    ),
+    *(
+        "ip addr add 999999999999/9999999999999 dev x",
+        "PortState:",
+        "mlnx_qos --pfc",
+        "nmcli con mod ipv4.addresses 1",
+    ),
 ]
 
 
@@ -170,7 +234,10 @@ def test_nonsense_is_survived(text: str) -> None:
 
 def test_other_kinds_are_left_alone() -> None:
     for check in CHECKS:
-        assert list(check(Recipe("hosts", "hosts", ("make networks", "PFC at TOR switches only")))) == []
+        assert (
+            list(check(Recipe("hosts", "hosts", ("make networks", "PFC at TOR switches only"))))
+            == []
+        )
 
 
 def test_continued_commands_are_fixed_as_a_whole() -> None:
@@ -182,4 +249,6 @@ def test_continued_commands_are_fixed_as_a_whole() -> None:
 def test_rules_have_their_words() -> None:
     names = [rule.code for rule in RULES]
     assert len(names) == len(set(names)) >= 25
-    assert all(len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in RULES)
+    assert all(
+        len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in RULES
+    )

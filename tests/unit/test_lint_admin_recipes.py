@@ -1,7 +1,8 @@
-"""The documents' own lines are found wrong, and their corrected forms are clean, by all rules together.
+"""The documents' own lines are found wrong, and their corrected forms are clean, by all rules
+together.
 
-Each file of tests/golden/recipes/{admin,files} holds the wrong lines with the codes that must be found, and the right
-ones; its number is that of the erratum.
+Each file of tests/golden/recipes/{admin,files} holds the wrong lines with the codes that must be
+found, and the right ones; its number is that of the erratum.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ def parts(path: Path) -> tuple[list[str], str, str]:
     """(codes, wrong lines, right lines)."""
     head, _, rest = path.read_text(encoding="utf-8").partition("\n")
     wrong, _, right = rest.partition("--- right\n")
-    return head.removeprefix("--- wrong:").split(), wrong.removesuffix("\n"), right.removesuffix("\n")
+    return (
+        head.removeprefix("--- wrong:").split(),
+        wrong.removesuffix("\n"),
+        right.removesuffix("\n"),
+    )
 
 
 def test_the_recipes_are_there() -> None:
@@ -28,7 +33,9 @@ def test_the_recipes_are_there() -> None:
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-@pytest.mark.parametrize("frame", ["{}", "Some words of a document stand here.\n\n{}\n\nMore words of the document.\n"])
+@pytest.mark.parametrize(
+    "frame", ["{}", "Some words of a document stand here.\n\n{}\n\nMore words of the document.\n"]
+)
 def test_wrong_lines_are_found_and_right_lines_are_clean(path: Path, frame: str) -> None:
     codes, wrong, right = parts(path)
     assert set(codes) <= {finding.code for finding in lint_text(frame.format(wrong), "page.txt")}
@@ -64,7 +71,9 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "code"), LINES)
-@pytest.mark.parametrize("frame", ["{}", "As the guide of the cluster says:\n\n{}\n\nThen reboot the node.\n"])
+@pytest.mark.parametrize(
+    "frame", ["{}", "As the guide of the cluster says:\n\n{}\n\nThen reboot the node.\n"]
+)
 def test_lines_without_a_name_are_found(line: str, code: str, frame: str) -> None:
     assert code in {finding.code for finding in lint_text(frame.format(line), "-")}
 

@@ -29,7 +29,12 @@ def corrected(kind: Kind, text: str) -> str:
 
 
 BAD: list[tuple[Kind, str, str, str | None]] = [
-    ("modprobe", HFI1_LISTING, "modprobe-module-repeated", "options hfi1 max_mtu=8192 num_vls=8 krcvqs=4"),
+    (
+        "modprobe",
+        HFI1_LISTING,
+        "modprobe-module-repeated",
+        "options hfi1 max_mtu=8192 num_vls=8 krcvqs=4",
+    ),
     (
         "modprobe",
         "options hfi1 krcvqs=3,3,3,3,3,3,3",
@@ -42,18 +47,43 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "modprobe-queues-per-lane",
         "options hfi1 num_vls=4 krcvqs=3,3,3,3",
     ),
-    ("modprobe", "options hfi1 max_mut=8192", "modprobe-unknown-parameter", "options hfi1 max_mtu=8192"),
-    ("modprobe", "options mlx4_core log_num_mt=24", "modprobe-unknown-parameter", "options mlx4_core log_num_mtt=24"),
+    (
+        "modprobe",
+        "options hfi1 max_mut=8192",
+        "modprobe-unknown-parameter",
+        "options hfi1 max_mtu=8192",
+    ),
+    (
+        "modprobe",
+        "options mlx4_core log_num_mt=24",
+        "modprobe-unknown-parameter",
+        "options mlx4_core log_num_mtt=24",
+    ),
     ("modprobe", "options hfi1 max_mtu=9000", "modprobe-value-range", None),
     ("modprobe", "options hfi1 num_vls=9", "modprobe-value-range", None),
     ("modprobe", "options hfi1 rcvhdrcnt=100", "modprobe-value-range", None),
     ("modprobe", "options hfi1 eager_buffer_size=3000000", "modprobe-value-range", None),
     ("modprobe", "options hfi1 krcvqs = 3", "modprobe-parameter-spaces", "options hfi1 krcvqs=3"),
-    ("modprobe", "options hfi1 krcvqs=3, 3", "modprobe-parameter-spaces", "options hfi1 krcvqs=3,3"),
-    ("modprobe", "options hfi1 max_mtu 8192", "modprobe-parameter-spaces", "options hfi1 max_mtu=8192"),
+    (
+        "modprobe",
+        "options hfi1 krcvqs=3, 3",
+        "modprobe-parameter-spaces",
+        "options hfi1 krcvqs=3,3",
+    ),
+    (
+        "modprobe",
+        "options hfi1 max_mtu 8192",
+        "modprobe-parameter-spaces",
+        "options hfi1 max_mtu=8192",
+    ),
     ("modprobe", "options hfi1 num_vls=8 num_vls=4", "modprobe-parameter-twice", None),
     ("modprobe", "option hfi1 num_vls=8", "modprobe-unknown-command", "options hfi1 num_vls=8"),
-    ("modprobe", "options hfi1 loopback=1 num_vls=8", "modprobe-loopback", "options hfi1 num_vls=8"),
+    (
+        "modprobe",
+        "options hfi1 loopback=1 num_vls=8",
+        "modprobe-loopback",
+        "options hfi1 num_vls=8",
+    ),
     ("sysctl", "net.core.rmem_max = 16M", "sysctl-value-form", "net.core.rmem_max = 16777216"),
     (
         "sysctl",
@@ -85,15 +115,30 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "# 16 MiB\nnet.core.rmem_max = 16777216",
     ),
     ("sysctl", "net.core.rmem_max = 4294967296", "sysctl-value-range", None),
-    ("sysctl", "net.ipv4.tcp_window_scaling = 0", "sysctl-value-range", "net.ipv4.tcp_window_scaling = 1"),
+    (
+        "sysctl",
+        "net.ipv4.tcp_window_scaling = 0",
+        "sysctl-value-range",
+        "net.ipv4.tcp_window_scaling = 1",
+    ),
     (
         "sysctl",
         "net.ipv4.tcp_congestion_control = htpc",
         "sysctl-value-range",
         "net.ipv4.tcp_congestion_control = htcp",
     ),
-    ("sysctl", "sysctl -w net.core.rmem_max=16777216", "sysctl-not-a-setting", "net.core.rmem_max=16777216"),
-    ("sysctl", "net.core.rmem_max 16777216", "sysctl-not-a-setting", "net.core.rmem_max = 16777216"),
+    (
+        "sysctl",
+        "sysctl -w net.core.rmem_max=16777216",
+        "sysctl-not-a-setting",
+        "net.core.rmem_max=16777216",
+    ),
+    (
+        "sysctl",
+        "net.core.rmem_max 16777216",
+        "sysctl-not-a-setting",
+        "net.core.rmem_max = 16777216",
+    ),
     ("sysctl", "net.core.rmem_max=1\nnet.core.rmem_max=2", "sysctl-twice", None),
     (
         "sysctl",
@@ -127,9 +172,15 @@ def test_a_wrong_line_is_found_and_its_corrected_form_is_clean(
 
 GOOD: list[tuple[Kind, str]] = [
     ("modprobe", "# driver\noptions hfi1 num_sdma=8 num_vls=4\n"),
-    ("modprobe", "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba sge_copy_mode=2"),
+    (
+        "modprobe",
+        "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba sge_copy_mode=2",
+    ),
     ("modprobe", "options hfi1 krcvqs=0,0,0,5\noptions hfi1 use_bulksvc=Y num_user_contexts=96"),
-    ("modprobe", "options hfi1 max_mtu=10240 user_credit_return_theshold=33 kdeth_qp=128 num_rcv_contexts=0"),
+    (
+        "modprobe",
+        "options hfi1 max_mtu=10240 user_credit_return_theshold=33 kdeth_qp=128 num_rcv_contexts=0",
+    ),
     ("modprobe", "options ib_qib singleport=1 krcvqs=4"),
     (
         "modprobe",
@@ -139,9 +190,18 @@ GOOD: list[tuple[Kind, str]] = [
             "install ko2iblnd /usr/sbin/ko2iblnd-probe"
         ),
     ),
-    ("modprobe", 'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core post: mlx5_ib'),
-    ("modprobe", "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 mr_cache_size=1024"),
-    ("modprobe", "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia NVreg_RestrictProfiling=0"),
+    (
+        "modprobe",
+        'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core post: mlx5_ib',
+    ),
+    (
+        "modprobe",
+        "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 mr_cache_size=1024",
+    ),
+    (
+        "modprobe",
+        "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia NVreg_RestrictProfiling=0",
+    ),
     (
         "sysctl",  # ESnet's host tuning, 100G
         (
@@ -171,8 +231,14 @@ GOOD: list[tuple[Kind, str]] = [
             "net/core/busy_poll = 50\n; old comment\nvm.zone_reclaim_mode = 1\nkernel.numa_balancing=0\n"
         ),
     ),
-    ("limits", "# End of file\n* soft memlock unlimited\n* hard memlock unlimited\n*  -  nofile 1048576\n"),
-    ("limits", "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin -\n"),
+    (
+        "limits",
+        "# End of file\n* soft memlock unlimited\n* hard memlock unlimited\n*  -  nofile 1048576\n",
+    ),
+    (
+        "limits",
+        "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin -\n",
+    ),
     ("limits", "* soft memlock -1\n* hard memlock infinity\n* soft stack 8192\n@rt - nice -20\n"),
 ]
 
@@ -185,7 +251,18 @@ def test_recommended_files_have_no_finding(kind: Kind, text: str) -> None:
 @pytest.mark.parametrize("kind", ["modprobe", "sysctl", "limits", "unknown", "script"])
 @pytest.mark.parametrize(
     "text",
-    ["", "\x00\x01\ufffd", "options", "=", " = ", "* * * *", "options hfi1 =", "net. = ", "<<EOF", "a" * 100_000],
+    [
+        "",
+        "\x00\x01\ufffd",
+        "options",
+        "=",
+        " = ",
+        "* * * *",
+        "options hfi1 =",
+        "net. = ",
+        "<<EOF",
+        "a" * 100_000,
+    ],
 )
 def test_nonsense_is_survived(kind: Kind, text: str) -> None:
     assert isinstance(codes(kind, text), list)

@@ -55,7 +55,9 @@ def test_mutated(kind: Kind) -> None:
 def test_strange_letters_alone(kind: Kind) -> None:
     source = random.Random(1)
     for _ in range(60):
-        words = ("".join(source.choice(STRANGE) for _ in range(source.randrange(9))) for _ in range(30))
+        words = (
+            "".join(source.choice(STRANGE) for _ in range(source.randrange(9))) for _ in range(30)
+        )
         answered(source.choice(" \n").join(words), kind)
 
 
@@ -81,9 +83,15 @@ FORMS: list[tuple[Kind, str]] = [
     ("kernel-command-line", 'GRUB_CMDLINE_LINUX="hugepages={} hugepagesz={} isolcpus={}"'),
     ("fstab", "h:/a /b nfs rsize={} {} {}\n/a *(fsid={})\n/b *(fsid={})"),
     ("hosts", "{} a\n127.0.0.1 {}"),
-    ("script", "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu {}\nulimit -l {}"),
+    (
+        "script",
+        "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu {}\nulimit -l {}",
+    ),
     ("script", "cpupower frequency-set --min {}GHz --max {}\necho {} > /sys/class/net/ib0/mtu"),
-    ("script", "sysctl -w net.core.rmem_max={}\nsysctl -w net.ipv4.tcp_rmem={} {} {}\nping -c {} {}"),
+    (
+        "script",
+        "sysctl -w net.core.rmem_max={}\nsysctl -w net.ipv4.tcp_rmem={} {} {}\nping -c {} {}",
+    ),
 ]
 
 

@@ -1,4 +1,6 @@
-"""Rules of configuration files: interfaces, irqbalance, kernel command lines, repositories, mounts, host names."""
+"""Rules of configuration files: interfaces, irqbalance, kernel command lines, repositories, mounts,
+host names.
+"""
 
 from __future__ import annotations
 
@@ -91,20 +93,35 @@ fd00::21 c1
 GOOD: list[tuple[Kind, str]] = [
     ("ifcfg", IFCFG_IB0),
     ("ifcfg", "DEVICE=ib0\nONBOOT=yes\nCONNECTED_MODE=no\nMTU=10236\nBOOTPROTO=dhcp"),
-    ("ifcfg", 'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A ${DEVICE} rx off"'),
-    ("ifcfg", "DEVICE=bond0\nBONDING_OPTS=\"mode=4 miimon=100\"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500"),
+    (
+        "ifcfg",
+        'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A ${DEVICE} rx off"',
+    ),
+    (
+        "ifcfg",
+        'DEVICE=bond0\nBONDING_OPTS="mode=4 miimon=100"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500',
+    ),
     ("keyfile", KEYFILE),
-    ("keyfile", "[ethernet]\nmtu=9000\n[ipv4]\nmethod=auto\n[ipv6]\naddress1=fd00::21/64\nmethod=manual"),
+    (
+        "keyfile",
+        "[ethernet]\nmtu=9000\n[ipv4]\nmethod=auto\n[ipv6]\naddress1=fd00::21/64\nmethod=manual",
+    ),
     ("irqbalance", "# irqbalance\n#IRQBALANCE_ARGS=\n\nIRQBALANCE_ARGS=--hintpolicy=exact\n"),
-    ("irqbalance", 'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact --deepestcache=2"'),
+    (
+        "irqbalance",
+        'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact --deepestcache=2"',
+    ),
     ("kernel-command-line", GRUB),
     ("kernel-command-line", CMDLINE),
     ("repository", REPOSITORY),
-    ("repository", "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  c"),
+    (
+        "repository",
+        "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  c",
+    ),
     ("fstab", FSTAB),
     ("fstab", EXPORTS),
     ("hosts", HOSTS),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "text"), GOOD)
@@ -125,22 +142,57 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
     ("ifcfg", "ONBOT=yes", "ifcfg-name", "ONBOOT=yes"),
     ("ifcfg", "IPADDR = 10.0.0.1", "ifcfg-spaces", "IPADDR=10.0.0.1"),
     ("ifcfg", "BOOTPROTO=statc", "ifcfg-value", "BOOTPROTO=static"),
-    ("keyfile", KEYFILE.replace("transport-mode=connected", "transport-mode=datagram"), "interface-mtu-mode", None),
+    (
+        "keyfile",
+        KEYFILE.replace("transport-mode=connected", "transport-mode=datagram"),
+        "interface-mtu-mode",
+        None,
+    ),
     ("keyfile", "[ipv4]\nmethod=static\naddress1=10.0.0.1/24", "keyfile-value", "method=manual"),
     ("keyfile", "[ipv4]\nmethod=manual", "keyfile-no-address", None),
-    ("keyfile", "[ipv4]\nmethod=manual\naddress1=10.0.0.1", "keyfile-no-prefix", "address1=10.0.0.1/24"),
+    (
+        "keyfile",
+        "[ipv4]\nmethod=manual\naddress1=10.0.0.1",
+        "keyfile-no-prefix",
+        "address1=10.0.0.1/24",
+    ),
     ("keyfile", "[ipv4]\nmethod=manual\naddress1=10.0.0.1/33", "interface-address", None),
-    ("irqbalance", "IRQBALANCE_ARGS=-hintpolicy=exact", "irqbalance-option", "IRQBALANCE_ARGS=--hintpolicy=exact"),
-    ("irqbalance", "IRQBALANCE_ARGS=--hint-policy=exact", "irqbalance-option", "IRQBALANCE_ARGS=--hintpolicy=exact"),
-    ("irqbalance", "IRQBALANCE_ARGS=--hintpolicy=exat", "irqbalance-policy", "IRQBALANCE_ARGS=--hintpolicy=exact"),
-    ("irqbalance", "IRQBALANCE_ARG=--hintpolicy=exact", "irqbalance-name", "IRQBALANCE_ARGS=--hintpolicy=exact"),
+    (
+        "irqbalance",
+        "IRQBALANCE_ARGS=-hintpolicy=exact",
+        "irqbalance-option",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+    ),
+    (
+        "irqbalance",
+        "IRQBALANCE_ARGS=--hint-policy=exact",
+        "irqbalance-option",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+    ),
+    (
+        "irqbalance",
+        "IRQBALANCE_ARGS=--hintpolicy=exat",
+        "irqbalance-policy",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+    ),
+    (
+        "irqbalance",
+        "IRQBALANCE_ARG=--hintpolicy=exact",
+        "irqbalance-name",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+    ),
     (
         "irqbalance",
         "#IRQBALANCE_ARGS=--hintpolicy=exact",
         "irqbalance-commented",
         "IRQBALANCE_ARGS=--hintpolicy=exact",
     ),
-    ("kernel-command-line", "GRUB_CMDLINE_LINUX=quiet splash", "grub-unquoted", 'GRUB_CMDLINE_LINUX="quiet splash"'),
+    (
+        "kernel-command-line",
+        "GRUB_CMDLINE_LINUX=quiet splash",
+        "grub-unquoted",
+        'GRUB_CMDLINE_LINUX="quiet splash"',
+    ),
     ("kernel-command-line", 'GRUB_CMD_LINUX="quiet"', "grub-name", 'GRUB_CMDLINE_LINUX="quiet"'),
     (
         "kernel-command-line",
@@ -173,17 +225,35 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "kernel-unknown-parameter",
         'GRUB_CMDLINE_LINUX="isolcpus=2-5"',
     ),
-    ("kernel-command-line", 'GRUB_CMDLINE_LINUX="mitigations=off mitigations=auto"', "kernel-parameter-twice", None),
+    (
+        "kernel-command-line",
+        'GRUB_CMDLINE_LINUX="mitigations=off mitigations=auto"',
+        "kernel-parameter-twice",
+        None,
+    ),
     (
         "repository",
-        REPOSITORY.replace("https://yum.repos.intel.com/oneapi", '<a href="https://yum.repos.intel.com/oneapi">x</a>'),
+        REPOSITORY.replace(
+            "https://yum.repos.intel.com/oneapi",
+            '<a href="https://yum.repos.intel.com/oneapi">x</a>',
+        ),
         "repository-address",
         "baseurl=https://yum.repos.intel.com/oneapi",
     ),
     ("repository", "[a]\nbaseurl=https://x.example/RPM-GPG-KEY", "repository-address", None),
-    ("repository", "[a]\nbasurl=https://x.example/r", "repository-option", "baseurl=https://x.example/r"),
+    (
+        "repository",
+        "[a]\nbasurl=https://x.example/r",
+        "repository-option",
+        "baseurl=https://x.example/r",
+    ),
     ("repository", "[a]\nname=b", "repository-section", None),
-    ("fstab", "h:/o /o nfs nfsvers=3, nodev 0 0", "fstab-columns", "h:/o /o nfs nfsvers=3,nodev 0 0"),
+    (
+        "fstab",
+        "h:/o /o nfs nfsvers=3, nodev 0 0",
+        "fstab-columns",
+        "h:/o /o nfs nfsvers=3,nodev 0 0",
+    ),
     ("fstab", "10.10.1.10/opt /opt nfs ro 0 0", "fstab-nfs", "10.10.1.10:/opt /opt nfs ro 0 0"),
     ("fstab", "h:/opt /opt nfs nfsver=3 0 0", "fstab-nfs", "h:/opt /opt nfs nfsvers=3 0 0"),
     ("fstab", "/opt 10.0.0.0/8 (ro,fsid=13)", "exports-space", "/opt 10.0.0.0/8(ro,fsid=13)"),
@@ -193,7 +263,12 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
     ("hosts", "127.0.0.1 localhost c1", "hosts-loopback-name", "127.0.0.1 localhost"),
     ("hosts", "10.0.0.1 c1\n10.1.0.1 c1", "hosts-two-addresses", None),
     ("hosts", "c1 10.0.0.1", "hosts-line", "10.0.0.1 c1"),
-    ("sysctl", "net.core.rmem_max = “16777216”", "file-typography", 'net.core.rmem_max = "16777216"'),
+    (
+        "sysctl",
+        "net.core.rmem_max = “16777216”",
+        "file-typography",
+        'net.core.rmem_max = "16777216"',
+    ),
 ]
 
 
@@ -206,7 +281,8 @@ def test_a_wrong_line_is_found(kind: Kind, text: str, code: str, fixed: str | No
 
 
 @pytest.mark.parametrize(
-    "kind", ["ifcfg", "keyfile", "irqbalance", "kernel-command-line", "repository", "fstab", "hosts"]
+    "kind",
+    ["ifcfg", "keyfile", "irqbalance", "kernel-command-line", "repository", "fstab", "hosts"],
 )
 @pytest.mark.parametrize(
     "text", ["", "\x00\x01\ufffd", "[", "=", "a=", " = b", "(", "<<EOF", "::", "/ (", "x" * 50_000]
@@ -226,7 +302,9 @@ def test_the_wrapped_line_of_a_document_is_joined_and_quoted() -> None:
     text = "Edit\n\nGRUB_CMDLINE_LINUX=console=tty0 \ncrashkernel=auto \nquiet=1 intel_pstate=active \n\n2. Then"
     (one,) = broken("unknown", text)
     assert (one.code, one.line, one.last) == ("grub-unquoted", 3, 5)
-    assert one.fix == 'GRUB_CMDLINE_LINUX="console=tty0 crashkernel=auto quiet=1 intel_pstate=active"'
+    assert (
+        one.fix == 'GRUB_CMDLINE_LINUX="console=tty0 crashkernel=auto quiet=1 intel_pstate=active"'
+    )
 
 
 def test_two_interfaces_that_one_mask_puts_into_one_network() -> None:
@@ -241,4 +319,6 @@ def test_two_interfaces_that_one_mask_puts_into_one_network() -> None:
 def test_rules_have_their_words() -> None:
     names = [rule.code for rule in RULES]
     assert len(names) == len(set(names)) >= 30
-    assert all(len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in RULES)
+    assert all(
+        len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in RULES
+    )

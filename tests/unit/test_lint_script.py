@@ -1,4 +1,6 @@
-"""Rules for scripts and command lines: the documents' own lines are found, their corrected forms are not."""
+"""Rules for scripts and command lines: the documents' own lines are found, their corrected forms
+are not.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,10 @@ def test_a_fix_takes_its_finding_away(pair: Pair) -> None:
         if finding.code in MINE and finding.fix:
             lines = pair.wrong.split("\n")
             lines[finding.line - 1 : max(finding.line, finding.last)] = finding.fix.split("\n")
-            left = [(each.code, each.line, each.column) for each in lint_text("\n".join(lines), pair.name)]
+            left = [
+                (each.code, each.line, each.column)
+                for each in lint_text("\n".join(lines), pair.name)
+            ]
             assert (finding.code, finding.line, finding.column) not in left
 
 
@@ -91,7 +96,12 @@ def test_all_the_errata_in_one_page() -> None:
         f"```\n{pair.wrong}\n```" for pair in PAIRS if "shebang-not-first" not in pair.codes
     )
     expected = {code for pair in PAIRS for code in pair.codes}
-    whole_file = {"shebang-missing", "invisible-character", "shebang-not-first", "perftest-sides-differ"}
+    whole_file = {
+        "shebang-missing",
+        "invisible-character",
+        "shebang-not-first",
+        "perftest-sides-differ",
+    }
     whole_file.add("program-other-prefix")
     assert mine(page, "page.md") >= expected - whole_file
 
@@ -110,6 +120,8 @@ def test_a_rule_can_be_allowed() -> None:
 
 
 def test_places_are_exact() -> None:
-    (finding,) = lint_text("#!/bin/sh\n\n  mpirun -genv I_MPI_PROCESSOR_LIST 0-23 -n 2 ./a\n", "a.sh")
+    (finding,) = lint_text(
+        "#!/bin/sh\n\n  mpirun -genv I_MPI_PROCESSOR_LIST 0-23 -n 2 ./a\n", "a.sh"
+    )
     assert (finding.line, finding.column) == (3, 16)
     assert finding.fix == "  mpirun -genv I_MPI_PIN_PROCESSOR_LIST 0-23 -n 2 ./a"

@@ -78,7 +78,11 @@ def test_separators_redirections_and_assignments() -> None:
     first, second, third = read("A=1 B='2 3' prog <in >>out 2>&1 && x | y &")
     assert [word.text for word in first.assignments] == ["A=1", "B=2 3"]
     assert first.texts == ("prog",)
-    assert [(each.operator, each.target.text) for each in first.redirects] == [("<", "in"), (">>", "out"), ("2>&", "1")]
+    assert [(each.operator, each.target.text) for each in first.redirects] == [
+        ("<", "in"),
+        (">>", "out"),
+        ("2>&", "1"),
+    ]
     assert (second.texts, third.texts) == (("x",), ("y",))
 
 
@@ -91,7 +95,10 @@ def test_two_commands_that_a_page_joined_into_one_line() -> None:
 
 def test_sentences_are_no_commands() -> None:
     assert (
-        words("Run a ping test to ensure that it is running.\nqperf is a benchmark that is included in OFED.\n") == []
+        words(
+            "Run a ping test to ensure that it is running.\nqperf is a benchmark that is included in OFED.\n"
+        )
+        == []
     )
     assert words("# ping -c 1 n1\n") == []
 
@@ -133,7 +140,10 @@ def test_places_and_corrected_lines() -> None:
 def test_segments_of_a_page() -> None:
     page = "Text before the script is here.\n```\n#!/bin/bash\n#SBATCH -N 2\nsrun a\n```\nmore\n#!/bin/sh\nls\n"
     recipe = Recipe("p.md", "script", tuple(page.split("\n")))
-    assert [(part.first, part.last) for part in segments(recipe) if part.script] == [(3, 5), (8, 10)]
+    assert [(part.first, part.last) for part in segments(recipe) if part.script] == [
+        (3, 5),
+        (8, 10),
+    ]
     assert [job.count("--nodes") for job in jobs(recipe) if job.part.script] == [2, None]
 
 
@@ -184,11 +194,15 @@ def test_several_fixes_of_one_line_come_one_after_the_other() -> None:
     findings = lint_text(text, "a.sh")
     assert len(findings) == 2
     assert fixed(text, findings) == "export I_MPI_PIN_PROCESSOR_LIST=0-3 UCX_NET_DEVICE=mlx5_0:1\n"
-    assert repaired(text, "a.sh") == "export I_MPI_PIN_PROCESSOR_LIST=0-3 UCX_NET_DEVICES=mlx5_0:1\n"
+    assert (
+        repaired(text, "a.sh") == "export I_MPI_PIN_PROCESSOR_LIST=0-3 UCX_NET_DEVICES=mlx5_0:1\n"
+    )
 
 
 def test_a_cut_script_gives_no_finding_that_the_whole_has_not() -> None:
-    """A prefix at a line's end may miss what comes later, but says nothing about it that is not so."""
+    """A prefix at a line's end may miss what comes later, but says nothing about it that is not
+    so.
+    """
     good = Path(__file__).resolve().parents[1] / "golden" / "recipes" / "good"
     for file in sorted(good.iterdir()):
         lines = file.read_text(encoding="utf-8").split("\n")
@@ -196,4 +210,7 @@ def test_a_cut_script_gives_no_finding_that_the_whole_has_not() -> None:
             cut = "\n".join(lines[:end])
             if cut.endswith("\\") or "<<" in cut:
                 continue  # inside of a command; a here-document without its end is none
-            assert {each.code for each in lint_text(cut, file.name)} <= {"program-missing"}, (file.name, end)
+            assert {each.code for each in lint_text(cut, file.name)} <= {"program-missing"}, (
+                file.name,
+                end,
+            )

@@ -1,4 +1,6 @@
-"""Causes: each rule on its own case, not on its neighbour, never without evidence; hostile facts break nothing."""
+"""Causes: each rule on its own case, not on its neighbour, never without evidence; hostile facts
+break nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +29,33 @@ NET = "/sys/class/net/hsn0"
 
 def blame(**changes: Any) -> Blame:
     whole: dict[str, Any] = {
-        "kind": "node", "subject": "n3", "slowdown": 0.5, "low": 0.49, "high": 0.51, "confidence": 0.99,
-        "stage": "confirmed", "value": 6e9, "expected": 12e9,
-    }  # fmt: skip
+        "kind": "node",
+        "subject": "n3",
+        "slowdown": 0.5,
+        "low": 0.49,
+        "high": 0.51,
+        "confidence": 0.99,
+        "stage": "confirmed",
+        "value": 6e9,
+        "expected": 12e9,
+    }
     return Blame(**(whole | changes))
 
 
 def located(one: Blame, **changes: Any) -> Located:
     return Located(
-        metric=one.metric, nodes=NODES, measured=NODES, rounds=5, samples=30, noise=0.01, alpha=0.01, practical=0.05,
-        detectable=0.03, blames=[one], **changes,
-    )  # fmt: skip
+        metric=one.metric,
+        nodes=NODES,
+        measured=NODES,
+        rounds=5,
+        samples=30,
+        noise=0.01,
+        alpha=0.01,
+        practical=0.05,
+        detectable=0.03,
+        blames=[one],
+        **changes,
+    )
 
 
 def fact(rank: int, path: str, text: str) -> FactFrame:
@@ -52,12 +70,16 @@ Make = Callable[[int], list[FactFrame]]
 
 
 def facts(bad: Make, good: Make) -> Run:
-    return set_(RUN, facts=[one for rank in range(NODES) for one in (bad if rank == BAD else good)(rank)])
+    return set_(
+        RUN, facts=[one for rank in range(NODES) for one in (bad if rank == BAD else good)(rank)]
+    )
 
 
 def files(**values: str) -> Make:
     paths = {"width": "current_link_width", "most": "max_link_width", "speed": "current_link_speed"}
-    return lambda rank: [fact(rank, f"{NET}/device/{paths[name]}", text + "\n") for name, text in values.items()]
+    return lambda rank: [
+        fact(rank, f"{NET}/device/{paths[name]}", text + "\n") for name, text in values.items()
+    ]
 
 
 def nics(change: Callable[[Nic], Nic], only: bool = True) -> Run:
@@ -80,7 +102,7 @@ def counters(everybody: bool = False, **rises: int) -> Run:
             if everybody or reading.rank == BAD
             else reading
             for reading in point.witness
-        ]  # fmt: skip
+        ]
         return set_(point, witness=readings)
 
     return set_(RUN, points=[change(point) for point in RUN.points])
@@ -92,7 +114,11 @@ def busy(share: float, everybody: bool = False) -> Run:
         for pair in point.pairs:
             marks = len(pair.sentinels)
             taken = [
-                Sentinel(clock_read_ns=8.0, involuntary_switches=50 if i < share * marks else 0, steal_ns=0.0)
+                Sentinel(
+                    clock_read_ns=8.0,
+                    involuntary_switches=50 if i < share * marks else 0,
+                    steal_ns=0.0,
+                )
                 for i in range(marks)
             ]
             pairs.append(set_(pair, sentinels=taken) if everybody or pair.origin == BAD else pair)
@@ -109,7 +135,9 @@ def causes(run: Run, one: Blame | None = None, **changes: Any) -> list[str]:
         assert "{" not in cause.sentence + cause.fix
         assert cause.sentence
         assert cause.fix
-    assert [c.confidence for c in found.causes] == sorted((c.confidence for c in found.causes), reverse=True)
+    assert [c.confidence for c in found.causes] == sorted(
+        (c.confidence for c in found.causes), reverse=True
+    )
     return [cause.code for cause in found.causes]
 
 
@@ -140,13 +168,19 @@ def test_pcie_lanes_that_are_enough_or_usual_are_no_cause() -> None:
     assert (
         causes(
             facts(
-                files(width="4", most="16", speed="16.0 GT/s PCIe"), files(width="4", most="16", speed="16.0 GT/s PCIe")
+                files(width="4", most="16", speed="16.0 GT/s PCIe"),
+                files(width="4", most="16", speed="16.0 GT/s PCIe"),
             )
         )
         == []
     )
     assert causes(facts(files(width="x", most="16", speed="??"), WIDE)) == []
-    assert causes(facts(files(width="4", most="16", speed="16.0 GT/s PCIe"), WIDE), blame(metric="hrt")) == []
+    assert (
+        causes(
+            facts(files(width="4", most="16", speed="16.0 GT/s PCIe"), WIDE), blame(metric="hrt")
+        )
+        == []
+    )
 
 
 def test_a_slower_slot_than_that_of_the_peers() -> None:
@@ -170,10 +204,17 @@ def test_six_per_cent_and_mtu_1500() -> None:
 def test_speed_duplex_and_carrier() -> None:
     for rank_all in (True, False):
         fast = nics(lambda nic: set_(nic, speed_mbps=100_000), only=False)
-        slow = set_(fast, hosts=[
-            set_(h, nics=[set_(n, speed_mbps=25_000) if n.name == "hsn0" else n for n in h.nics])
-            if h.rank == BAD or not rank_all else h for h in fast.hosts
-        ])  # fmt: skip
+        slow = set_(
+            fast,
+            hosts=[
+                set_(
+                    h, nics=[set_(n, speed_mbps=25_000) if n.name == "hsn0" else n for n in h.nics]
+                )
+                if h.rank == BAD or not rank_all
+                else h
+                for h in fast.hosts
+            ],
+        )
         assert causes(slow) == (["speed-low"] if rank_all else [])
     half: Make = lambda rank: [fact(rank, f"{NET}/duplex", "half\n")]  # noqa: E731
     full: Make = lambda rank: [fact(rank, f"{NET}/duplex", "full\n")]  # noqa: E731
@@ -199,7 +240,8 @@ def test_speed_duplex_and_carrier() -> None:
 def test_one_direction_and_its_counter(direction: str, counter: str, first: str) -> None:
     one = blame(kind="port", direction=direction)
     assert causes(counters(**{counter: 500}), one)[0] == first
-    # The same at every node tells nothing of this one, and the same of another NIC nothing of this port.
+    # The same at every node tells nothing of this one, and the same of another NIC nothing of this
+    # port.
     assert causes(counters(everybody=True, **{counter: 500}), one) == []
     if "hsn0" in counter:
         assert causes(counters(**{counter.replace("hsn0", "eth9"): 500}), one) == []
@@ -207,7 +249,10 @@ def test_one_direction_and_its_counter(direction: str, counter: str, first: str)
 
 def test_the_other_direction_is_less_sure() -> None:
     run = counters(net__hsn0__rx_crc_errors=500)
-    into, out = (explain(located(blame(kind="port", direction=way)), run).blames[0].causes[0] for way in ("rx", "tx"))
+    into, out = (
+        explain(located(blame(kind="port", direction=way)), run).blames[0].causes[0]
+        for way in ("rx", "tx")
+    )
     assert into.confidence > 1.5 * out.confidence
 
 
@@ -231,8 +276,10 @@ def test_another_nic_carried_the_bytes() -> None:
         readings = []
         for reading in point.witness:
             if reading.rank == BAD:
-                swapped = {k.replace("hsn0", "X").replace("eth0", "hsn0").replace("X", "eth0"): v
-                           for k, v in reading.counters.items()}  # fmt: skip
+                swapped = {
+                    k.replace("hsn0", "X").replace("eth0", "hsn0").replace("X", "eth0"): v
+                    for k, v in reading.counters.items()
+                }
                 reading = set_(reading, counters=swapped)
             readings.append(reading)
         return set_(point, witness=readings)
@@ -255,8 +302,14 @@ def test_software_that_differs_from_the_majority() -> None:
 
 
 def test_a_setting_that_differs() -> None:
-    off: Make = lambda rank: [said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: off\n")]  # noqa: E731
-    on: Make = lambda rank: [said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: on\n")]  # noqa: E731
+    def off(rank):
+        return [
+            said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: off\n")
+        ]
+
+    def on(rank):
+        return [said(rank, "ethtool -k hsn0", "Features for hsn0:\ntcp-segmentation-offload: on\n")]
+
     (found,) = explain(located(blame()), facts(off, on)).blames
     assert [c.code for c in found.causes] == ["setting-differs"]
     assert "tcp-segmentation-offload off; 5 of 5 other nodes have on" in found.causes[0].evidence[0]
@@ -264,7 +317,10 @@ def test_a_setting_that_differs() -> None:
 
 def test_a_limit_by_a_queueing_discipline() -> None:
     tc = "tc -s qdisc show dev hsn0"
-    limited: Make = lambda rank: [said(rank, tc, "qdisc tbf 8001: root refcnt 2 rate 50Gbit burst 1Mb\n")]  # noqa: E731
+
+    def limited(rank):
+        return [said(rank, tc, "qdisc tbf 8001: root refcnt 2 rate 50Gbit burst 1Mb\n")]
+
     free: Make = lambda rank: [said(rank, tc, "qdisc mq 0: root\nqdisc fq_codel 0: parent :1\n")]  # noqa: E731
     assert causes(facts(limited, free)) == ["queue-limits-rate", "queueing-differs"]
     other: Make = lambda rank: [said(rank, tc, "qdisc fq 8001: root refcnt 2\n")]  # noqa: E731
@@ -274,14 +330,22 @@ def test_a_limit_by_a_queueing_discipline() -> None:
 def test_a_limit_of_the_rate_in_tc() -> None:
     def shaped(rate: str) -> Make:
         return lambda rank: [
-            said(rank, "tc -s qdisc show dev hsn0", "qdisc htb 1: root refcnt 2 r2q 10 default 0x1\n"),
-            said(rank, "tc class show dev hsn0", f"class htb 1:1 root prio 0 rate {rate} ceil {rate} burst 1000b\n"),
+            said(
+                rank, "tc -s qdisc show dev hsn0", "qdisc htb 1: root refcnt 2 r2q 10 default 0x1\n"
+            ),
+            said(
+                rank,
+                "tc class show dev hsn0",
+                f"class htb 1:1 root prio 0 rate {rate} ceil {rate} burst 1000b\n",
+            ),
         ]
 
     sends = blame(kind="port", direction="tx", value=6e9)
     (found,) = explain(located(sends), facts(shaped("50Gbit"), shaped("100Gbit"))).blames
     assert [(c.code, c.confidence) for c in found.causes] == [("queue-limits-rate", 0.95)]
-    assert "queue goodput 6.25 GB/s; 5 of 5 other nodes have 12.5 GB/s" in found.causes[0].evidence[0]
+    assert (
+        "queue goodput 6.25 GB/s; 5 of 5 other nodes have 12.5 GB/s" in found.causes[0].evidence[0]
+    )
     bare: Make = lambda rank: [said(rank, "tc -s qdisc show dev hsn0", "qdisc htb 1: root\n")]  # noqa: E731
     (alone,) = explain(located(sends), facts(shaped("50Gbit"), bare)).blames
     assert "other nodes have no limit" in alone.causes[0].evidence[0]
@@ -292,7 +356,9 @@ def test_a_limit_of_the_rate_in_tc() -> None:
 def test_bytes_on_no_nic() -> None:
     def change(point: PointRecord) -> PointRecord:
         still = [
-            set_(r, counters={k: (v[0], v[0] + 10) for k, v in r.counters.items()}) if r.rank == BAD else r
+            set_(r, counters={k: (v[0], v[0] + 10) for k, v in r.counters.items()})
+            if r.rank == BAD
+            else r
             for r in point.witness
         ]
         return set_(point, witness=still)
@@ -301,35 +367,72 @@ def test_bytes_on_no_nic() -> None:
 
 
 def test_the_facts_that_are_asked_for_are_those_that_are_read() -> None:
-    texts = {"speed": "100000", "duplex": "half", "current_link_width": "8", "max_link_width": "16", "vendor": "0x15b3",
-             "current_link_speed": "16.0 GT/s", "max_link_speed": "16.0 GT/s", "device": "0x101b", "fw_ver": "20.1",
-             "version": "Linux version 6.1.0", "loadavg": "1.5 0 0"}  # fmt: skip
+    texts = {
+        "speed": "100000",
+        "duplex": "half",
+        "current_link_width": "8",
+        "max_link_width": "16",
+        "vendor": "0x15b3",
+        "current_link_speed": "16.0 GT/s",
+        "max_link_speed": "16.0 GT/s",
+        "device": "0x101b",
+        "fw_ver": "20.1",
+        "version": "Linux version 6.1.0",
+        "loadavg": "1.5 0 0",
+    }
     said_by = {"tc -s": "qdisc tbf 1: root rate 1Gbit", "lscpu": "NUMA node0 CPU(s): 0-7\n"}
     for name in ("hsn0", "mlx5_0:1", "", "odd name;*"):
         frames = []
         for request in fact_requests(name):
-            path = request.path.replace("/net/*", "/net/hsn0").replace("/infiniband/*", "/infiniband/mlx5_0")
+            path = request.path.replace("/net/*", "/net/hsn0").replace(
+                "/infiniband/*", "/infiniband/mlx5_0"
+            )
             words = " ".join(request.argv)
-            text = texts.get(path.rsplit("/", 1)[-1], "5") if path else said_by.get(words[:5], "x: y")
+            text = (
+                texts.get(path.rsplit("/", 1)[-1], "5") if path else said_by.get(words[:5], "x: y")
+            )
             kind = "command" if request.argv else "file"
-            frames.append(FactFrame(rank=0, kind=kind, status="ok", path=path, argv=list(request.argv), text=text))
+            frames.append(
+                FactFrame(
+                    rank=0, kind=kind, status="ok", path=path, argv=list(request.argv), text=text
+                )
+            )
         nic = Nic(name="hsn0", numa_node=0, driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
         found = machine(set_(RUN.hosts[0], core=3), nic, frames)
-        wanted = {"kernel", "load", "governor", "max_frequency", "no_turbo", "bios", "speed", "duplex", "firmware",
-                  "adapter", "pcie_current_width", "pcie_max_width", "pcie_current_speed", "pcie_max_speed",
-                  "pcie_goodput", "numa_far"}  # fmt: skip
+        wanted = {
+            "kernel",
+            "load",
+            "governor",
+            "max_frequency",
+            "no_turbo",
+            "bios",
+            "speed",
+            "duplex",
+            "firmware",
+            "adapter",
+            "pcie_current_width",
+            "pcie_max_width",
+            "pcie_current_speed",
+            "pcie_max_speed",
+            "pcie_goodput",
+            "numa_far",
+        }
         assert wanted <= set(found), (name, wanted - set(found))
         assert ("queue_goodput" in found) == (name == "hsn0")
         assert all(not {";", " "} & set(request.path) for request in fact_requests(name))
     assert not any(request.argv for request in fact_requests("hsn0", commands=False))
-    assert any(key.startswith("ethtool -k") for key in settings(nic, [said(0, "ethtool -k hsn0", "a: on")]))
+    assert any(
+        key.startswith("ethtool -k") for key in settings(nic, [said(0, "ethtool -k hsn0", "a: on")])
+    )
 
 
 def test_the_rank_on_the_far_socket() -> None:
     lscpu = "NUMA node0 CPU(s):   0-15,32-47\nNUMA node1 CPU(s):   16-31\n"
     run = nics(lambda nic: set_(nic, numa_node=0), only=False)
     hosts = [set_(h, core=20 if h.rank == BAD else 3) for h in run.hosts]
-    assert causes(set_(run, hosts=hosts, facts=[said(r, "lscpu", lscpu) for r in range(NODES)])) == ["numa-far"]
+    assert causes(
+        set_(run, hosts=hosts, facts=[said(r, "lscpu", lscpu) for r in range(NODES)])
+    ) == ["numa-far"]
 
 
 def test_a_clock_that_runs_differently() -> None:
@@ -346,15 +449,23 @@ def test_a_clock_that_runs_differently() -> None:
 
 def test_a_leaf_that_is_slow_only_together_is_oversubscribed() -> None:
     leaf = blame(kind="switch", subject="leaf1", nodes=["n1", "n2", "n3"])
-    told = [Contention(subject="leaf1", loaded=6e9, alone=12e9, sentence="6 GB/s together, 12 GB/s alone")]
+    told = [
+        Contention(
+            subject="leaf1", loaded=6e9, alone=12e9, sentence="6 GB/s together, 12 GB/s alone"
+        )
+    ]
     assert causes(RUN, leaf, contention=told) == ["oversubscribed"]
     assert causes(RUN, leaf) == []
 
 
 def test_a_switch_needs_half_of_its_nodes() -> None:
     leaf = blame(kind="switch", subject="leaf1", nodes=["n1", "n2", "n3"])
-    small = [set_(h, nics=[set_(n, mtu=1500) if n.name == "hsn0" else n for n in h.nics]) if h.rank < 3 else h
-             for h in RUN.hosts]  # fmt: skip
+    small = [
+        set_(h, nics=[set_(n, mtu=1500) if n.name == "hsn0" else n for n in h.nics])
+        if h.rank < 3
+        else h
+        for h in RUN.hosts
+    ]
     assert causes(set_(RUN, hosts=small), leaf) == ["mtu-small"]
     assert causes(nics(lambda nic: set_(nic, mtu=1500)), leaf) == []
 
@@ -368,9 +479,15 @@ def test_a_single_pair_is_the_route_between() -> None:
 
 
 def test_several_causes_are_ranked_and_bounded() -> None:
-    run = counters(net__hsn0__rx_crc_errors=900, ip__Tcp__RetransSegs=900, net__hsn0__rx_dropped=900)
-    hosts = [set_(h, library="other", nics=[set_(n, mtu=1500, driver="old") for n in h.nics]) if h.rank == BAD else h
-             for h in run.hosts]  # fmt: skip
+    run = counters(
+        net__hsn0__rx_crc_errors=900, ip__Tcp__RetransSegs=900, net__hsn0__rx_dropped=900
+    )
+    hosts = [
+        set_(h, library="other", nics=[set_(n, mtu=1500, driver="old") for n in h.nics])
+        if h.rank == BAD
+        else h
+        for h in run.hosts
+    ]
     found = causes(set_(run, hosts=hosts), blame(kind="port", direction="rx", slowdown=0.05))
     assert len(found) == MOST_CAUSES
     assert set(found[:2]) == {"errors-received", "mtu-small"}
@@ -386,13 +503,29 @@ def test_hostile_facts_and_names() -> None:
         "-1",
         "1e999",
     ]
-    paths = [f"{NET}/duplex", f"{NET}/device/current_link_width", f"{NET}/device/max_link_width", "/proc/loadavg",
-             "/proc/version", f"{NET}/mtu", "/proc/sys/{a}"]  # fmt: skip
-    commands = ["lscpu", "ethtool -k hsn0", "ethtool -i hsn0", "tc -s qdisc show dev hsn0", "ethtool hsn0"]
-    frames = [fact(r, p, j) for r in range(NODES) for p in paths for j in junk if r == BAD or j == "-1"]
+    paths = [
+        f"{NET}/duplex",
+        f"{NET}/device/current_link_width",
+        f"{NET}/device/max_link_width",
+        "/proc/loadavg",
+        "/proc/version",
+        f"{NET}/mtu",
+        "/proc/sys/{a}",
+    ]
+    commands = [
+        "lscpu",
+        "ethtool -k hsn0",
+        "ethtool -i hsn0",
+        "tc -s qdisc show dev hsn0",
+        "ethtool hsn0",
+    ]
+    frames = [
+        fact(r, p, j) for r in range(NODES) for p in paths for j in junk if r == BAD or j == "-1"
+    ]
     frames += [said(BAD, c, j) for c in commands for j in junk]
     hosts = [
-        set_(h, library="{node}" * 3, host="{0.__class__}", cpu_count=0) if h.rank == BAD else h for h in RUN.hosts
+        set_(h, library="{node}" * 3, host="{0.__class__}", cpu_count=0) if h.rank == BAD else h
+        for h in RUN.hosts
     ]
     explain(located(blame()), set_(RUN, facts=frames, hosts=hosts))
 

@@ -29,7 +29,9 @@ def _changed(run: Run, index: int, **fields: Any) -> Run:
 
 
 def _large(run: Run) -> list[int]:
-    return [i for i, p in enumerate(run.points) if p.pattern == "stream" and p.message_bytes == 1 << 20]
+    return [
+        i for i, p in enumerate(run.points) if p.pattern == "stream" and p.message_bytes == 1 << 20
+    ]
 
 
 def test_one_sample_per_stream_at_the_largest_size(run: Run) -> None:
@@ -63,7 +65,9 @@ def test_half_round_trips_are_of_small_messages(run: Run) -> None:
     }
 
 
-@pytest.mark.parametrize("change", [{"status": "deadline"}, {"status": "error"}, {"integrity": "corrupt"}])
+@pytest.mark.parametrize(
+    "change", [{"status": "deadline"}, {"status": "error"}, {"integrity": "corrupt"}]
+)
 def test_what_did_not_end_well_is_no_sample(run: Run, change: dict[str, str]) -> None:
     samples = samples_of(_changed(run, _large(run)[0], **change))
     assert samples is not None
@@ -78,7 +82,9 @@ def test_without_estimate_and_batches_there_is_no_sample(run: Run) -> None:
 
 def test_a_host_with_several_ranks_is_one_node(run: Run) -> None:
     hosts = [HostClaim(rank=rank, host=("a", "a", "b", "c")[rank]) for rank in range(4)]
-    samples = samples_of(msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, hosts=hosts)))
+    samples = samples_of(
+        msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, hosts=hosts))
+    )
     assert samples is not None
     assert samples.nodes == ("a", "b", "c")
     assert not np.any(samples.origin == samples.target)
@@ -86,7 +92,9 @@ def test_a_host_with_several_ranks_is_one_node(run: Run) -> None:
 
 def test_several_pairs_between_two_hosts_share_their_link(run: Run) -> None:
     first, second = (run.points[index] for index in _large(run)[:2])
-    both = msgspec.structs.replace(first, pairs=[first.pairs[0], msgspec.structs.replace(first.pairs[0])])
+    both = msgspec.structs.replace(
+        first, pairs=[first.pairs[0], msgspec.structs.replace(first.pairs[0])]
+    )
     samples = samples_of(msgspec.structs.replace(run, points=[both, second]))
     alone = samples_of(msgspec.structs.replace(run, points=[first, second]))
     assert samples is not None
@@ -95,7 +103,11 @@ def test_several_pairs_between_two_hosts_share_their_link(run: Run) -> None:
 
 
 def test_puts_serve_where_nothing_was_streamed(run: Run) -> None:
-    points = [msgspec.structs.replace(p, pattern="put", form="stream") for p in run.points if p.pattern == "stream"]
+    points = [
+        msgspec.structs.replace(p, pattern="put", form="stream")
+        for p in run.points
+        if p.pattern == "stream"
+    ]
     samples = samples_of(msgspec.structs.replace(run, points=points))
     assert samples is not None
     assert len(samples) == 12
@@ -143,5 +155,8 @@ def test_hosts_without_samples_have_a_reason(run: Run) -> None:
             changed = _changed(changed, index, status="error")
     reasons = reasons_of(changed)
     assert reasons["n3"] == "no sample of what it receives: 3 of 3 points ended with deadline"
-    assert reasons["n4"] == "no sample: 5 of 6 points ended with error, 1 of 6 points ended with deadline"
+    assert (
+        reasons["n4"]
+        == "no sample: 5 of 6 points ended with error, 1 of 6 points ended with deadline"
+    )
     assert set(reasons) == {"n3", "n4"}

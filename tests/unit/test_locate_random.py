@@ -18,29 +18,44 @@ NODES = 7
 Row = tuple[int, int, int, float]
 
 rows = st.lists(
-    st.tuples(st.integers(0, NODES - 1), st.integers(1, NODES - 1), st.integers(0, 3), st.floats(1e-3, 1e12)),
+    st.tuples(
+        st.integers(0, NODES - 1),
+        st.integers(1, NODES - 1),
+        st.integers(0, 3),
+        st.floats(1e-3, 1e12),
+    ),
     max_size=60,
 )
 metrics = st.sampled_from(["goodput", "hrt"])
-leaves = st.none() | st.lists(st.sampled_from(["", "leaf0", "leaf1", "leaf2"]), min_size=NODES, max_size=NODES)
+leaves = st.none() | st.lists(
+    st.sampled_from(["", "leaf0", "leaf1", "leaf2"]), min_size=NODES, max_size=NODES
+)
 
 
 def _samples(metric: Metric, table: list[Row], half_width: float = math.nan) -> Samples:
-    """Rows as samples; the second number is the distance to the target, so that nobody measures with itself."""
+    """Rows as samples; the second number is the distance to the target, so that nobody measures
+    with itself.
+    """
     columns = np.asarray(table, dtype=np.float64).reshape(-1, 4)
     origin = columns[:, 0].astype(np.int32)
     return Samples(
-        metric=metric, nodes=tuple(f"n{number}" for number in range(NODES)), origin=origin,
+        metric=metric,
+        nodes=tuple(f"n{number}" for number in range(NODES)),
+        origin=origin,
         target=((origin + columns[:, 1].astype(np.int32)) % NODES).astype(np.int32),
-        round=columns[:, 2].astype(np.int32), value=columns[:, 3], half_width=np.full(len(columns), half_width),
-    )  # fmt: skip
+        round=columns[:, 2].astype(np.int32),
+        value=columns[:, 3],
+        half_width=np.full(len(columns), half_width),
+    )
 
 
 def _fabric(names: list[str] | None) -> Fabric | None:
     if names is None:
         return None
     return Fabric(
-        attachments=tuple(Attachment(node=f"n{number}", switch=name) for number, name in enumerate(names) if name),
+        attachments=tuple(
+            Attachment(node=f"n{number}", switch=name) for number, name in enumerate(names) if name
+        ),
         levels={"leaf0": 1, "leaf1": 1, "leaf2": 1, "spine": 2},
         cables=tuple(Cable(one=name, other="spine") for name in ("leaf0", "leaf1")),
     )
@@ -53,9 +68,16 @@ def test_any_samples_have_an_answer(
 ) -> None:
     samples, fabric = _samples(metric, first), _fabric(names)
     screened = screen(samples, fabric)
-    for located in (screened.located, conclude(screened, None), conclude(screened, _samples(metric, second), fabric)):
+    for located in (
+        screened.located,
+        conclude(screened, None),
+        conclude(screened, _samples(metric, second), fabric),
+    ):
         assert located.samples == len(first)
-        assert located.measured + sum(said == "no sample" for said in located.missing.values()) == NODES
+        assert (
+            located.measured + sum(said == "no sample" for said in located.missing.values())
+            == NODES
+        )
         assert math.isfinite(located.noise)
         assert located.detectable >= 0.0
         assert sum(tier.samples for tier in located.tiers) == len(first)
@@ -72,7 +94,10 @@ def test_any_samples_have_an_answer(
 def test_the_unit_does_not_matter(nodes: int, share: float, rate: float) -> None:
     """The same shares of any rate name the same culprit."""
     table: list[Row] = [
-        (a, (b - a) % NODES, 0, rate * (share if a == 1 else 1.0)) for a in range(nodes) for b in range(nodes) if a != b
+        (a, (b - a) % NODES, 0, rate * (share if a == 1 else 1.0))
+        for a in range(nodes)
+        for b in range(nodes)
+        if a != b
     ]
     screened = screen(_samples("goodput", table))
     suspects = {one.nodes[0] for one in screened.suspects}

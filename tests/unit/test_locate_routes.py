@@ -1,4 +1,6 @@
-"""Bad up-links, spines and leaves in small worlds; what is no link's fault; and the same in a hundred large worlds."""
+"""Bad up-links, spines and leaves in small worlds; what is no link's fault; and the same in a
+hundred large worlds.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,11 @@ def test_several_faults_at_once() -> None:
         Fault(kind="switch", share=0.7, uplink=3),
     )
     found = set(subjects(located(replace(LARGE, faults=faults))))
-    assert found == {("switch", "spine3", ""), ("link", "leaf5 - spine7", "tx"), ("link", "leaf9 - spine2", "rx")}
+    assert found == {
+        ("switch", "spine3", ""),
+        ("link", "leaf5 - spine7", "tx"),
+        ("link", "leaf9 - spine2", "rx"),
+    }
 
 
 @pytest.mark.parametrize("routing", ["destination", "hash", "spread"])
@@ -103,7 +109,9 @@ def test_a_leaf_with_half_the_uplinks_is_slow_and_no_fault() -> None:
     fewer = [cable for cable in fabric.cables if cable.one != "leaf1" or int(cable.other[5:]) < 4]
     thin = Fabric(attachments=fabric.attachments, levels=fabric.levels, cables=tuple(fewer))
     expected = medians(world, samples)
-    assert subjects(blame_paths(samples, expected, 0.02, set(), fabric)) == [("switch", "leaf1", "")]
+    assert subjects(blame_paths(samples, expected, 0.02, set(), fabric)) == [
+        ("switch", "leaf1", "")
+    ]
     assert blame_paths(samples, expected, 0.02, set(), thin) == []
 
 
@@ -118,11 +126,19 @@ def test_a_slow_node_is_no_link(direction: str) -> None:
 def test_nothing_is_said_without_a_fabric_or_samples() -> None:
     samples = SMALL.measure(screen_rounds(96, None, 1))
     expected = medians(SMALL, samples)
-    alone = Fabric(attachments=tuple(Attachment(node=name, switch="one") for name in SMALL.names), levels={"one": 1})
+    alone = Fabric(
+        attachments=tuple(Attachment(node=name, switch="one") for name in SMALL.names),
+        levels={"one": 1},
+    )
     none = Samples(
-        metric="goodput", nodes=samples.nodes, origin=samples.origin[:0], target=samples.target[:0],
-        round=samples.round[:0], value=samples.value[:0], half_width=samples.half_width[:0],
-    )  # fmt: skip
+        metric="goodput",
+        nodes=samples.nodes,
+        origin=samples.origin[:0],
+        target=samples.target[:0],
+        round=samples.round[:0],
+        value=samples.value[:0],
+        half_width=samples.half_width[:0],
+    )
     assert blame_paths(samples, expected, 0.02, set(), None) == []
     assert blame_paths(samples, expected, 0.02, set(), alone) == []
     assert blame_paths(none, expected[:0], 0.02, set(), SMALL.fabric()) == []
@@ -131,7 +147,9 @@ def test_nothing_is_said_without_a_fabric_or_samples() -> None:
 
 
 def test_a_table_of_pairs_has_no_rounds() -> None:
-    """All in one round, as a table is read: nobody shared anything, and the slow leaf is still told."""
+    """All in one round, as a table is read: nobody shared anything, and the slow leaf is still
+    told.
+    """
     world = replace(SMALL, faults=(Fault(kind="link", share=0.7, leaf=2, direction="tx"),))
     samples = world.measure(screen_rounds(96, world.leaf.tolist(), 1), alone=True)
     table = replace(samples, round=np.zeros_like(samples.round))
@@ -140,10 +158,17 @@ def test_a_table_of_pairs_has_no_rounds() -> None:
 
 
 def test_a_leaf_of_another_size_is_not_explained_away() -> None:
-    """leaf1 has four nodes and the others eight: its flows alone share their links with three more."""
-    world = replace(SMALL, routing="spread", faults=(Fault(kind="link", share=0.3, leaf=1, direction="tx"),))
+    """leaf1 has four nodes and the others eight: its flows alone share their links with three
+    more.
+    """
+    world = replace(
+        SMALL, routing="spread", faults=(Fault(kind="link", share=0.3, leaf=1, direction="tx"),)
+    )
     keep = np.array([node for node in range(96) if not 8 <= node < 12])
-    pairs = [[(int(keep[a]), int(keep[b])) for a, b in own] for own in screen_rounds(92, world.leaf[keep].tolist(), 1)]
+    pairs = [
+        [(int(keep[a]), int(keep[b])) for a, b in own]
+        for own in screen_rounds(92, world.leaf[keep].tolist(), 1)
+    ]
     samples = world.measure(pairs)
     blames = blame_paths(samples, medians(world, samples), 0.02, set(), world.fabric())
     assert subjects(blames) == [("switch", "leaf1", "tx")]
@@ -194,9 +219,17 @@ def test_uplinks_are_listed_cable_by_cable() -> None:
 
 def node_blame(name: str, slowdown: float = 0.3) -> Blame:
     return Blame(
-        kind="node", subject=name, slowdown=slowdown, low=0.28, high=0.32, confidence=0.99, stage="confirmed",
-        value=7.0, expected=10.0, nodes=[name],
-    )  # fmt: skip
+        kind="node",
+        subject=name,
+        slowdown=slowdown,
+        low=0.28,
+        high=0.32,
+        confidence=0.99,
+        stage="confirmed",
+        value=7.0,
+        expected=10.0,
+        nodes=[name],
+    )
 
 
 def test_nodes_of_one_leaf_are_joined_into_their_switch() -> None:
@@ -214,7 +247,9 @@ def test_nodes_of_one_leaf_are_joined_into_their_switch() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_uplinks_at_a_thousand_nodes(share: float) -> None:
-    """Issue 4: an up-link fault at 1,024 nodes is named in nine worlds of ten at least; nobody else in one of 100."""
+    """Issue 4: an up-link fault at 1,024 nodes is named in nine worlds of ten at least; nobody else
+    in one of 100.
+    """
     named = others = 0
     for seed in range(1, 101):
         way = ("tx", "rx", "")[seed % 3]

@@ -1,4 +1,6 @@
-"""The screen's and the confirm stage's analysis at their edges: little, odd, hostile or contradictory samples."""
+"""The screen's and the confirm stage's analysis at their edges: little, odd, hostile or
+contradictory samples.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +28,31 @@ def rounds(count: int) -> list[list[tuple[int, int]]]:
 NOISELESS = {"sigma": 1e-6, "spread": 0.0, "tail_share": 0.0}
 
 
-def samples_from(rows: list[tuple[int, int, int, float]], nodes: int, metric: Metric = "goodput") -> Samples:
+def samples_from(
+    rows: list[tuple[int, int, int, float]], nodes: int, metric: Metric = "goodput"
+) -> Samples:
     table = np.asarray(rows, dtype=np.float64).reshape(-1, 4)
     return Samples(
-        metric=metric, nodes=tuple(f"n{number}" for number in range(nodes)), origin=table[:, 0].astype(np.int32),
-        target=table[:, 1].astype(np.int32), round=table[:, 2].astype(np.int32), value=table[:, 3],
+        metric=metric,
+        nodes=tuple(f"n{number}" for number in range(nodes)),
+        origin=table[:, 0].astype(np.int32),
+        target=table[:, 1].astype(np.int32),
+        round=table[:, 2].astype(np.int32),
+        value=table[:, 3],
         half_width=np.full(len(table), np.nan),
-    )  # fmt: skip
+    )
 
 
 def cut(samples: Samples, keep: np.ndarray) -> Samples:  # type: ignore[type-arg]
-    columns = {name: getattr(samples, name)[keep] for name in ("origin", "target", "round", "value", "half_width")}
+    columns = {
+        name: getattr(samples, name)[keep]
+        for name in ("origin", "target", "round", "value", "half_width")
+    }
     return dataclasses.replace(samples, **columns)
 
 
-# --- little --------------------------------------------------------------------------------------------------------
+# --- little
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 5])
@@ -77,17 +89,22 @@ def test_a_direction_without_samples_is_named() -> None:
 
 
 def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
-    samples = World(nodes=8, faults=(Fault(kind="port", node=1, direction="tx", share=0.7),)).measure(rounds(8))
+    samples = World(
+        nodes=8, faults=(Fault(kind="port", node=1, direction="tx", share=0.7),)
+    ).measure(rounds(8))
     located = screen(cut(samples, (samples.origin != 5) & (samples.target != 5))).located
     assert located.missing == {"n5": "no sample"}
     assert [(one.subject, one.direction) for one in located.blames] == [("n1", "tx")]
 
 
-# --- exact ---------------------------------------------------------------------------------------------------------
+# --- exact
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_without_noise_the_figures_are_the_planted_ones() -> None:
-    world = World(nodes=8, faults=(Fault(kind="port", node=3, direction="rx", share=0.8),), **NOISELESS)  # type: ignore[arg-type]
+    world = World(
+        nodes=8, faults=(Fault(kind="port", node=3, direction="rx", share=0.8),), **NOISELESS
+    )  # type: ignore[arg-type]
     screened = screen(world.measure(rounds(8)))
     (blame,) = screened.located.blames
     assert blame.slowdown == pytest.approx(0.2, abs=1e-3)
@@ -109,18 +126,23 @@ def test_the_practical_threshold(share: float, blamed: bool) -> None:
 
 
 def test_all_slow_alike_is_not_for_locate() -> None:
-    world = World(nodes=8, faults=tuple(Fault(kind="node", node=one, share=0.5) for one in range(8)))
+    world = World(
+        nodes=8, faults=tuple(Fault(kind="node", node=one, share=0.5) for one in range(8))
+    )
     assert screen(world.measure(rounds(8))).located.blames == []
 
 
 def test_the_expected_value_of_each_sample_follows_its_slower_port() -> None:
-    world = World(nodes=8, faults=(Fault(kind="port", node=3, direction="tx", share=0.5),), **NOISELESS)  # type: ignore[arg-type]
+    world = World(
+        nodes=8, faults=(Fault(kind="port", node=3, direction="tx", share=0.5),), **NOISELESS
+    )  # type: ignore[arg-type]
     samples = world.measure(rounds(8))
     screened = screen(samples)
     assert screened.expected == pytest.approx(samples.value, rel=0.01)
 
 
-# --- hostile -------------------------------------------------------------------------------------------------------
+# --- hostile
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
@@ -152,12 +174,18 @@ def test_a_confirm_stage_of_another_metric_is_refused() -> None:
         conclude(screened, world.measure(rounds(4), "hrt"))
 
 
-# --- the confirm stage ---------------------------------------------------------------------------------------------
+# --- the confirm stage
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def bad_world() -> World:
-    return World(nodes=8, faults=(Fault(kind="port", node=3, direction="tx", share=0.8),), seed=2, tail_share=0.0)
+    return World(
+        nodes=8,
+        faults=(Fault(kind="port", node=3, direction="tx", share=0.8),),
+        seed=2,
+        tail_share=0.0,
+    )
 
 
 def test_without_a_confirm_stage_nothing_is_confirmed(bad_world: World) -> None:
@@ -173,7 +201,12 @@ def test_confirmed_and_cleared(bad_world: World) -> None:
     screened = screen(bad_world.measure(rounds(8)))
     again = [[(3, one)] for one in (0, 5, 7)] * 5
     (blame,) = conclude(screened, bad_world.measure(again, alone=True)).blames
-    assert (blame.kind, blame.subject, blame.direction, blame.stage) == ("port", "n3", "tx", "confirmed")
+    assert (blame.kind, blame.subject, blame.direction, blame.stage) == (
+        "port",
+        "n3",
+        "tx",
+        "confirmed",
+    )
     assert blame.low < 0.2 < blame.high
     assert "slower to n5" in " ".join(blame.evidence)
     healthy = World(nodes=8, seed=9, tail_share=0.0).measure(again, alone=True)
@@ -185,7 +218,9 @@ def test_confirmed_and_cleared(bad_world: World) -> None:
 
 
 def test_a_direction_that_was_not_measured_again_is_not_cleared(bad_world: World) -> None:
-    """Every point out of the suspect ended at its deadline: what reaches it is fast, and says nothing about it."""
+    """Every point out of the suspect ended at its deadline: what reaches it is fast, and says
+    nothing about it.
+    """
     screened = screen(bad_world.measure(rounds(8)))
     again = bad_world.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
     located = conclude(screened, cut(again, again.origin != 3))
@@ -197,15 +232,18 @@ def test_a_direction_that_was_not_measured_again_is_not_cleared(bad_world: World
 def test_slow_with_one_partner_only_is_the_pairs_fault(bad_world: World) -> None:
     screened = screen(bad_world.measure(rounds(8)))
     pair = World(
-        nodes=8, seed=9, tail_share=0.0, faults=(Fault(kind="pair", node=3, other=5, share=0.7, direction="tx"),)
+        nodes=8,
+        seed=9,
+        tail_share=0.0,
+        faults=(Fault(kind="pair", node=3, other=5, share=0.7, direction="tx"),),
     )
     located = conclude(screened, pair.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True))
     assert [(one.kind, one.subject) for one in located.blames] == [("pair", "n3 -> n5")]
 
 
 def test_controls_say_what_is_expected_now(bad_world: World) -> None:
-    """The whole machine is 30 % slower in the confirm stage: good pairs are too, and the suspect is no slower. The
-    suspect's good direction is a control as well.
+    """The whole machine is 30 % slower in the confirm stage: good pairs are too, and the suspect is
+    no slower. The suspect's good direction is a control as well.
     """
     screened = screen(bad_world.measure(rounds(8)))
     slow = World(nodes=8, seed=9, tail_share=0.0, rate=0.7 * bad_world.rate)
@@ -218,22 +256,29 @@ def test_controls_say_what_is_expected_now(bad_world: World) -> None:
 
 
 def test_a_faster_machine_in_the_confirm_stage_hides_nobody(bad_world: World) -> None:
-    """Alone everything is a quarter faster, the bad port too: it is slow against the others all the same."""
+    """Alone everything is a quarter faster, the bad port too: it is slow against the others all the
+    same.
+    """
     screened = screen(bad_world.measure(rounds(8)))
     fast = dataclasses.replace(bad_world, rate=1.25 * bad_world.rate)
-    (blame,) = conclude(screened, fast.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)).blames
+    (blame,) = conclude(
+        screened, fast.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
+    ).blames
     assert (blame.subject, blame.direction) == ("n3", "tx")
     assert blame.slowdown == pytest.approx(0.2, abs=0.03)
 
 
 def test_nodes_of_another_run_are_no_partners(bad_world: World) -> None:
     screened = screen(bad_world.measure(rounds(8)))
-    other = dataclasses.replace(World(nodes=8).measure([[(3, 1)]] * 5, alone=True), nodes=tuple("abcdefgh"))
+    other = dataclasses.replace(
+        World(nodes=8).measure([[(3, 1)]] * 5, alone=True), nodes=tuple("abcdefgh")
+    )
     located = conclude(screened, other)
     assert [one.stage for one in located.blames] == ["screened"]
 
 
-# --- tiers ---------------------------------------------------------------------------------------------------------
+# --- tiers
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_three_levels_of_switches_are_three_tiers() -> None:
@@ -242,17 +287,27 @@ def test_three_levels_of_switches_are_three_tiers() -> None:
     cables = [Cable(one=leaf, other=f"{leaf[0]}-spine") for leaf in leaves]
     cables += [Cable(one="top", other="a-spine"), Cable(one="top", other="b-spine")]
     fabric = Fabric(
-        attachments=tuple(Attachment(node=f"n{number}", switch=leaves[number // 2]) for number in range(8)),
-        levels={**dict.fromkeys(leaves, 1), "a-spine": 2, "b-spine": 2, "top": 3}, cables=tuple(cables),
-    )  # fmt: skip
+        attachments=tuple(
+            Attachment(node=f"n{number}", switch=leaves[number // 2]) for number in range(8)
+        ),
+        levels={**dict.fromkeys(leaves, 1), "a-spine": 2, "b-spine": 2, "top": 3},
+        cables=tuple(cables),
+    )
     samples = World(nodes=8).measure([[(0, 1)], [(0, 2)], [(0, 4)]])
     tier, names = tiers_of(samples, places_of(samples.nodes, fabric))
-    assert [names[one] for one in tier[:3]] == ["one switch", "across leaves, by level 2", "across leaves, by level 3"]
+    assert [names[one] for one in tier[:3]] == [
+        "one switch",
+        "across leaves, by level 2",
+        "across leaves, by level 3",
+    ]
 
 
 def test_nodes_that_the_fabric_does_not_know_and_fabrics_that_know_nobody() -> None:
     samples = World(nodes=4).measure([[(0, 1)], [(2, 3)]])
-    some = Fabric(attachments=(Attachment(node="n0", switch="s"), Attachment(node="n1", switch="s")), levels={"s": 1})
+    some = Fabric(
+        attachments=(Attachment(node="n0", switch="s"), Attachment(node="n1", switch="s")),
+        levels={"s": 1},
+    )
     tier, names = tiers_of(samples, places_of(samples.nodes, some))
     assert [names[one] for one in tier[:2]] == ["one switch", "place unknown"]
     nobody = Fabric(attachments=(Attachment(node="x", switch="s"),), levels={"s": 1})

@@ -6,21 +6,35 @@ import numpy as np
 import pytest
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.significance import as_normal, at_least_half, detectable, holm, median_error, quantile, upper_tail
+from wireproof.locate.significance import (
+    as_normal,
+    at_least_half,
+    detectable,
+    holm,
+    median_error,
+    quantile,
+    upper_tail,
+)
 
 
 def test_quantiles_and_tails_agree_with_the_table_of_the_design() -> None:
     """z for a family-wise error of 5 % over N nodes, as validation has them."""
     for nodes, z in ((16, 2.73), (128, 3.36), (1024, 3.90), (10_000, 4.42)):
         assert quantile(0.05 / nodes) == pytest.approx(z, abs=0.01)
-        assert upper_tail(np.asarray([quantile(0.05 / nodes)]))[0] == pytest.approx(0.05 / nodes, rel=1e-6)
+        assert upper_tail(np.asarray([quantile(0.05 / nodes)]))[0] == pytest.approx(
+            0.05 / nodes, rel=1e-6
+        )
 
 
 def test_tails_far_out_are_numbers() -> None:
-    assert upper_tail(np.asarray([np.inf, 60.0, -60.0, -np.inf])).tolist() == pytest.approx([0.0, 0.0, 1.0, 1.0])
+    assert upper_tail(np.asarray([np.inf, 60.0, -60.0, -np.inf])).tolist() == pytest.approx(
+        [0.0, 0.0, 1.0, 1.0]
+    )
 
 
-@pytest.mark.parametrize(("t", "freedom", "p"), [(2.228, 10, 0.025), (4.144, 10, 0.001), (1.96, 1e6, 0.025)])
+@pytest.mark.parametrize(
+    ("t", "freedom", "p"), [(2.228, 10, 0.025), (4.144, 10, 0.001), (1.96, 1e6, 0.025)]
+)
 def test_students_t_as_a_normal_deviate(t: float, freedom: float, p: float) -> None:
     z = as_normal(np.asarray([t, -t]), freedom)
     assert upper_tail(z)[0] == pytest.approx(p, rel=0.06)
@@ -50,12 +64,16 @@ def test_criteria_refuse_shares_that_are_none(bad: float) -> None:
 
 
 def test_the_detectable_slowness_is_found_with_95_percent_power() -> None:
-    """A median of k normal samples with that slowness passes the threshold in about 95 of 100 trials."""
+    """A median of k normal samples with that slowness passes the threshold in about 95 of 100
+    trials.
+    """
     rng = np.random.default_rng(11)
     sigma, count, spread, hypotheses = 0.02, 12, 0.005, 3072
     error = float(median_error(sigma, count, spread))
     least = detectable(error, 0.05 / hypotheses, practical=0.0)
-    medians = np.median(least + rng.normal(0, sigma, (20_000, count)), axis=1) + rng.normal(0, spread, 20_000)
+    medians = np.median(least + rng.normal(0, sigma, (20_000, count)), axis=1) + rng.normal(
+        0, spread, 20_000
+    )
     power = float(np.mean(medians / error > quantile(0.05 / hypotheses)))
     assert 0.93 < power < 0.975
 

@@ -14,8 +14,15 @@ from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import EngineError, Frame, Host
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "lost"
-NOBODY_NAMED = {"mpich_node", "mpich_daemon", "debian-mpich_node", "debian-mpich_daemon", "tcp_node", "tcp_daemon",
-                "openmpi_daemon"}  # fmt: skip
+NOBODY_NAMED = {
+    "mpich_node",
+    "mpich_daemon",
+    "debian-mpich_node",
+    "debian-mpich_daemon",
+    "tcp_node",
+    "tcp_daemon",
+    "openmpi_daemon",
+}
 """These launchers say only that a connection closed, not whose."""
 
 
@@ -27,9 +34,12 @@ def plan_of(hosts: int = 4, per_host: int = 1) -> Plan:
         seed=1,
         transport=Transport(kind="mpi"),
         ranks=tuple(
-            RankPlace(index=r, host=f"n{r // per_host + 1}", address=f"10.44.1.{r // per_host + 1}") for r in ranks
+            RankPlace(index=r, host=f"n{r // per_host + 1}", address=f"10.44.1.{r // per_host + 1}")
+            for r in ranks
         ),
-        points=tuple(Point(id=i, pattern="pingpong", message_bytes=8, pairs=pairs) for i in range(10, 20)),
+        points=tuple(
+            Point(id=i, pattern="pingpong", message_bytes=8, pairs=pairs) for i in range(10, 20)
+        ),
     )
 
 
@@ -66,14 +76,26 @@ def test_cut_and_mixed_talk_never_blames_another(path: Path) -> None:
     ("line", "says"),
     [
         ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 9 (Killed)", "SIGKILL"),
-        ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 11 (Segmentation fault)", "SIGSEGV"),
+        (
+            "=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 11 (Segmentation fault)",
+            "SIGSEGV",
+        ),
         ("=   PID 81 RUNNING AT n3.cluster\n=   EXIT CODE: 139", "SIGSEGV"),
-        ("mpirun noticed that process rank 2 with PID 8 on node n3 exited on signal 9 (Killed).", "SIGKILL"),
-        ("prterun noticed that process rank 2 with PID 81 on node n3 exited on signal 7 (Bus error).", "SIGBUS"),
+        (
+            "mpirun noticed that process rank 2 with PID 8 on node n3 exited on signal 9 (Killed).",
+            "SIGKILL",
+        ),
+        (
+            "prterun noticed that process rank 2 with PID 81 on node n3 exited on signal 7 (Bus error).",
+            "SIGBUS",
+        ),
         ("  Remote daemon: [prterun-n1-44@0,2] on node n3", "daemon"),
         ("srun: error: n3: task 2: Killed", "srun: Killed"),
         ("srun: error: n3: task 2: Segmentation fault (core dumped)", "Segmentation fault"),
-        ("srun: error: n3: task 2: Out Of Memory\nsrun: Terminating StepId=5\nsrun: error: n1: task 0: Killed", "Out"),
+        (
+            "srun: error: n3: task 2: Out Of Memory\nsrun: Terminating StepId=5\nsrun: error: n1: task 0: Killed",
+            "Out",
+        ),
         ("srun: error: n3: task 2: Exited with exit code 137", "137"),
         ("srun: error: Node failure on n3", "node failure"),
         ("Connection to n3 closed by remote host.", "closed"),
@@ -86,7 +108,7 @@ def test_cut_and_mixed_talk_never_blames_another(path: Path) -> None:
         ("ssh: Could not resolve hostname n3: Name or service not known", "name"),
         ("client_loop: send disconnect: Broken pipe\nConnection to n3 closed.\r", "closed"),
     ],
-)  # fmt: skip
+)
 def test_what_launchers_say(line: str, says: str) -> None:
     found = lost("something before\n" + line + "\nsomething after\n")
     assert list(found) == [2]
@@ -117,7 +139,9 @@ def test_nobody_is_blamed(line: str) -> None:
 
 def test_a_host_takes_all_its_ranks_and_a_pid_only_its_own() -> None:
     plan = plan_of(hosts=3, per_host=2)
-    frames: list[Frame] = [Host(rank=r, host=f"n{r // 2 + 1}", hostname=f"n{r // 2 + 1}", pid=80 + r) for r in range(6)]
+    frames: list[Frame] = [
+        Host(rank=r, host=f"n{r // 2 + 1}", hostname=f"n{r // 2 + 1}", pid=80 + r) for r in range(6)
+    ]
     assert set(lost("srun: error: Node failure on n3", plan, frames)) == {4, 5}
     crashed = "=   PID 85 RUNNING AT n3\n=   EXIT CODE: 11"
     assert set(lost(crashed, plan, frames)) == {5}
@@ -129,25 +153,35 @@ def test_a_host_takes_all_its_ranks_and_a_pid_only_its_own() -> None:
 
 
 def word(rank: int, what: str, host: str = "") -> str:
-    return f"wireproof-engine: deadline: rank {rank} on {host or f'n{rank + 1}'} at point 12 {what}\n"
+    return (
+        f"wireproof-engine: deadline: rank {rank} on {host or f'n{rank + 1}'} at point 12 {what}\n"
+    )
 
 
 def test_the_silent_one_that_is_waited_for_is_lost() -> None:
-    talk = word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "waits for the others")
+    talk = (
+        word(3, "waits for rank 2")
+        + word(0, "waits for the others")
+        + word(1, "waits for the others")
+    )
     assert lost(talk) == {
         2: "rank 2 on n3 said nothing at the deadline of point 12 while rank 3 on n4 waited for it"
-    }  # fmt: skip
+    }
 
 
 def test_a_late_word_is_no_word() -> None:
-    talk = "".join(word(rank, "waits for the others") for rank in (0, 1)) + word(3, "waits for rank 2")
+    talk = "".join(word(rank, "waits for the others") for rank in (0, 1)) + word(
+        3, "waits for rank 2"
+    )
     found = lost(talk + word(2, "waits for rank 3, late"))
     assert list(found) == [2]
     assert "late" in found[2]
 
 
 def test_two_that_wait_for_each_other_have_a_broken_link_and_none_is_lost() -> None:
-    talk = word(2, "waits for rank 3") + word(3, "waits for rank 2") + word(0, "waits for the others")
+    talk = (
+        word(2, "waits for rank 3") + word(3, "waits for rank 2") + word(0, "waits for the others")
+    )
     assert lost(talk + word(1, "waits for the others")) == {}
 
 
@@ -161,7 +195,9 @@ def test_mere_silence_blames_few_only() -> None:
 
 
 def test_who_hangs_in_itself_is_named() -> None:
-    talk = "".join(word(rank, "waits for the others") for rank in (0, 1, 3)) + word(2, "is busy itself")
+    talk = "".join(word(rank, "waits for the others") for rank in (0, 1, 3)) + word(
+        2, "is busy itself"
+    )
     assert "busy with itself" in lost(talk)[2]
     assert lost("".join(word(rank, "is busy itself") for rank in range(4))) == {}
 
@@ -175,7 +211,9 @@ def test_survivors_name_the_peer_that_closed_not_each_other() -> None:
     found = lost(talk, frames=[error])
     assert list(found) == [2]
     assert "rank 3 on n4 lost it" in found[2]
-    absent = EngineError(code="tcp-absent", message="ranks 1 2 did not come to 10.0.0.1:4 within 60000 ms", rank=0)
+    absent = EngineError(
+        code="tcp-absent", message="ranks 1 2 did not come to 10.0.0.1:4 within 60000 ms", rank=0
+    )
     assert set(lost("", frames=[absent])) == {1, 2}
 
 
@@ -189,14 +227,25 @@ def test_the_scheduler_is_nobodys_fault() -> None:
     assert "time limit" in ending.reason
     assert "PBS" in scheduler_ended(b"=>> PBS: job killed: walltime 3612 exceeded limit 3600")
     failure = b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO NODE FAILURE, SEE LOG ***"
-    for talk in (b"", b"all is well", failure, b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026 ***"):
+    for talk in (
+        b"",
+        b"all is well",
+        failure,
+        b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026 ***",
+    ):
         assert scheduler_ended(talk) == ""
 
 
 def test_hostile_talk_is_bounded_and_believed_only_for_ranks_of_the_plan() -> None:
-    flood = (word(999, "waits for rank 998") + "srun: error: n1: tasks 0-999999999: Killed\n") * 2000
+    flood = (
+        word(999, "waits for rank 998") + "srun: error: n1: tasks 0-999999999: Killed\n"
+    ) * 2000
     assert lost(flood) == {}
-    for line in ("=" * 10**6, "RANK " + "9" * 10**6, "srun: error: Node failure on " + "n[1-9999999]," * 10**4):
+    for line in (
+        "=" * 10**6,
+        "RANK " + "9" * 10**6,
+        "srun: error: Node failure on " + "n[1-9999999]," * 10**4,
+    ):
         assert lost(line) == {}
     escape = plan_of()
     named = Plan(
@@ -206,16 +255,21 @@ def test_hostile_talk_is_bounded_and_believed_only_for_ranks_of_the_plan() -> No
         points=escape.points,
         ranks=(*escape.ranks[:2], RankPlace(index=2, host="n\x1b[31m3"), escape.ranks[3]),
     )
-    found = lost(word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "is busy itself"), named)
+    found = lost(
+        word(3, "waits for rank 2") + word(0, "waits for the others") + word(1, "is busy itself"),
+        named,
+    )
     assert "\x1b" not in found[2]
 
 
 def test_ranks_that_a_launcher_ended_together_are_not_told_apart() -> None:
     both = "".join(
-        f"=   RANK {rank} PID {80 + rank} RUNNING AT n1\n=   KILLED BY SIGNAL: 9 (Killed)\n" for rank in (0, 1)
+        f"=   RANK {rank} PID {80 + rank} RUNNING AT n1\n=   KILLED BY SIGNAL: 9 (Killed)\n"
+        for rank in (0, 1)
     )
     plan = plan_of(hosts=1, per_host=2)
     assert lost(both, plan) == {}
     reason = classify(plan, [], both.encode(), 255).reason
     assert reason.startswith("one of ranks 0, 1 was ended by SIGKILL")
-    assert set(lost(both, plan_of(hosts=2, per_host=2))) == {0, 1}  # the host is gone, whoever was first
+    # the host is gone, whoever was first
+    assert set(lost(both, plan_of(hosts=2, per_host=2))) == {0, 1}

@@ -1,4 +1,6 @@
-"""Our own numbers and those of other programs are held against the same limits; what is not known widens them."""
+"""Our own numbers and those of other programs are held against the same limits; what is not known
+widens them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from wireproof.model.finding import Judgement
 from wireproof.model.record import Sentinel
 from wireproof.model.run import Run
 from wireproof.model.series import SeriesVerdict
-from wireproof.physics import PhysicsError, claim_from_text, default_table, link_from_name, link_names, override
+from wireproof.physics import (
+    PhysicsError,
+    claim_from_text,
+    default_table,
+    link_from_name,
+    link_names,
+    override,
+)
 from wireproof.physics.bounds import bounds_of, spared_ns
 from wireproof.physics.floors import ROWS
 from wireproof.physics.framing import path_mtu, roce_path_mtu
@@ -44,7 +53,8 @@ def own(world: World, *, pcie: str = "") -> Judgement:
     return judge(set_(run, claim=set_(run.claim, link=link)))
 
 
-# --- what is not known ------------------------------------------------------------------------------------------
+# --- what is not known
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("link", "line"), [("1gbe", 125.0), ("10gbe", 1250.0), ("25gbe", 3125.0)])
@@ -75,12 +85,16 @@ def test_our_own_stream_without_timestamps_is_no_doubt() -> None:
         ("xdr800", 97_000.0, "gen6x16"),
     ],
 )
-def test_a_slot_of_unknown_payload_size_expects_no_more_than_its_smallest(link: str, rate: float, slot: str) -> None:
+def test_a_slot_of_unknown_payload_size_expects_no_more_than_its_smallest(
+    link: str, rate: float, slot: str
+) -> None:
     assert of_stream(link, rate, pcie=slot).verdict == "pass"
     goodput = bounds_of(link_from_name(link)).most
     assert goodput is not None
     share = rate * 1e6 / goodput
-    world = World(link=link, mtu=None, latency_ns=1500.0, efficiency=share, sizes=SIZES, patterns=("stream",))
+    world = World(
+        link=link, mtu=None, latency_ns=1500.0, efficiency=share, sizes=SIZES, patterns=("stream",)
+    )
     assert not {"below-expectation", "above-ceiling"} & own_codes(own(world, pcie=slot))
 
 
@@ -92,11 +106,23 @@ def test_the_largest_payload_size_bounds_the_ceiling_of_a_slot() -> None:
 
 def test_an_interface_of_4096_has_a_path_mtu_of_2048() -> None:
     """include/rdma/ib_addr.h, iboe_get_mtu: 96 B of headers are taken off."""
-    expected = {351: 256, 352: 256, 1119: 512, 1120: 1024, 1500: 1024, 2143: 1024, 2144: 2048, 4096: 2048, 4191: 2048}
+    expected = {
+        351: 256,
+        352: 256,
+        1119: 512,
+        1120: 1024,
+        1500: 1024,
+        2143: 1024,
+        2144: 2048,
+        4096: 2048,
+        4191: 2048,
+    }
     assert {mtu: roce_path_mtu(mtu) for mtu in expected} == expected
     assert (roce_path_mtu(4192), roce_path_mtu(9000)) == (4096, 4096)
     for mtu in (1500, 2200, 4200, 9000):
-        assert path_mtu(link_from_name("roce100", mtu=mtu), default_table())[0] == roce_path_mtu(mtu)
+        assert path_mtu(link_from_name("roce100", mtu=mtu), default_table())[0] == roce_path_mtu(
+            mtu
+        )
 
 
 def test_a_roce_mtu_of_4096_may_be_one_of_the_path_or_of_the_interface() -> None:
@@ -114,7 +140,9 @@ def test_what_is_expected_never_exceeds_the_ceiling(name: str) -> None:
     for rate in rates:
         expected = bounds.expected(rate)[0]
         assert expected is not None
-        assert 0.997 * rate <= expected <= rate, "what a choice reaches is expected of it, and no more"
+        assert 0.997 * rate <= expected <= rate, (
+            "what a choice reaches is expected of it, and no more"
+        )
 
 
 def test_a_shortfall_of_a_rate_that_is_an_upper_limit_is_a_doubt() -> None:
@@ -126,7 +154,8 @@ def test_a_shortfall_of_a_rate_that_is_an_upper_limit_is_a_doubt() -> None:
     assert judge(run_of(world)).verdict == "fail"
 
 
-# --- PCI Express ------------------------------------------------------------------------------------------------
+# --- PCI Express
+# ------------------------------------------------------------------------------------------------
 
 
 def test_generation_six_is_flits_and_no_line_code() -> None:
@@ -136,26 +165,36 @@ def test_generation_six_is_flits_and_no_line_code() -> None:
     assert [option for _, _, option in pcie_choices("gen6x8")] == ["MPS 128", "MPS 256", "MPS 512"]
 
 
-@pytest.mark.parametrize("slot", ["gen7x16", "gen0x8", "gen6x12", "gen6x32", "gen3x3", "gen3x24", "x16", "gen3x8mps64"])
+@pytest.mark.parametrize(
+    "slot", ["gen7x16", "gen0x8", "gen6x12", "gen6x32", "gen3x3", "gen3x24", "x16", "gen3x8mps64"]
+)
 def test_a_slot_that_does_not_exist_is_refused(slot: str) -> None:
     with pytest.raises(PhysicsError, match="PCIe slot"):
         pcie_goodput(slot)
 
 
 def test_twelve_lanes_are_three_quarters_of_sixteen() -> None:
-    assert pcie_goodput("gen3x12 mps256")[0] == pytest.approx(0.75 * pcie_goodput("gen3x16 mps256")[0])
+    assert pcie_goodput("gen3x12 mps256")[0] == pytest.approx(
+        0.75 * pcie_goodput("gen3x16 mps256")[0]
+    )
 
 
-# --- rendezvous and exchange ------------------------------------------------------------------------------------
+# --- rendezvous and exchange
+# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("link", "latency"),
     [
-        ("hdr200", 1000.0), ("ndr400", 1000.0), ("xdr800", 1000.0), ("roce400", 1400.0), ("slingshot200", 1900.0),
-        ("efa400", 14_000.0), ("100gbe", 12_000.0),
+        ("hdr200", 1000.0),
+        ("ndr400", 1000.0),
+        ("xdr800", 1000.0),
+        ("roce400", 1400.0),
+        ("slingshot200", 1900.0),
+        ("efa400", 14_000.0),
+        ("100gbe", 12_000.0),
     ],
-)  # fmt: skip
+)
 def test_a_rendezvous_of_three_crossings_is_no_slow_link(
     link: str, latency: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,17 +206,27 @@ def test_a_rendezvous_of_three_crossings_is_no_slow_link(
 
     monkeypatch.setattr(synthetic, "operation_ns", with_handshake)
     driver, mtu = ("ice", 9000) if link == "100gbe" else ("mlx5", None)
-    world = World(link=link, mtu=mtu, latency_ns=latency, driver=driver, sizes=SIZES, patterns=("pingpong",))
+    world = World(
+        link=link, mtu=mtu, latency_ns=latency, driver=driver, sizes=SIZES, patterns=("pingpong",)
+    )
     found = own(world)
     assert "below-expectation" not in own_codes(found)
-    times = wire_times(latency / 1e3, 0.985 * (bounds_of(link_from_name(link, mtu=mtu)).most or 0.0) / 1e6)
-    late = {size: time + (2 * latency / 1e3 if size >= 16384 else 0.0) for size, time in times.items()}
-    assert "below-expectation" not in codes(judge_series(pingpong(late), link_from_name(link, mtu=mtu)))
+    times = wire_times(
+        latency / 1e3, 0.985 * (bounds_of(link_from_name(link, mtu=mtu)).most or 0.0) / 1e6
+    )
+    late = {
+        size: time + (2 * latency / 1e3 if size >= 16384 else 0.0) for size, time in times.items()
+    }
+    assert "below-expectation" not in codes(
+        judge_series(pingpong(late), link_from_name(link, mtu=mtu))
+    )
 
 
 def test_of_a_waited_operation_at_most_half_is_its_start() -> None:
     assert spared_ns(10_000.0, 1000.0, 700.0) == 3000.0
-    assert spared_ns(4000.0, 1000.0, 700.0) == 2000.0, "a crawling link is not excused by a slow start"
+    assert spared_ns(4000.0, 1000.0, 700.0) == 2000.0, (
+        "a crawling link is not excused by a slow start"
+    )
     assert spared_ns(100_000.0, None, 700.0) == 7000.0
 
 
@@ -186,9 +235,14 @@ def test_both_directions_at_once_are_judged_alike(each: float, verdict: str) -> 
     """12,161 MB/s both ways at FDR: 89.8 % of one direction in each."""
     most = bounds_of(link_from_name("fdr")).most or 0.0
     world = World(
-        link="fdr", mtu=4096, latency_ns=1200.0, driver="mlx4", efficiency=each * 1e6 / most, patterns=("exchange",),
+        link="fdr",
+        mtu=4096,
+        latency_ns=1200.0,
+        driver="mlx4",
+        efficiency=each * 1e6 / most,
+        patterns=("exchange",),
         sizes=SIZES,
-    )  # fmt: skip
+    )
     assert own(world).verdict == verdict
     series = stream(
         {1 << n: min(2 * each, (1 << n) * 3.0) for n in range(23)},
@@ -199,7 +253,8 @@ def test_both_directions_at_once_are_judged_alike(each: float, verdict: str) -> 
     assert judge_series(series, claim_from_text("fdr")).verdict == verdict
 
 
-# --- floors ----------------------------------------------------------------------------------------------------
+# --- floors
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("link", ["sdr", "ddr", "qdr", "roce10", "roce100", "truescale"])
@@ -209,12 +264,21 @@ def test_shared_memory_of_seven_tenths_of_a_microsecond_is_no_old_fabric(link: s
 
 def test_every_generation_has_a_floor_with_its_source() -> None:
     values = {name: floor_constant(link_from_name(name)).value for name in link_names()}
-    assert values["sdr"] > values["ddr"] > values["qdr"] > values["fdr"] > values["edr"] >= values["ndr400"]
+    assert (
+        values["sdr"]
+        > values["ddr"]
+        > values["qdr"]
+        > values["fdr"]
+        > values["edr"]
+        >= values["ndr400"]
+    )
     assert values["roce10"] > values["roce25"] > values["roce100"]
     assert values["1gbe"] > values["10gbe"] > values["25gbe"]
     assert values["efa100"] > values["efa200"]
     assert values["fdr10"] == values["fdr"]
-    assert floor_constant(claim_from_text("infiniband")).value == min(values[n] for n in ("sdr", "edr", "xdr800"))
+    assert floor_constant(claim_from_text("infiniband")).value == min(
+        values[n] for n in ("sdr", "edr", "xdr800")
+    )
     assert all(source for _, _, _, source, _ in ROWS)
 
 
@@ -231,7 +295,8 @@ def test_polling_sockets_are_no_shared_memory(start: float) -> None:
     assert of_pingpong("25gbe", start, 2900, path="tcp").verdict == "pass"
 
 
-# --- the upper limit of latency -----------------------------------------------------------------------------------
+# --- the upper limit of latency
+# -----------------------------------------------------------------------------------
 
 
 def slow_start(found: Judgement) -> set[str]:
@@ -244,9 +309,9 @@ def test_latency_that_was_added_to_a_gigabit_link_is_found(added: float) -> None
     assert slow_start(judge(run_of(quick))) == set()
     slow = replace(quick, latency_ns=25_000.0 + added)
     assert slow_start(judge(run_of(slow))) == {"fail"}
-    assert slow_start(judge(run_of(lab(sizes=(0, 8, 1024), patterns=("pingpong",), latency_ns=25_000.0 + added)))) == {
-        "inconclusive"
-    }
+    assert slow_start(
+        judge(run_of(lab(sizes=(0, 8, 1024), patterns=("pingpong",), latency_ns=25_000.0 + added)))
+    ) == {"inconclusive"}
     foreign = of_pingpong("1gbe", (25_000.0 + added) / 1e3, 117.0)
     assert "slow-start" in codes(foreign, "fail")
 
@@ -263,7 +328,8 @@ def test_a_crowded_host_may_answer_late() -> None:
     assert slow_start(judge(crowded_run(late))) == {"inconclusive"}
 
 
-# --- what the protocol costs and not the link --------------------------------------------------------------------
+# --- what the protocol costs and not the link
+# --------------------------------------------------------------------
 
 
 def slow_pingpongs(run: Run, factor: float) -> Run:
@@ -301,12 +367,20 @@ def test_streams_that_fill_the_link_acquit_it_of_slow_pingpongs() -> None:
     alone = run_of(World(link="25gbe", mtu=9000, sizes=SIZES, patterns=("pingpong",)))
     assert below(judge(slow_pingpongs(alone, 1.6))) == {"fail"}
     one_way = World(
-        link="25gbe", mtu=9000, sizes=SIZES, patterns=("pingpong", "stream"), speed=lambda a, b: 0.6 if a > b else 1.0
+        link="25gbe",
+        mtu=9000,
+        sizes=SIZES,
+        patterns=("pingpong", "stream"),
+        speed=lambda a, b: 0.6 if a > b else 1.0,
     )
-    assert "fail" in below(judge(slow_pingpongs(run_of(one_way), 1.6))), "a slow direction is acquitted of nothing"
+    assert "fail" in below(judge(slow_pingpongs(run_of(one_way), 1.6))), (
+        "a slow direction is acquitted of nothing"
+    )
 
 
 def test_one_pair_of_endpoints_need_not_fill_an_efa_device() -> None:
-    world = World(link="efa100", mtu=None, latency_ns=16_000.0, driver="efa", efficiency=0.5, sizes=SIZES[1:])
+    world = World(
+        link="efa100", mtu=None, latency_ns=16_000.0, driver="efa", efficiency=0.5, sizes=SIZES[1:]
+    )
     assert below(judge(run_of(replace(world, patterns=("stream",))))) == {"inconclusive"}
     assert below(judge(run_of(replace(world, patterns=("stream",), efficiency=0.3)))) == {"fail"}

@@ -20,16 +20,26 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import resolve
 
 OPTIONS: dict[str, Any] = {
-    "nodes": 2, "job_nodelist": None, "job_partition": "", "job_time": None, "job_account": "", "job_qos": "",
-    "job_exclude": None, "job_reservation": "", "job_constraint": "", "job_wait": None,
-}  # fmt: skip
+    "nodes": 2,
+    "job_nodelist": None,
+    "job_partition": "",
+    "job_time": None,
+    "job_account": "",
+    "job_qos": "",
+    "job_exclude": None,
+    "job_reservation": "",
+    "job_constraint": "",
+    "job_wait": None,
+}
 
 
 def pending(waited_s: float, reason: str = "Resources") -> JobState:
     return JobState(job="7", state="PENDING", reason=reason, waited_s=waited_s)
 
 
-def test_an_unchanged_state_is_told_once_a_minute_and_a_change_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unchanged_state_is_told_once_a_minute_and_a_change_at_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     tell = job._Teller()
     for second in range(0, 3600, 3):
         tell(pending(second))
@@ -58,27 +68,45 @@ def test_ctrl_c_in_the_queue_says_that_the_job_is_gone(
 
 
 def test_a_resumed_check_asks_for_the_nodes_that_it_was_begun_on(tmp_path: Path) -> None:
-    (tmp_path / "asked.json").write_text('{"argv": ["check"], "seed": 1, "folder": "/", "hosts": ["c1", "c2", "c3"]}')
+    (tmp_path / "asked.json").write_text(
+        '{"argv": ["check"], "seed": 1, "folder": "/", "hosts": ["c1", "c2", "c3"]}'
+    )
     settings, request = resolve({"out": str(tmp_path)}, {}), JobRequest(nodes=3)
     assert job._same_nodes(request, settings, {"resume": True}).hosts == ("c1", "c2", "c3")
     assert job._same_nodes(request, settings, {"resume": False}) == request
-    assert job._same_nodes(request, resolve({"out": str(tmp_path / "new")}, {}), {"resume": True}) == request
+    assert (
+        job._same_nodes(request, resolve({"out": str(tmp_path / "new")}, {}), {"resume": True})
+        == request
+    )
     named = JobRequest(nodes=1, hosts=("c9",))
     assert job._same_nodes(named, settings, {"resume": True}) == named
 
 
 @pytest.mark.parametrize(
     ("state", "gone"),
-    [("draining|bad cable", False), ("mixed|none", False), ("maint|none", False), ("reserved|none", False),
-     ("down|dead", True), ("down*|Not responding", True), ("draining*|bad cable", True), ("mixed*|none", True)],
-)  # fmt: skip
+    [
+        ("draining|bad cable", False),
+        ("mixed|none", False),
+        ("maint|none", False),
+        ("reserved|none", False),
+        ("down|dead", True),
+        ("down*|Not responding", True),
+        ("draining*|bad cable", True),
+        ("mixed*|none", True),
+    ],
+)
 def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
     monkeypatch: pytest.MonkeyPatch, state: str, gone: bool
 ) -> None:
     text = f"c1|idle|none\nc2|{state}\n"
-    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, ""))
-    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
-                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    monkeypatch.setattr(
+        slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
+    )
+    here = Place(
+        hosts=("c1", "c2"),
+        start_on=("c1", "c2"),
+        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
+    )
     assert bool(absent(here, (0, 1))) is gone
 
 
@@ -86,9 +114,14 @@ def test_a_slurm_that_does_not_answer_closes_no_node(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = "slurm_load_partitions: Unable to contact slurm controller (connect failure)"
-    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 1, "", said))
-    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
-                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    monkeypatch.setattr(
+        slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 1, "", said)
+    )
+    here = Place(
+        hosts=("c1", "c2"),
+        start_on=("c1", "c2"),
+        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
+    )
     assert absent(here, (0, 1)) == {}
     assert "taken for usable" in capsys.readouterr().err
 
@@ -97,9 +130,14 @@ def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     text = "SwitchName=a Switches=b\nSwitchName=b Switches=a\n"
-    monkeypatch.setattr(slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, ""))
-    here = Place(hosts=("c1", "c2"), start_on=("c1", "c2"),
-                 allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")))  # fmt: skip
+    monkeypatch.setattr(
+        slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
+    )
+    here = Place(
+        hosts=("c1", "c2"),
+        start_on=("c1", "c2"),
+        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
+    )
     assert fabric_for(None, here) is None
     assert "goes on without a topology" in capsys.readouterr().err
     (tmp_path / "topology.conf").write_text(text)

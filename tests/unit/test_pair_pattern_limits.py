@@ -1,4 +1,6 @@
-"""The newer pair patterns in the judgement: what one operation is, its limits, what is expected of it."""
+"""The newer pair patterns in the judgement: what one operation is, its limits, what is expected of
+it.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,13 @@ def test_directions_and_waits() -> None:
     assert not one_way("exchange", "stream")
     assert is_rate("accumulate", "stream")
     assert not is_rate("fetch_and_op", "stream")
-    assert [crossings(p, "latency") for p in ("pingpong", "put", "accumulate", *WORDS)] == [1, 1, 1, 2, 2]
+    assert [crossings(p, "latency") for p in ("pingpong", "put", "accumulate", *WORDS)] == [
+        1,
+        1,
+        1,
+        2,
+        2,
+    ]
     assert crossings("stream", "stream") == crossings("persistent", "stream") == 0
     assert answers("compare_and_swap", "latency")
     assert not answers("accumulate", "latency")
@@ -114,19 +122,25 @@ def test_a_word_atomic_faster_than_a_round_trip_fails(pattern: str) -> None:
     run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=9_000.0))
     assert judge(as_pattern(run, pattern, "latency", 2.0)).verdict == "pass"
     found = judge(as_pattern(run, pattern, "latency", 0.9))
-    assert codes(found, "fail") == {"below-floor"}, "nine tenths of a half round trip for a whole one"
+    assert codes(found, "fail") == {"below-floor"}, (
+        "nine tenths of a half round trip for a whole one"
+    )
 
 
 def test_a_literature_floor_nearly_reached_by_an_atomic_is_a_doubt() -> None:
     run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=6_500.0))
-    assert codes(judge(as_pattern(run, "fetch_and_op", "latency", 2.0)), "inconclusive") == {"below-floor"}
+    assert codes(judge(as_pattern(run, "fetch_and_op", "latency", 2.0)), "inconclusive") == {
+        "below-floor"
+    }
 
 
 def test_an_accumulate_is_not_blamed_for_the_adding() -> None:
     stream = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
     slow = as_pattern(stream, "accumulate", "stream", 3.0)
     assert judge(slow).verdict == "pass"
-    assert codes(judge(as_pattern(stream, "accumulate", "stream", 0.5)), "fail") == {"above-ceiling"}
+    assert codes(judge(as_pattern(stream, "accumulate", "stream", 0.5)), "fail") == {
+        "above-ceiling"
+    }
 
 
 def test_threads_that_share_the_link_may_each_be_slower() -> None:
@@ -138,7 +152,9 @@ def test_threads_that_share_the_link_may_each_be_slower() -> None:
 def test_partitions_too_small_to_fill_the_link_are_not_expected_to() -> None:
     run = run_of(World(sizes=(1 << 20,), patterns=("stream",)))
     assert judge(as_pattern(run, "partitioned", "stream", 3.0, partitions=4096)).verdict == "pass"
-    assert "below-expectation" in codes(judge(as_pattern(run, "partitioned", "stream", 3.0, partitions=4)), "fail")
+    assert "below-expectation" in codes(
+        judge(as_pattern(run, "partitioned", "stream", 3.0, partitions=4)), "fail"
+    )
 
 
 def test_points_of_different_threads_are_not_launches_of_one_another() -> None:
@@ -146,4 +162,7 @@ def test_points_of_different_threads_are_not_launches_of_one_another() -> None:
     two = as_pattern(run, "threads", "stream", 1.0, threads=2)
     more = as_pattern(run, "threads", "stream", 1.04, threads=8)
     moved = [set_(point, id=point.id + len(two.points)) for point in more.points]
-    assert not codes(judge(set_(run, points=[*two.points, *moved]))) & {"launches-differ", "launch-spread"}
+    assert not codes(judge(set_(run, points=[*two.points, *moved]))) & {
+        "launches-differ",
+        "launch-spread",
+    }

@@ -16,7 +16,13 @@ NODES = 60
 SLOW = 17
 
 
-def table(path: Path, *, value: str = "goodput_bytes_per_s", factor: float = 1.0, ends: str = "origin, target") -> Path:
+def table(
+    path: Path,
+    *,
+    value: str = "goodput_bytes_per_s",
+    factor: float = 1.0,
+    ends: str = "origin, target",
+) -> Path:
     """Every directed pair of 60 nodes at 10 GB/s, 1 % apart; node n17 sends at four fifths."""
     one, other = ends.split(", ")
     form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
@@ -55,8 +61,12 @@ def test_medians_are_those_of_all_pairs(tmp_path: Path) -> None:
         everything = pairs.of_nodes(range(NODES))
         tx, rx = pairs.medians()
         for node in (0, SLOW, NODES - 1):
-            assert tx[node] == pytest.approx(np.median(everything.value[everything.origin == node]), rel=2e-3)
-            assert rx[node] == pytest.approx(np.median(everything.value[everything.target == node]), rel=2e-3)
+            assert tx[node] == pytest.approx(
+                np.median(everything.value[everything.origin == node]), rel=2e-3
+            )
+            assert rx[node] == pytest.approx(
+                np.median(everything.value[everything.target == node]), rel=2e-3
+            )
         between = pairs.between([node // 20 for node in range(NODES)], 3)
         assert np.all(np.abs(between / 9.95e9 - 1) < 0.02)
 
@@ -64,7 +74,10 @@ def test_medians_are_those_of_all_pairs(tmp_path: Path) -> None:
 def test_the_worst_pair_is_worse_than_both_its_nodes(tmp_path: Path) -> None:
     path = table(tmp_path / "p.csv")
     text = path.read_text().splitlines()
-    spoiled = [",".join([*line.split(",")[:2], "4e9"]) if line.startswith("n3,n5,") else line for line in text]
+    spoiled = [
+        ",".join([*line.split(",")[:2], "4e9"]) if line.startswith("n3,n5,") else line
+        for line in text
+    ]
     path.write_text("\n".join(spoiled) + "\n")
     found = from_table(path, None)
     assert found.worst[0][:2] == ("n3", "n5")
@@ -82,7 +95,9 @@ def test_a_sample_has_about_so_many_partners_of_each_node(tmp_path: Path) -> Non
 
 def test_rows_that_are_no_measurement_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
-    path.write_text("origin,target,MB/s\na,b,100\nb,a,nan\nb,c,-1\nc,b,0\nc,a,inf\na,a,5\na,c,\n,b,7\nb,c,90\n")
+    path.write_text(
+        "origin,target,MB/s\na,b,100\nb,a,nan\nb,c,-1\nc,b,0\nc,a,inf\na,a,5\na,c,\n,b,7\nb,c,90\n"
+    )
     with open_pairs(path) as pairs:
         assert pairs.rows == 2
 
@@ -109,7 +124,9 @@ def test_names_are_values_and_never_statements(tmp_path: Path) -> None:
         (b"origin,target,MB/s\na,a,1\n", "no pair"),
     ],
 )
-def test_what_is_no_table_of_pairs_is_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+def test_what_is_no_table_of_pairs_is_one_sentence(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     path = tmp_path / "p.csv"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=said), open_pairs(path):

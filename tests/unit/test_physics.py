@@ -24,7 +24,8 @@ from wireproof.physics import (
 )
 from wireproof.physics.describe import page
 
-# MB/s: TCP at MTU 1500 and 9000, RoCEv2 at 1024, 2048, 4096. The last column of some rows is printed rounded down.
+# MB/s: TCP at MTU 1500 and 9000, RoCEv2 at 1024, 2048, 4096. The last column of some rows is
+# printed rounded down.
 ETHERNET = {
     "1": (117.7, 123.8, 115.7, 120.2, 122.5),
     "10": (1176.9, 1237.6, 1157.3, 1201.9, 1225.5),
@@ -92,7 +93,9 @@ def test_goodput_of_rdma_fabrics_is_the_printed_one(
         ("gen5 x16", 63.0, (52.3, 56.8, 59.3)),
     ],
 )
-def test_goodput_of_pcie_slots_is_the_printed_one(slot: str, raw: float, by_payload: tuple[float, ...]) -> None:
+def test_goodput_of_pcie_slots_is_the_printed_one(
+    slot: str, raw: float, by_payload: tuple[float, ...]
+) -> None:
     for payload, printed in zip((128, 256, 512), by_payload, strict=True):
         value, line = pcie_goodput(f"{slot} mps{payload}")
         assert value / 1e9 == pytest.approx(printed, rel=2e-3)
@@ -126,12 +129,16 @@ FLOORS_US = {
 
 @pytest.mark.parametrize("name", FLOORS_US)
 def test_latency_floor_is_the_printed_one(name: str) -> None:
-    assert limits(link_from_name(name), "pingpong", "latency", 0).floor_ns == pytest.approx(FLOORS_US[name] * 1e3)
+    assert limits(link_from_name(name), "pingpong", "latency", 0).floor_ns == pytest.approx(
+        FLOORS_US[name] * 1e3
+    )
 
 
 def test_floors_from_literature_are_marked_so() -> None:
     assert all(
-        row.literature for key, row in default_table().items() if key.startswith("floor.") and key != "floor.any"
+        row.literature
+        for key, row in default_table().items()
+        if key.startswith("floor.") and key != "floor.any"
     )
     assert default_table()["floor.omnipath_switched"].value == 850
     assert default_table()["floor.iwarp"].value == 1400
@@ -143,10 +150,14 @@ def test_time_grows_by_the_payload_over_the_rate() -> None:
     link = link_from_name("40gbe", mtu=1500)
     found = limits(link, "pingpong", "latency", 16384)
     assert found.floor_ns == pytest.approx(5000 + 16384 / 4707.4e6 * 1e9, rel=1e-4)
-    assert limits(link, "stream", "stream", 16384).floor_ns == pytest.approx(16384 / 4707.4e6 * 1e9, rel=1e-4)
+    assert limits(link, "stream", "stream", 16384).floor_ns == pytest.approx(
+        16384 / 4707.4e6 * 1e9, rel=1e-4
+    )
 
 
-@pytest.mark.parametrize(("pattern", "form"), [("exchange", "stream"), ("put", "stream"), ("get", "stream")])
+@pytest.mark.parametrize(
+    ("pattern", "form"), [("exchange", "stream"), ("put", "stream"), ("get", "stream")]
+)
 def test_a_link_is_full_duplex(pattern: Pattern, form: Form) -> None:
     link = link_from_name("10gbe", mtu=9000)
     assert limits(link, pattern, form, 1 << 20).attainable_bytes_per_s == goodput(link)
@@ -179,7 +190,9 @@ def test_without_timestamps_a_tcp_packet_carries_twelve_bytes_more() -> None:
 
 def test_the_mtu_of_a_netdev_is_rounded_down_to_one_of_roce() -> None:
     for netdev, path in ((1500, 1024), (2200, 2048), (4200, 4096), (9000, 4096)):
-        assert goodput(link_from_name("roce100", mtu=netdev)) == goodput(link_from_name("roce100", mtu=path))
+        assert goodput(link_from_name("roce100", mtu=netdev)) == goodput(
+            link_from_name("roce100", mtu=path)
+        )
 
 
 def test_an_unknown_mtu_gives_the_highest_ceiling_and_says_so() -> None:
@@ -190,7 +203,9 @@ def test_an_unknown_mtu_gives_the_highest_ceiling_and_says_so() -> None:
 
 def test_no_line_no_ceiling() -> None:
     for name in ("shm", "loopback"):
-        assert limits(link_from_name(name), "stream", "stream", 1 << 20).attainable_bytes_per_s is None
+        assert (
+            limits(link_from_name(name), "stream", "stream", 1 << 20).attainable_bytes_per_s is None
+        )
     rateless = LinkClaim(kind="mystery", protocol="tcp")
     assert limits(rateless, "stream", "stream", 1 << 20).attainable_bytes_per_s is None
 
@@ -206,13 +221,21 @@ def test_every_known_link_has_its_arithmetic(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("alias", "name"),
-    [("EDR", "edr"), ("hdr", "hdr200"), ("opa", "opa100"), ("ib-ndr", "ndr400"), (" 10GbE ", "10gbe")],
+    [
+        ("EDR", "edr"),
+        ("hdr", "hdr200"),
+        ("opa", "opa100"),
+        ("ib-ndr", "ndr400"),
+        (" 10GbE ", "10gbe"),
+    ],
 )
 def test_the_usual_other_names_are_understood(alias: str, name: str) -> None:
     assert link_from_name(alias).kind == name
 
 
-@pytest.mark.parametrize(("wrong", "near"), [("10gb", "10gbe"), ("edrr", "edr"), ("opa10", "opa100"), ("zzz", "1gbe")])
+@pytest.mark.parametrize(
+    ("wrong", "near"), [("10gb", "10gbe"), ("edrr", "edr"), ("opa10", "opa100"), ("zzz", "1gbe")]
+)
 def test_an_unknown_link_is_refused_with_near_names(wrong: str, near: str) -> None:
     with pytest.raises(BadInput, match=near):
         link_from_name(wrong)
@@ -229,7 +252,12 @@ def test_a_slot_that_is_not_understood_is_refused(slot: str) -> None:
 )
 def test_impossible_links_are_refused(mtu: int, rate: float) -> None:
     with pytest.raises(PhysicsError):
-        limits(LinkClaim(kind="x", protocol="tcp", mtu=mtu, rate_bits_per_s=rate), "stream", "stream", 1)
+        limits(
+            LinkClaim(kind="x", protocol="tcp", mtu=mtu, rate_bits_per_s=rate),
+            "stream",
+            "stream",
+            1,
+        )
 
 
 def test_a_user_may_override_a_constant_with_a_source() -> None:

@@ -45,7 +45,9 @@ from wireproof.physics.limits import floor_constant, typical_constant
         ("ipoib", "", "ipoib", "tcp", None),
     ],
 )
-def test_what_users_write(text: str, path: str, kind: str, protocol: str, gbps: float | None) -> None:
+def test_what_users_write(
+    text: str, path: str, kind: str, protocol: str, gbps: float | None
+) -> None:
     link = claim_from_text(text, path=path)
     assert (link.kind, link.protocol) == (kind, protocol)
     rate = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
@@ -77,7 +79,9 @@ def test_what_users_write(text: str, path: str, kind: str, protocol: str, gbps: 
         ("edr", {"pcie": "gen9 x99"}, "PCIe slot"),
     ],
 )
-def test_a_claim_that_cannot_be_is_refused_with_one_sentence(text: str, options: dict[str, object], seen: str) -> None:
+def test_a_claim_that_cannot_be_is_refused_with_one_sentence(
+    text: str, options: dict[str, object], seen: str
+) -> None:
     with pytest.raises(BadInput) as refused:
         claim_from_text(text, **options)  # type: ignore[arg-type]
     sentence = str(refused.value)
@@ -118,9 +122,15 @@ def test_psm3_pays_its_own_header_and_ip_over_a_fabric_its_packets() -> None:
 
 
 def test_usual_values_are_marked_as_literature() -> None:
-    assert all(row.literature for key, row in default_table().items() if key.startswith(("typical.", "floor.")))
+    assert all(
+        row.literature
+        for key, row in default_table().items()
+        if key.startswith(("typical.", "floor."))
+    )
 
 
 def test_a_netdev_too_small_for_any_roce_packet_still_has_a_limit() -> None:
-    found = limits(claim_from_text("roce100", mtu=300), "stream", "stream", 1 << 20).attainable_bytes_per_s
+    found = limits(
+        claim_from_text("roce100", mtu=300), "stream", "stream", 1 << 20
+    ).attainable_bytes_per_s
     assert found == pytest.approx(12.5e9 * 256 / (256 + 82))

@@ -12,21 +12,46 @@ from wireproof.physics.from_port import data_rate, link_of_port, stated_rate
 from wireproof.physics.limits import floor_constant, limits
 
 
-def fabric(rate: str, driver: str = "mlx5_core", *, mtu: int = 2044, speed: int | None = None, pcie: str = "") -> Nic:
-    rdma = Rdma(device="x0", port=1, rate=rate, link_layer="InfiniBand", state="4: ACTIVE", driver=driver)
-    return Nic(name="ib0", kind="infiniband", driver="ib_ipoib", mtu=mtu, speed_mbps=speed, rdma=rdma, pcie=pcie)
+def fabric(
+    rate: str,
+    driver: str = "mlx5_core",
+    *,
+    mtu: int = 2044,
+    speed: int | None = None,
+    pcie: str = "",
+) -> Nic:
+    rdma = Rdma(
+        device="x0", port=1, rate=rate, link_layer="InfiniBand", state="4: ACTIVE", driver=driver
+    )
+    return Nic(
+        name="ib0",
+        kind="infiniband",
+        driver="ib_ipoib",
+        mtu=mtu,
+        speed_mbps=speed,
+        rdma=rdma,
+        pcie=pcie,
+    )
 
 
-def ethernet(speed: int | None, driver: str = "mlx5_core", *, rdma: str = "", mtu: int = 1500, **more: str) -> Nic:
+def ethernet(
+    speed: int | None, driver: str = "mlx5_core", *, rdma: str = "", mtu: int = 1500, **more: str
+) -> Nic:
     port = None
     if rdma:
-        port = Rdma(device="x0", port=1, rate=rdma, link_layer="Ethernet", state="4: ACTIVE", driver=driver)
+        port = Rdma(
+            device="x0", port=1, rate=rdma, link_layer="Ethernet", state="4: ACTIVE", driver=driver
+        )
     nic = Nic(name="eth0", driver=driver, mtu=mtu, speed_mbps=speed, rdma=port, pci="0000:01:00.0")
     return msgspec.structs.replace(nic, **more)
 
 
 def gbps(link: LinkClaim | None) -> float | None:
-    return None if link is None or link.rate_bits_per_s is None else round(link.rate_bits_per_s / 1e9, 3)
+    return (
+        None
+        if link is None or link.rate_bits_per_s is None
+        else round(link.rate_bits_per_s / 1e9, 3)
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +77,9 @@ def gbps(link: LinkClaim | None) -> float | None:
         ("40 Gb/sec (4X QDR)", "qib", "truescale", 32),
     ],
 )
-def test_the_rate_of_an_infiniband_port_is_that_after_encoding(text: str, driver: str, kind: str, rate: float) -> None:
+def test_the_rate_of_an_infiniband_port_is_that_after_encoding(
+    text: str, driver: str, kind: str, rate: float
+) -> None:
     link = link_of_port(fabric(text, driver), "rdma")
     assert link is not None
     assert (link.kind, gbps(link), link.mtu) == (kind, rate, None)
@@ -74,7 +101,9 @@ def test_the_rate_of_an_infiniband_port_is_that_after_encoding(text: str, driver
         ("qib", "psm", "truescale"),
     ],
 )
-def test_what_carried_the_bytes_makes_the_protocol_of_a_fabric(driver: str, carrier: Carrier, protocol: str) -> None:
+def test_what_carried_the_bytes_makes_the_protocol_of_a_fabric(
+    driver: str, carrier: Carrier, protocol: str
+) -> None:
     link = link_of_port(fabric("100 Gb/sec (4X EDR)", driver, pcie="gen3x16"), carrier)
     assert link is not None
     assert link.protocol == protocol
@@ -107,34 +136,51 @@ def test_what_carried_the_bytes_makes_the_protocol_of_ethernet(
 
 
 @pytest.mark.parametrize(
-    ("speed", "text", "rate"), [(40_000, "40 Gb/sec (4X QDR)", 40), (None, "10 Gb/sec (4X SDR)", 10)]
+    ("speed", "text", "rate"),
+    [(40_000, "40 Gb/sec (4X QDR)", 40), (None, "10 Gb/sec (4X SDR)", 10)],
 )
-def test_the_nominal_rate_that_roce_prints_is_the_rate_of_the_mac(speed: int | None, text: str, rate: int) -> None:
+def test_the_nominal_rate_that_roce_prints_is_the_rate_of_the_mac(
+    speed: int | None, text: str, rate: int
+) -> None:
     assert gbps(link_of_port(ethernet(speed, "mlx4_core", rdma=text), "rdma")) == rate
 
 
 @pytest.mark.parametrize(
-    ("mtu", "path"), [(1500, 1024), (2200, 2048), (4096, 2048), (4200, 4096), (9000, 4096), (300, 256)]
+    ("mtu", "path"),
+    [(1500, 1024), (2200, 2048), (4096, 2048), (4200, 4096), (9000, 4096), (300, 256)],
 )
-def test_the_path_mtu_of_roce_is_what_the_kernel_makes_of_the_interfaces(mtu: int, path: int) -> None:
+def test_the_path_mtu_of_roce_is_what_the_kernel_makes_of_the_interfaces(
+    mtu: int, path: int
+) -> None:
     link = link_of_port(ethernet(25_000, rdma="25 Gb/sec (1X EDR)", mtu=mtu), "rdma")
     assert link is not None
     assert link.mtu == path
 
 
-@pytest.mark.parametrize("driver", ["veth", "tun", "virtio_net", "hv_netvsc", "vmxnet3", "ena", "gve", "dummy", "mana"])
+@pytest.mark.parametrize(
+    "driver", ["veth", "tun", "virtio_net", "hv_netvsc", "vmxnet3", "ena", "gve", "dummy", "mana"]
+)
 @pytest.mark.parametrize("speed", [10_000, 100_000, None, -1, 0])
 def test_a_virtual_interface_states_no_rate(driver: str, speed: int | None) -> None:
     assert link_of_port(ethernet(speed, driver), "kernel") is None
-    assert link_of_port(ethernet(speed, "", kind="virtual", link_kind="veth", pci=""), "kernel") is None
+    assert (
+        link_of_port(ethernet(speed, "", kind="virtual", link_kind="veth", pci=""), "kernel")
+        is None
+    )
 
 
 @pytest.mark.parametrize("software", ["rdma_rxe", "siw"])
 @pytest.mark.parametrize("carrier", ["any", "kernel", "rdma"])
-def test_the_rate_that_software_rdma_guesses_states_nothing(software: str, carrier: Carrier) -> None:
+def test_the_rate_that_software_rdma_guesses_states_nothing(
+    software: str, carrier: Carrier
+) -> None:
     """linux 6.1 rdma_rxe prints 2.5 Gb/s of an interface that states no speed."""
-    guess = Rdma(device="rxe0", port=1, rate="2.5 Gb/sec (1X SDR)", link_layer="Ethernet", driver=software)
-    assert link_of_port(msgspec.structs.replace(ethernet(None, "ixgbe"), rdma=guess), carrier) is None
+    guess = Rdma(
+        device="rxe0", port=1, rate="2.5 Gb/sec (1X SDR)", link_layer="Ethernet", driver=software
+    )
+    assert (
+        link_of_port(msgspec.structs.replace(ethernet(None, "ixgbe"), rdma=guess), carrier) is None
+    )
 
 
 @pytest.mark.parametrize("speed", [None, -1, 0, 10**9])
@@ -144,7 +190,8 @@ def test_an_unknown_speed_states_no_rate(speed: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "fast", "40 Gb/sec", "9999999 Gb/sec (4X EDR)", "0 Gb/sec (4X)", "1 Gb/sec (99X EDR)"]
+    "text",
+    ["", "fast", "40 Gb/sec", "9999999 Gb/sec (4X EDR)", "0 Gb/sec (4X)", "1 Gb/sec (99X EDR)"],
 )
 def test_a_rate_that_is_none_is_refused(text: str) -> None:
     assert stated_rate(text) is None
@@ -184,7 +231,12 @@ def test_a_virtual_function_may_be_held_to_less_than_its_port() -> None:
 def test_what_stands_on_a_port_is_that_port() -> None:
     lower = ethernet(25_000)
     vlan = Nic(
-        name="eth0.7", driver="802.1Q VLAN Support", link_kind="vlan", mtu=1496, speed_mbps=25_000, lower=["eth0"]
+        name="eth0.7",
+        driver="802.1Q VLAN Support",
+        link_kind="vlan",
+        mtu=1496,
+        speed_mbps=25_000,
+        lower=["eth0"],
     )
     link = link_of_port(vlan, "kernel", [vlan, lower])
     assert link is not None
@@ -196,13 +248,21 @@ def test_what_stands_on_a_port_is_that_port() -> None:
 
 def test_a_bond_has_a_rail_for_each_member() -> None:
     one, two = ethernet(25_000), ethernet(25_000, name="eth1")
-    bond = Nic(name="bond0", driver="bonding", link_kind="bond", speed_mbps=50_000, lower=["eth0", "eth1"])
+    bond = Nic(
+        name="bond0", driver="bonding", link_kind="bond", speed_mbps=50_000, lower=["eth0", "eth1"]
+    )
     link = link_of_port(bond, "kernel", [one, two, bond])
     assert link is not None
     assert (gbps(link), link.rails) == (25, 2)
-    assert link_of_port(bond, "kernel", [one, msgspec.structs.replace(two, speed_mbps=10_000)]) is None
-    bridge = Nic(name="br0", driver="bridge", link_kind="bridge", speed_mbps=25_000, lower=["eth0", "eth1"])
-    assert link_of_port(bridge, "kernel", [one, two]) is None, "two ports of a bridge carry no flow together"
+    assert (
+        link_of_port(bond, "kernel", [one, msgspec.structs.replace(two, speed_mbps=10_000)]) is None
+    )
+    bridge = Nic(
+        name="br0", driver="bridge", link_kind="bridge", speed_mbps=25_000, lower=["eth0", "eth1"]
+    )
+    assert link_of_port(bridge, "kernel", [one, two]) is None, (
+        "two ports of a bridge carry no flow together"
+    )
     loop = Nic(name="a", link_kind="vlan", lower=["a"])
     assert link_of_port(loop, "kernel", [loop]) is None
 

@@ -40,14 +40,18 @@ from wireproof.verdict.foreign import judge_series
         ("infiniband:800", "xdr800", 1, 800),
     ],
 )
-def test_rails_and_the_rate_of_one_are_kept_apart(text: str, kind: str, rails: int, total: float) -> None:
+def test_rails_and_the_rate_of_one_are_kept_apart(
+    text: str, kind: str, rails: int, total: float
+) -> None:
     link = claim_from_text(text)
     assert (link.kind, link.rails) == (kind, rails)
     assert link.line_rate == pytest.approx(total * 1e9)
     assert (bounds_of(link).most or 0.0) == pytest.approx(total * 1e9 / 8, rel=0.03)
 
 
-@pytest.mark.parametrize("text", ["0xedr", "4xshm", "65xedr", "2xfoo", "2 x", "x", "ib:500", "-2xedr", "9999999xedr"])
+@pytest.mark.parametrize(
+    "text", ["0xedr", "4xshm", "65xedr", "2xfoo", "2 x", "x", "ib:500", "-2xedr", "9999999xedr"]
+)
 def test_rails_that_cannot_be_are_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(PhysicsError) as refused:
         claim_from_text(text)
@@ -80,13 +84,18 @@ def test_two_claimed_rails_are_no_mixed_paths_and_one_that_is_full_is_a_doubt() 
 
 
 def test_a_flow_of_tcp_over_a_bond_takes_one_member() -> None:
-    series = stream({1 << n: min(1160.0, (1 << n) * 3.0) for n in range(23)}, protocol="tcp", tool="iperf3")
+    series = stream(
+        {1 << n: min(1160.0, (1 << n) * 3.0) for n in range(23)}, protocol="tcp", tool="iperf3"
+    )
     assert judge_series(series, claim_from_text("2x10gbe", mtu=1500)).verdict == "pass"
-    both = stream({1 << n: min(2320.0, (1 << n) * 3.0) for n in range(23)}, protocol="tcp", tool="iperf3")
+    both = stream(
+        {1 << n: min(2320.0, (1 << n) * 3.0) for n in range(23)}, protocol="tcp", tool="iperf3"
+    )
     assert judge_series(both, claim_from_text("2x10gbe", mtu=1500)).verdict == "pass"
 
 
-# --- what the port says against the claim ---------------------------------------------------------------------------
+# --- what the port says against the claim
+# ---------------------------------------------------------------------------
 
 
 def port(rate: str, layer: str = "InfiniBand") -> Rdma:
@@ -105,7 +114,9 @@ def port(rate: str, layer: str = "InfiniBand") -> Rdma:
         ("edr", "25 Gb/sec (1X EDR)", {"fail"}),
     ],
 )
-def test_the_nominal_rate_of_a_healthy_port_is_no_disagreement(link: str, rate: str, severities: set[str]) -> None:
+def test_the_nominal_rate_of_a_healthy_port_is_no_disagreement(
+    link: str, rate: str, severities: set[str]
+) -> None:
     run = run_of(World(link=link, mtu=None, latency_ns=2000.0, sizes=(8,), patterns=("pingpong",)))
     found = judge(each_nic(run, rdma=port(rate), kind="infiniband", speed_mbps=None))
     assert {f.severity for f in found.findings if f.code == "nic-speed-disagrees"} == severities
@@ -114,13 +125,21 @@ def test_the_nominal_rate_of_a_healthy_port_is_no_disagreement(link: str, rate: 
 @pytest.mark.parametrize("driver", ["vmxnet3", "virtio_net", "hv_netvsc", "veth"])
 def test_a_speed_that_a_driver_makes_up_disagrees_with_nothing(driver: str) -> None:
     run = run_of(World(link="25gbe", mtu=9000, sizes=(8,), patterns=("pingpong",)))
-    assert "nic-speed-disagrees" in own_codes(judge(each_nic(run, speed_mbps=10_000, driver="mlx5_core")))
-    assert "nic-speed-disagrees" not in own_codes(judge(each_nic(run, speed_mbps=10_000, driver=driver)))
+    assert "nic-speed-disagrees" in own_codes(
+        judge(each_nic(run, speed_mbps=10_000, driver="mlx5_core"))
+    )
+    assert "nic-speed-disagrees" not in own_codes(
+        judge(each_nic(run, speed_mbps=10_000, driver=driver))
+    )
 
 
 def test_one_port_of_several_rails_states_the_rate_of_one() -> None:
     run = run_of(World(link="100gbe", mtu=9000, sizes=(8,), patterns=("pingpong",)))
     two = msgspec.structs.replace(claim_from_text("2x50gbe"), mtu=9000)
     assert "nic-speed-disagrees" not in own_codes(judge(each_nic(run, speed_mbps=50_000), link=two))
-    assert "nic-speed-disagrees" not in own_codes(judge(each_nic(run, speed_mbps=100_000), link=two))
-    assert "nic-speed-disagrees" in own_codes(judge(each_nic(run, speed_mbps=25_000), link=two), "fail")
+    assert "nic-speed-disagrees" not in own_codes(
+        judge(each_nic(run, speed_mbps=100_000), link=two)
+    )
+    assert "nic-speed-disagrees" in own_codes(
+        judge(each_nic(run, speed_mbps=25_000), link=two), "fail"
+    )

@@ -13,7 +13,9 @@ MBIT = 1e6
 PAIR = [(0, 1)]
 
 
-@pytest.mark.parametrize("rate", [10 * MBIT, 100 * MBIT, 1000 * MBIT, 10_000 * MBIT, 400_000 * MBIT])
+@pytest.mark.parametrize(
+    "rate", [10 * MBIT, 100 * MBIT, 1000 * MBIT, 10_000 * MBIT, 400_000 * MBIT]
+)
 def test_what_is_under_way_follows_the_rate_and_each_size_has_its_six_windows(rate: float) -> None:
     policy = paced(Policy(), rate)
     assert policy.in_flight_bytes <= Policy().in_flight_bytes
@@ -46,7 +48,11 @@ def test_a_formula_meets_its_deadline_at_the_claimed_rate() -> None:
     point = sweep("stream", [4 << 20], PAIR, formula="osu")[0]
     assert formula_messages(point) == 22 * 64
     _, policy = with_time([point], Policy(), 1e9)
-    assert policy.point_deadline_ms / 1e3 > 22 * 64 * (4 << 20) * 8 / 1e9 > Policy().point_deadline_ms / 1e3
+    assert (
+        policy.point_deadline_ms / 1e3
+        > 22 * 64 * (4 << 20) * 8 / 1e9
+        > Policy().point_deadline_ms / 1e3
+    )
 
 
 def test_a_formula_that_cannot_end_is_refused_with_the_arithmetic() -> None:
@@ -57,7 +63,17 @@ def test_a_formula_that_cannot_end_is_refused_with_the_arithmetic() -> None:
 
 @pytest.mark.parametrize(
     ("formula", "size", "count"),
-    [("osu", 8, 110 * 64), ("osu", 8193, 22 * 64), ("imb-mpi1", 4 << 20, 30 * 64), ("imb-p2p", 1 << 20, 880 * 64)],
+    [
+        ("osu", 8, 110 * 64),
+        ("osu", 8193, 22 * 64),
+        ("imb-mpi1", 4 << 20, 30 * 64),
+        ("imb-p2p", 1 << 20, 880 * 64),
+    ],
 )
 def test_the_suites_counts(formula: Formula, size: int, count: int) -> None:
-    assert formula_messages(Point(id=0, pattern="stream", form="stream", message_bytes=size, formula=formula)) == count
+    assert (
+        formula_messages(
+            Point(id=0, pattern="stream", form="stream", message_bytes=size, formula=formula)
+        )
+        == count
+    )

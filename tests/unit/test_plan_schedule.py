@@ -26,7 +26,9 @@ def test_a_third_of_the_rounds_stays_inside_the_leaves() -> None:
 
 
 def test_no_two_flows_of_a_leaf_go_to_one_position() -> None:
-    """With routing by destination each of 16 up-links then carries one flow at a time, in each direction."""
+    """With routing by destination each of 16 up-links then carries one flow at a time, in each
+    direction.
+    """
     for pairs in screen_rounds(1024, FAT_TREE, 7):
         out: dict[int, Counter[int]] = defaultdict(Counter)
         for one, other in pairs:
@@ -86,7 +88,16 @@ def test_the_number_of_rounds_grows_slowly() -> None:
 
 def test_one_message_takes_about_a_millisecond() -> None:
     rates = (None, float("nan"), 0.0, 1e8, 1e9, 1e10, 4e11, float("inf"))
-    assert [screen_size(rate) >> 10 for rate in rates] == [1024, 1024, 1024, 64, 128, 1024, 4096, 4096]
+    assert [screen_size(rate) >> 10 for rate in rates] == [
+        1024,
+        1024,
+        1024,
+        64,
+        128,
+        1024,
+        4096,
+        4096,
+    ]
 
 
 def test_too_many_suspects_are_named() -> None:

@@ -44,7 +44,14 @@ def test_the_snapshot_asks_absolute_paths_and_argv_lists_once_each() -> None:
 
 def test_every_request_survives_the_plans_text() -> None:
     ranks = (RankPlace(index=0, host="a"), RankPlace(index=1, host="b"))
-    plan = Plan(run_id="r", seed=0, transport=Transport(kind="null"), ranks=ranks, points=(), facts=snapshot(["eth0"]))
+    plan = Plan(
+        run_id="r",
+        seed=0,
+        transport=Transport(kind="null"),
+        ranks=ranks,
+        points=(),
+        facts=snapshot(["eth0"]),
+    )
     lines = [line for line in write_plan(plan).splitlines() if line.startswith("fact ")]
     assert len(lines) == len(plan.facts)
 
@@ -60,18 +67,28 @@ def test_the_state_of_a_host() -> None:
         fact(CLOCK, "hpet\n", rank=1),
     ]
     assert host_state(facts) == HostState(
-        rank=0, kernel="6.1.0-56-amd64", clock_source="tsc", huge_pages="madvise", governor="performance",
-        smt=True, load=0.52,
-    )  # fmt: skip
+        rank=0,
+        kernel="6.1.0-56-amd64",
+        clock_source="tsc",
+        huge_pages="madvise",
+        governor="performance",
+        smt=True,
+        load=0.52,
+    )
     assert host_state(facts, 1) == HostState(rank=1, clock_source="hpet")
 
 
 def test_what_was_not_read_is_unknown_and_never_a_default() -> None:
     assert host_state([]) == HostState(rank=0)
-    assert host_state([fact(CLOCK, "tsc", status="denied"), fact(HUGE, "garbage"), fact(SMT, "?")]) == HostState(rank=0)
+    assert host_state(
+        [fact(CLOCK, "tsc", status="denied"), fact(HUGE, "garbage"), fact(SMT, "?")]
+    ) == HostState(rank=0)
 
 
-@given(st.text(max_size=300), st.sampled_from(["/proc/version", CLOCK, HUGE, GOVERNOR, SMT, "/proc/loadavg"]))
+@given(
+    st.text(max_size=300),
+    st.sampled_from(["/proc/version", CLOCK, HUGE, GOVERNOR, SMT, "/proc/loadavg"]),
+)
 def test_hostile_text_never_raises(text: str, path: str) -> None:
     state = host_state([fact(path, text)])
     assert state.clock_source is None or state.clock_source.isprintable()
@@ -101,7 +118,9 @@ def test_the_machine_is_described_with_advice_for_what_does_not_work() -> None:
         ({"eth0": "no number"}, False, "not readable: eth0"),
     ],
 )
-def test_counters_of_the_loopback_prove_nothing(tmp_path: Path, nics: dict[str, str], works: bool, seen: str) -> None:
+def test_counters_of_the_loopback_prove_nothing(
+    tmp_path: Path, nics: dict[str, str], works: bool, seen: str
+) -> None:
     for name, text in nics.items():
         (tmp_path / name / "statistics").mkdir(parents=True)
         (tmp_path / name / "statistics" / "tx_bytes").write_text(text)

@@ -38,13 +38,23 @@ def port(traffic: HostTraffic, name: str) -> PortTraffic:
 
 def rdma_nic(driver: str, device: str, layer: str, rate: str = "100 Gb/sec (4X EDR)") -> Nic:
     rdma = Rdma(device=device, port=1, link_layer=layer, rate=rate)
-    return Nic(name="ib0", kind="ethernet" if layer == "Ethernet" else "infiniband", driver=driver, rdma=rdma)
+    return Nic(
+        name="ib0",
+        kind="ethernet" if layer == "Ethernet" else "infiniband",
+        driver=driver,
+        rdma=rdma,
+    )
 
 
 def test_bytes_of_a_plain_nic_with_its_peak() -> None:
     names = {"net/eth0/tx_bytes": 1000, "net/eth0/rx_bytes": 50}
     found = host_traffic(
-        watched(ETH, names, {"net/eth0/tx_bytes": 5_001_000, "net/eth0/rx_bytes": 70}, peaks={"net/eth0/tx_bytes": 9e5})
+        watched(
+            ETH,
+            names,
+            {"net/eth0/tx_bytes": 5_001_000, "net/eth0/rx_bytes": 70},
+            peaks={"net/eth0/tx_bytes": 9e5},
+        )
     )
     eth = port(found, "eth0")
     assert (eth.tx.bytes, eth.rx.bytes, eth.tx.peak_bytes_per_s) == (5_000_000, 20, 9e5)
@@ -67,7 +77,8 @@ def test_the_background_is_subtracted_for_the_commands_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "device", "unit"), [("mlx5_core", "mlx5_0", 4), ("hfi1", "hfi1_0", 8), ("ib_qib", "qib0", 4)]
+    ("driver", "device", "unit"),
+    [("mlx5_core", "mlx5_0", 4), ("hfi1", "hfi1_0", 8), ("ib_qib", "qib0", 4)],
 )
 def test_port_counters_in_the_unit_of_their_driver(driver: str, device: str, unit: int) -> None:
     name = f"ib/{device}/1/counters/port_xmit_data"
@@ -126,7 +137,10 @@ def test_a_port_without_an_interface_is_read() -> None:
     name = "ib/rdmap0s31/1/hw_counters/"
     rdma = Rdma(device="rdmap0s31", port=1, driver="efa")
     efa = Nic(name="rdmap0s31:1", kind="infiniband", driver="efa", rdma=rdma)
-    before, after = {f"{name}tx_bytes": 5, f"{name}rx_bytes": 5}, {f"{name}tx_bytes": 905, f"{name}rx_bytes": 15}
+    before, after = (
+        {f"{name}tx_bytes": 5, f"{name}rx_bytes": 5},
+        {f"{name}tx_bytes": 905, f"{name}rx_bytes": 15},
+    )
     found = port(host_traffic(watched(efa, before, after)), "rdmap0s31:1")
     assert (found.tx.bytes, found.rx.bytes) == (900, 10)
     unreadable = port(host_traffic(watched(efa, {}, {})), "rdmap0s31:1")
@@ -139,7 +153,9 @@ def test_rdma_that_shows_nowhere_is_a_trouble() -> None:
     assert port(host_traffic(watched(slingshot, names, names)), "eth0").tx.trouble
     foreign = watched(ETH, names, names)
     assert foreign.about is not None
-    foreign = msgspec.structs.replace(foreign, about=msgspec.structs.replace(foreign.about, foreign_sysfs=True))
+    foreign = msgspec.structs.replace(
+        foreign, about=msgspec.structs.replace(foreign.about, foreign_sysfs=True)
+    )
     assert "another network namespace" in port(host_traffic(foreign), "eth0").tx.trouble
 
 
@@ -160,10 +176,15 @@ def test_wraps_and_resets(before: int, after: int, moved: float | None, trouble:
 def test_troubles_are_named_and_loopbacks_are_none() -> None:
     before = dict.fromkeys(
         (
-            "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "net/eth0/rx_dropped", "ethtool/eth0/rx_prio3_pause",
-            "net/lo/rx_dropped", "ip/Udp/RcvbufErrors",
-        ), 0,
-    )  # fmt: skip
+            "ip/Tcp/RetransSegs",
+            "ip/Tcp/OutSegs",
+            "net/eth0/rx_dropped",
+            "ethtool/eth0/rx_prio3_pause",
+            "net/lo/rx_dropped",
+            "ip/Udp/RcvbufErrors",
+        ),
+        0,
+    )
     found = host_traffic(watched(ETH, before, dict.fromkeys(before, 7)))
     assert found.retransmits == {"ip/Tcp/RetransSegs": 7}
     assert found.tcp_segments == 7
@@ -187,13 +208,19 @@ def test_speeds() -> None:
 @pytest.mark.parametrize("driver", ["rdma_rxe", "siw"])
 def test_the_rate_that_software_rdma_guesses_is_no_port_s_speed(driver: str) -> None:
     """linux 6.1 rdma_rxe takes an unknown speed for 1 Gb/s and prints 2.5 Gb/s for that."""
-    rxe = Rdma(device="rxe0", port=1, link_layer="Ethernet", rate="2.5 Gb/sec (1X SDR)", driver=driver)
+    rxe = Rdma(
+        device="rxe0", port=1, link_layer="Ethernet", rate="2.5 Gb/sec (1X SDR)", driver=driver
+    )
     assert speed_of(Nic(name="eth0", driver="virtio_net", rdma=rxe)) is None
     assert speed_of(Nic(name="eth0", driver="igb", speed_mbps=1000, rdma=rxe)) == 1e9
 
 
 def test_hosts_that_the_output_names() -> None:
     nic = Nic(name="hsn0", address=["10.20.1.1"])
-    seen = [Watched(host="n1", about=WatchStart(schema=1, hostname="n1.site", interval_ms=100, nics=[nic]))]
+    seen = [
+        Watched(
+            host="n1", about=WatchStart(schema=1, hostname="n1.site", interval_ms=100, nics=[nic])
+        )
+    ]
     assert not_watched(["n1", "10.20.1.1", "n1-ib0", "n1.site", "localhost"], seen) == []
     assert not_watched(["n10", "10.20.1.2", "n1"], seen) == ["10.20.1.2", "n10"]

@@ -1,4 +1,6 @@
-"""What the ports saw held against what was printed: each proof in a world where it must be given, and where not."""
+"""What the ports saw held against what was printed: each proof in a world where it must be given,
+and where not.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ MB = 1_000_000
 LINK = LinkClaim(kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500)
 
 
-def way(moved: float | None, peak: float = 117e6, background: float = 0.0, trouble: str = "") -> Way:
-    return Way(bytes=moved, peak_bytes_per_s=peak if moved else 0.0, background=background, trouble=trouble)
+def way(
+    moved: float | None, peak: float = 117e6, background: float = 0.0, trouble: str = ""
+) -> Way:
+    return Way(
+        bytes=moved, peak_bytes_per_s=peak if moved else 0.0, background=background, trouble=trouble
+    )
 
 
-def port(nic: str, tx: Way, rx: Way, *, kind: str = "ethernet", stacked: bool = False) -> PortTraffic:
+def port(
+    nic: str, tx: Way, rx: Way, *, kind: str = "ethernet", stacked: bool = False
+) -> PortTraffic:
     return PortTraffic(nic=nic, kind=kind, driver="x", tx=tx, rx=rx, stacked=stacked)
 
 
@@ -33,7 +41,9 @@ def traffic(*hosts: HostTraffic) -> Traffic:
     return Traffic(hosts=list(hosts), seconds=10, idle_s=1, interval_s=0.1)
 
 
-def pair(moved: float, peak: float = 117e6, *, nic: str = "eth0", background: float = 0.0) -> Traffic:
+def pair(
+    moved: float, peak: float = 117e6, *, nic: str = "eth0", background: float = 0.0
+) -> Traffic:
     """n1 sends, n2 receives."""
     quiet = way(1000, 0)
     return traffic(
@@ -43,13 +53,22 @@ def pair(moved: float, peak: float = 117e6, *, nic: str = "eth0", background: fl
 
 
 def claim(nic: str = "", link: LinkClaim | None = LINK) -> Claim:
-    return Claim(hosts=[HostClaim(rank=i, host=name, nic=nic) for i, name in enumerate(("n1", "n2"))], link=link)
+    return Claim(
+        hosts=[HostClaim(rank=i, host=name, nic=nic) for i, name in enumerate(("n1", "n2"))],
+        link=link,
+    )
 
 
 def stream(iterations: int | None = 1000, size: int = MB, rate: float = 117e6) -> Series:
     point = SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate, iterations=iterations)
     return Series(
-        tool="imb", benchmark="Unirandom", metric="bandwidth", traffic="stream", points=[point], formula="", unit=""
+        tool="imb",
+        benchmark="Unirandom",
+        metric="bandwidth",
+        traffic="stream",
+        points=[point],
+        formula="",
+        unit="",
     )
 
 
@@ -73,7 +92,10 @@ def test_nothing_but_the_start_up_crossed(moved: float) -> None:
 
 
 def test_loopback_is_told_apart_from_memory() -> None:
-    ports = (port("eth0", way(0.0), way(0.0)), port("lo", way(1100 * MB), way(1100 * MB), kind="loopback"))
+    ports = (
+        port("eth0", way(0.0), way(0.0)),
+        port("lo", way(1100 * MB), way(1100 * MB), kind="loopback"),
+    )
     found = judge_traffic(traffic(host("n1", *ports)), [stream(rate=5e9)], claim())
     assert found.proof == "off-wire"
     assert codes(found) == ["traffic-loopback"]
@@ -105,7 +127,9 @@ def test_one_end_that_did_not_see_it_is_not_on_wire() -> None:
 
 
 def test_one_watched_end_speaks_for_both_and_says_so() -> None:
-    found = judge_traffic(traffic(host("n1", port("eth0", way(1020 * MB), way(0.0)))), [stream()], claim())
+    found = judge_traffic(
+        traffic(host("n1", port("eth0", way(1020 * MB), way(0.0)))), [stream()], claim()
+    )
     assert found.proof == "on-wire"
     assert "traffic-one-end" in codes(found)
 
@@ -124,7 +148,9 @@ def test_without_a_number_nothing_is_proven() -> None:
 
 
 def test_without_a_reading_nothing_is_proven() -> None:
-    lost = Traffic(hosts=[HostTraffic(host="n1", error="gone")], seconds=1, idle_s=1, interval_s=0.1)
+    lost = Traffic(
+        hosts=[HostTraffic(host="n1", error="gone")], seconds=1, idle_s=1, interval_s=0.1
+    )
     found = judge_traffic(lost, [stream()], claim())
     assert found.proof == "unproven"
     assert codes(found) == ["traffic-unreadable", "traffic-unwatched"]
@@ -215,7 +241,9 @@ def test_a_rate_that_was_too_short_to_be_seen_proves_nothing() -> None:
 
 
 def test_a_rate_that_the_port_bears_out_proves_it_without_iterations() -> None:
-    assert judge_traffic(pair(800 * MB, 110e6), [stream(iterations=None)], claim()).proof == "on-wire"
+    assert (
+        judge_traffic(pair(800 * MB, 110e6), [stream(iterations=None)], claim()).proof == "on-wire"
+    )
 
 
 def test_bonds_are_not_counted_beside_their_members() -> None:
@@ -280,15 +308,32 @@ def test_a_row_without_iterations_claims_one_window(
 )
 def test_what_a_collective_sends_at_least(tool: str, benchmark: str, claimed: float) -> None:
     series = Series(
-        tool=tool, benchmark=benchmark, metric="time", traffic="collective", processes=4, points=[], formula="", unit=""
+        tool=tool,
+        benchmark=benchmark,
+        metric="time",
+        traffic="collective",
+        processes=4,
+        points=[],
+        formula="",
+        unit="",
     )
     assert row_bytes(series, SeriesPoint(message_bytes=1000, iterations=100))[0] == claimed
 
 
 def test_iterations_of_perftest_are_messages_and_of_osu_windows() -> None:
     point = SeriesPoint(message_bytes=1000, iterations=10)
-    fields = {"metric": "bandwidth", "traffic": "stream", "window": 8, "points": [], "formula": "", "unit": ""}
-    assert row_bytes(Series(tool="perftest", benchmark="ib_write_bw", **fields), point) == (10_000, True)  # type: ignore[arg-type]
+    fields = {
+        "metric": "bandwidth",
+        "traffic": "stream",
+        "window": 8,
+        "points": [],
+        "formula": "",
+        "unit": "",
+    }
+    assert row_bytes(Series(tool="perftest", benchmark="ib_write_bw", **fields), point) == (
+        10_000,
+        True,
+    )  # type: ignore[arg-type]
     assert row_bytes(Series(tool="osu", benchmark="osu_bw", **fields), point) == (80_000, True)  # type: ignore[arg-type]
 
 
@@ -296,7 +341,13 @@ def test_a_servers_table_in_the_same_log_is_not_counted_again() -> None:
     def iperf(moved: float) -> Series:
         point = SeriesPoint(message_bytes=131072, goodput_bytes_per_s=1e8, values={"bytes": moved})
         return Series(
-            tool="iperf3", benchmark="tcp", metric="bandwidth", traffic="stream", points=[point], formula="", unit=""
+            tool="iperf3",
+            benchmark="tcp",
+            metric="bandwidth",
+            traffic="stream",
+            points=[point],
+            formula="",
+            unit="",
         )
 
     def least(*moved: float) -> float:
@@ -317,7 +368,15 @@ def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
         SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e9, iterations=1),
         SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e8, iterations=1000),
     ]
-    series = Series(tool="x", benchmark="y", metric="bandwidth", traffic="stream", points=points, formula="", unit="")
+    series = Series(
+        tool="x",
+        benchmark="y",
+        metric="bandwidth",
+        traffic="stream",
+        points=points,
+        formula="",
+        unit="",
+    )
     found = printed([series], visible_s=0.25)
     assert found is not None
     assert found.rate_bytes_per_s == 1e8
@@ -335,12 +394,24 @@ def by_carrier(**moved: float) -> Traffic:
 
     def seen(name: str, sends: bool) -> HostTraffic:
         entries = [
-            Entry(carrier=carrier, level="function", quality="exact", bytes=count, peak_bytes_per_s=117e6)
+            Entry(
+                carrier=carrier,
+                level="function",
+                quality="exact",
+                bytes=count,
+                peak_bytes_per_s=117e6,
+            )
             for carrier, count in moved.items()
         ]
         none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in entries]
-        ports = {"eth0": PortLedger(nic=nic, tx=entries if sends else none, rx=none if sends else entries)}
-        return HostTraffic(host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports))
+        ports = {
+            "eth0": PortLedger(
+                nic=nic, tx=entries if sends else none, rx=none if sends else entries
+            )
+        }
+        return HostTraffic(
+            host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports)
+        )
 
     return traffic(seen("n1", True), seen("n2", False))
 

@@ -1,4 +1,6 @@
-"""The lines of a watch, as they come: whole, cut, late, from a login shell, and not from us at all."""
+"""The lines of a watch, as they come: whole, cut, late, from a login shell, and not from us at
+all.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ def reading(t_ms: float, asked: int = 0, lost: list[str] | None = None, **counte
 
 def test_marks_hold_every_value_though_readings_tell_changes_only() -> None:
     follower = Follower("n1")
-    lines = HELLO + reading(0, tx_bytes=10, rx_bytes=5) + reading(100, tx_bytes=20) + reading(130, 1) + reading(200)
+    lines = (
+        HELLO
+        + reading(0, tx_bytes=10, rx_bytes=5)
+        + reading(100, tx_bytes=20)
+        + reading(130, 1)
+        + reading(200)
+    )
     for byte in lines + reading(230, 2, rx_bytes=6):
         follower.feed(bytes([byte]))
     seen = follower.watched()
@@ -36,14 +44,24 @@ def test_marks_hold_every_value_though_readings_tell_changes_only() -> None:
 
 def test_the_last_three_marks_count() -> None:
     follower = Follower("n1")
-    follower.feed(HELLO + reading(0, tx_bytes=1) + b"".join(reading(n * 100, n, tx_bytes=n * 10) for n in (1, 2, 3)))
+    follower.feed(
+        HELLO
+        + reading(0, tx_bytes=1)
+        + b"".join(reading(n * 100, n, tx_bytes=n * 10) for n in (1, 2, 3))
+    )
     seen = follower.watched()
-    assert [one.t_ns for one in (seen.start, seen.before, seen.after) if one] == [100 * MS, 200 * MS, 300 * MS]
+    assert [one.t_ns for one in (seen.start, seen.before, seen.after) if one] == [
+        100 * MS,
+        200 * MS,
+        300 * MS,
+    ]
 
 
 def test_the_peak_is_the_highest_rate_between_two_readings() -> None:
     follower = Follower("n1")
-    follower.feed(HELLO + reading(0, tx_bytes=0) + reading(100, tx_bytes=1000) + reading(200, tx_bytes=51_000))
+    follower.feed(
+        HELLO + reading(0, tx_bytes=0) + reading(100, tx_bytes=1000) + reading(200, tx_bytes=51_000)
+    )
     follower.feed(reading(300, tx_bytes=52_000))
     assert follower.peaks == {"net/eth0/tx_bytes": pytest.approx(500_000)}
     follower.forget_peaks()
@@ -53,7 +71,12 @@ def test_the_peak_is_the_highest_rate_between_two_readings() -> None:
 
 def test_two_readings_close_together_make_no_peak() -> None:
     follower = Follower("n1")
-    follower.feed(HELLO + reading(0, tx_bytes=0) + reading(100, tx_bytes=100) + reading(100.1, 1, tx_bytes=10_100))
+    follower.feed(
+        HELLO
+        + reading(0, tx_bytes=0)
+        + reading(100, tx_bytes=100)
+        + reading(100.1, 1, tx_bytes=10_100)
+    )
     assert max(follower.peaks.values()) == pytest.approx(1000)
     follower.feed(reading(200, tx_bytes=10_200))
     assert max(follower.peaks.values()) == pytest.approx(101_000)

@@ -1,4 +1,6 @@
-"""Hosts in a command's words, variables for its launcher, files that it writes, and what is told in the end."""
+"""Hosts in a command's words, variables for its launcher, files that it writes, and what is told in
+the end.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,22 @@ def test_hosts_in_a_host_file() -> None:
 
 
 def test_a_command_that_enters_a_node_by_itself() -> None:
-    assert entered_node(["/v/bin/wireproof", "lab", "exec", "two", "n2", "ip", "a"]) == ("two", "n2", ("ip", "a"))
-    assert entered_node(["python3", "-m", "wireproof", "lab", "exec", "two", "n2", "--", "x"]) == ("two", "n2", ("x",))
-    for words in (["wireproof", "lab", "exec", "two", "n2"], ["wireproof", "lab", "status"], ["osu_bw"], ["wireproof"]):
+    assert entered_node(["/v/bin/wireproof", "lab", "exec", "two", "n2", "ip", "a"]) == (
+        "two",
+        "n2",
+        ("ip", "a"),
+    )
+    assert entered_node(["python3", "-m", "wireproof", "lab", "exec", "two", "n2", "--", "x"]) == (
+        "two",
+        "n2",
+        ("x",),
+    )
+    for words in (
+        ["wireproof", "lab", "exec", "two", "n2"],
+        ["wireproof", "lab", "status"],
+        ["osu_bw"],
+        ["wireproof"],
+    ):
         assert entered_node(words) is None
 
 
@@ -98,15 +113,33 @@ def test_only_what_was_added_to_a_file_is_read(tmp_path: Path) -> None:
 
 def _told() -> tuple[Traffic, TrafficVerdict]:
     way = Way(bytes=1.2e9, background=5e7, peak_bytes_per_s=1.1e8)
-    ports = [PortTraffic(nic="eth\x1b[31m0", kind="ethernet", driver="x", tx=way, rx=Way(bytes=None, trouble="unit"))]
+    ports = [
+        PortTraffic(
+            nic="eth\x1b[31m0",
+            kind="ethernet",
+            driver="x",
+            tx=way,
+            rx=Way(bytes=None, trouble="unit"),
+        )
+    ]
     traffic = Traffic(
-        hosts=[HostTraffic(host="n1", seconds=3, ports=ports, retransmits={"ip/Tcp/RetransSegs": 9}, tcp_segments=100)],
+        hosts=[
+            HostTraffic(
+                host="n1",
+                seconds=3,
+                ports=ports,
+                retransmits={"ip/Tcp/RetransSegs": 9},
+                tcp_segments=100,
+            )
+        ],
         seconds=3,
         idle_s=1,
         interval_s=0.1,
     )
     reasons = [reason("traffic-on-wire", "all of it\x1b[2J.", severity="note"), *troubles(traffic)]
-    return traffic, TrafficVerdict(proof="on-wire", verdict="pass", reasons=reasons, peak_bytes_per_s=1.1e8)
+    return traffic, TrafficVerdict(
+        proof="on-wire", verdict="pass", reasons=reasons, peak_bytes_per_s=1.1e8
+    )
 
 
 def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
@@ -121,10 +154,18 @@ def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
 
 def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -> None:
     way = Way(bytes=1e9, peak_bytes_per_s=1e9)
-    ports = [PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=way, rx=way, speed_bits_per_s=1e10)]
-    traffic = Traffic(hosts=[HostTraffic(host="n1", ports=ports)], seconds=3, idle_s=1, interval_s=0.1)
-    judgement = TrafficVerdict(proof="on-wire", verdict="pass", reasons=[], port="eth0", peak_bytes_per_s=1e9)
-    assert "  the peak is 80 % of the 10 Gb/s that eth0 of n1 claims" in lines(0, traffic, judgement)
+    ports = [
+        PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=way, rx=way, speed_bits_per_s=1e10)
+    ]
+    traffic = Traffic(
+        hosts=[HostTraffic(host="n1", ports=ports)], seconds=3, idle_s=1, interval_s=0.1
+    )
+    judgement = TrafficVerdict(
+        proof="on-wire", verdict="pass", reasons=[], port="eth0", peak_bytes_per_s=1e9
+    )
+    assert "  the peak is 80 % of the 10 Gb/s that eth0 of n1 claims" in lines(
+        0, traffic, judgement
+    )
 
 
 def test_the_document_is_one_json_object() -> None:
@@ -136,4 +177,10 @@ def test_the_document_is_one_json_object() -> None:
 
 
 def test_amounts() -> None:
-    assert [amount(one) for one in (0, 999, 1500, 184e6, 2.5e12)] == ["0 B", "999 B", "1.5 kB", "184 MB", "2.5 TB"]
+    assert [amount(one) for one in (0, 999, 1500, 184e6, 2.5e12)] == [
+        "0 B",
+        "999 B",
+        "1.5 kB",
+        "184 MB",
+        "2.5 TB",
+    ]

@@ -1,4 +1,6 @@
-"""Group points in text, page and object: derived rates, quantiles, overlap; broken ones are told and break nothing."""
+"""Group points in text, page and object: derived rates, quantiles, overlap; broken ones are told
+and break nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,26 +28,53 @@ set_ = msgspec.structs.replace
 
 
 def estimate(median_ns: float) -> Estimate:
-    return Estimate(median_ns=median_ns, low_ns=median_ns * 0.99, high_ns=median_ns * 1.01, blocks=10,
-                    effective_blocks=9.0, autocorrelation=0.0, half_width=0.01, label="stable")  # fmt: skip
+    return Estimate(
+        median_ns=median_ns,
+        low_ns=median_ns * 0.99,
+        high_ns=median_ns * 1.01,
+        blocks=10,
+        effective_blocks=9.0,
+        autocorrelation=0.0,
+        half_width=0.01,
+        label="stable",
+    )
 
 
 def group(**changes: Any) -> GroupResult:
     whole: dict[str, Any] = {
-        "members": list(range(8)), "status": "ok", "stop": "precision", "operations_per_batch": 10,
-        "batch_ns": [20_000.0] * 10, "block_batches": [1] * 10,
-        "warmup": Warmup(operations=10, elapsed_ns=1e5, stationary=True), "window_used": 1,
-        "messages_per_operation": 16, "member_ns": [1900.0] * 7 + [2100.0], "sent_bytes": [1600] * 8,
-        "received_bytes": [1600] * 8, "exact": True, "estimate": estimate(2000.0), "integrity": "ok",
-    }  # fmt: skip
+        "members": list(range(8)),
+        "status": "ok",
+        "stop": "precision",
+        "operations_per_batch": 10,
+        "batch_ns": [20_000.0] * 10,
+        "block_batches": [1] * 10,
+        "warmup": Warmup(operations=10, elapsed_ns=1e5, stationary=True),
+        "window_used": 1,
+        "messages_per_operation": 16,
+        "member_ns": [1900.0] * 7 + [2100.0],
+        "sent_bytes": [1600] * 8,
+        "received_bytes": [1600] * 8,
+        "exact": True,
+        "estimate": estimate(2000.0),
+        "integrity": "ok",
+    }
     return GroupResult(**(whole | changes))
 
 
 def point(number: int, found: GroupResult, **changes: Any) -> PointRecord:
     whole: dict[str, Any] = {
-        "id": number, "pattern": "ring", "form": "latency", "message_bytes": 1024, "window": 1, "formula": "robust",
-        "started_unix_ns": 1, "elapsed_ns": 1e6, "pairs": [], "group": found, "order": "random",
-    }  # fmt: skip
+        "id": number,
+        "pattern": "ring",
+        "form": "latency",
+        "message_bytes": 1024,
+        "window": 1,
+        "formula": "robust",
+        "started_unix_ns": 1,
+        "elapsed_ns": 1e6,
+        "pairs": [],
+        "group": found,
+        "order": "random",
+    }
     return PointRecord(**(whole | changes))
 
 
@@ -53,7 +82,11 @@ def section(*points: PointRecord) -> Section:
     plain = four_nodes(4, slow=None)
     claims = [HostClaim(rank=rank, host=f"n{rank // 2 + 1}", nic="hsn0") for rank in range(8)]
     run = set_(plain.run, points=list(points), claim=set_(plain.run.claim, hosts=claims))
-    return replace(plain, run=run, judgement=set_(plain.judgement, pairs=[], findings=[], verdict="inconclusive"))
+    return replace(
+        plain,
+        run=run,
+        judgement=set_(plain.judgement, pairs=[], findings=[], verdict="inconclusive"),
+    )
 
 
 def shown(*points: PointRecord) -> str:
@@ -80,7 +113,9 @@ def test_the_figure_of_a_named_formula_stands_beside_ours() -> None:
 
 def test_a_librarys_collective_has_no_rate_and_its_overlap() -> None:
     overlap = Overlap(pure_ns=2000.0, compute_ns=2000.0, total_ns=2600.0, share=0.7)
-    one = point(1, group(exact=False, overlap=overlap), pattern="allreduce", blocking=False, order="")
+    one = point(
+        1, group(exact=False, overlap=overlap), pattern="allreduce", blocking=False, order=""
+    )
     (table,) = group_tables(section(one))
     assert table.title == "Allreduce, non-blocking"
     assert table.rows[0].messages_per_s is None
@@ -101,16 +136,23 @@ def test_congestion_tells_quiet_and_loaded() -> None:
 
 
 def test_unequal_nodes_and_several_tables() -> None:
-    tables = group_tables(section(
-        point(1, group(members=[0, 1, 2])), point(2, group(), order="natural"),
-        point(3, group(), pattern="message_rate", order=""), point(4, group(), message_bytes=8),
-    ))  # fmt: skip
+    tables = group_tables(
+        section(
+            point(1, group(members=[0, 1, 2])),
+            point(2, group(), order="natural"),
+            point(3, group(), pattern="message_rate", order=""),
+            point(4, group(), message_bytes=8),
+        )
+    )
     assert [t.title for t in tables] == [
         "Message rate, many pairs at once",
         "Ring, natural order",
         "Ring, random order",
     ]
-    assert [(r.message_bytes, r.ranks_per_node) for r in tables[2].rows] == [(8, "2"), (1024, "1-2")]
+    assert [(r.message_bytes, r.ranks_per_node) for r in tables[2].rows] == [
+        (8, "2"),
+        (1024, "1-2"),
+    ]
 
 
 BROKEN = [
@@ -118,9 +160,12 @@ BROKEN = [
     group(integrity="corrupt"),
     group(estimate=estimate(math.nan), member_ns=[math.nan, -1.0, math.inf]),
     group(members=[], sent_bytes=[], received_bytes=[], messages_per_operation=0),
-    group(members=[99, 100], quiet=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0),
-          loaded=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0)),
-]  # fmt: skip
+    group(
+        members=[99, 100],
+        quiet=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0),
+        loaded=Quantiles(samples=0, p50_ns=0.0, p95_ns=0.0, p99_ns=0.0, max_ns=0.0),
+    ),
+]
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -153,11 +198,26 @@ def test_narrow_terminals_name_what_they_leave_out() -> None:
 def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
     whole = section(point(1, group()), point(2, group(), message_bytes=64))
     verdicts = [
-        GroupVerdict(point=number, pattern="ring", message_bytes=64, members=8, nodes=4, value=2000.0, low=1990.0,
-                     high=2010.0, half_width=0.01, label="stable", proof="on-wire", verdict=word, efficiency=0.93)
+        GroupVerdict(
+            point=number,
+            pattern="ring",
+            message_bytes=64,
+            members=8,
+            nodes=4,
+            value=2000.0,
+            low=1990.0,
+            high=2010.0,
+            half_width=0.01,
+            label="stable",
+            proof="on-wire",
+            verdict=word,
+            efficiency=0.93,
+        )
         for number, word in ((1, "pass"), (2, "fail"))
-    ]  # fmt: skip
-    judged = replace(whole, judgement=set_(whole.judgement, groups=verdicts, verdict="fail", proof="on-wire"))
+    ]
+    judged = replace(
+        whole, judgement=set_(whole.judgement, groups=verdicts, verdict="fail", proof="on-wire")
+    )
     text = " ".join(text_of(judged, Look(width=160)).split())
     assert "1 of 2 results pass" in text
     assert "93 on-wire pass" in text

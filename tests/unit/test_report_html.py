@@ -79,7 +79,14 @@ def test_nothing_outside_is_referenced(demo: str) -> None:
 
 def test_the_policy_forbids_connections_and_lists_every_script(demo: str) -> None:
     page = Reader(demo)
-    policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy") or ""
+    policy = (
+        next(
+            a["content"]
+            for tag, a in page.elements
+            if a.get("http-equiv") == "Content-Security-Policy"
+        )
+        or ""
+    )
     assert "default-src 'none'" in policy
     assert "connect-src 'none'" in policy
     assert "unsafe-eval" not in policy
@@ -87,18 +94,29 @@ def test_the_policy_forbids_connections_and_lists_every_script(demo: str) -> Non
     running = [text for attributes, text in page.scripts if attributes.get("type") is None]
     assert len(running) == 2
     for text in running:
-        assert f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
+        assert (
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+            in policy
+        )
 
 
 def test_a_page_without_plots_carries_no_script_at_all() -> None:
     page = Reader(render([empty()], "nothing"))
-    assert [attributes for attributes, _ in page.scripts if attributes.get("type") != "application/json"] == []
+    assert [
+        attributes for attributes, _ in page.scripts if attributes.get("type") != "application/json"
+    ] == []
     assert "Nothing was measured" in page.shown
 
 
 def test_the_five_questions_are_answered_for_every_run(demo: str) -> None:
     shown = Reader(demo).shown
-    for question in ("Is it normal?", "Did it use the wire?", "Which node or link?", "Why?", "How to undo?"):
+    for question in (
+        "Is it normal?",
+        "Did it use the wire?",
+        "Which node or link?",
+        "Why?",
+        "How to undo?",
+    ):
         assert shown.count(question) == 2
     assert "Nothing was changed" in shown
     assert "n3, sending" in shown
@@ -121,7 +139,11 @@ def test_every_table_has_a_caption_and_every_plot_has_words(demo: str) -> None:
 
 
 def test_the_numbers_are_embedded_for_machines(demo: str) -> None:
-    blocks = {a["id"]: json.loads(text) for a, text in Reader(demo).scripts if a.get("type") == "application/json"}
+    blocks = {
+        a["id"]: json.loads(text)
+        for a, text in Reader(demo).scripts
+        if a.get("type") == "application/json"
+    }
     assert blocks["run1-data"]["document"]["schema"] == "wireproof.result"
     assert len(blocks["run1-data"]["document"]["results"]) == len(four_nodes().judgement.pairs)
     assert blocks["run2-data"]["document"]["proof"] == "off-wire"
@@ -129,7 +151,9 @@ def test_the_numbers_are_embedded_for_machines(demo: str) -> None:
 
 def test_what_is_too_long_to_embed_is_named() -> None:
     page = Reader(render([four_nodes(30)], "many"))
-    block = json.loads(next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data"))
+    block = json.loads(
+        next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
+    )
     assert block["left_out"] == ["samples"]
     assert "left out: samples" in page.shown
 
@@ -137,19 +161,27 @@ def test_what_is_too_long_to_embed_is_named() -> None:
 def test_hostile_text_stays_text() -> None:
     page = Reader(render([hostile()], HOSTILE))
     assert not [tag for tag, _ in page.elements if tag == "img"]
-    assert not any("alert" in text for attributes, text in page.scripts if attributes.get("type") is None)
+    assert not any(
+        "alert" in text for attributes, text in page.scripts if attributes.get("type") is None
+    )
     assert "alert(1)" in page.shown
     assert "{{7*7}}" in page.shown
     assert "\x1b" not in page.shown
     assert "\u202e" not in page.shown
-    block = json.loads(next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data"))
+    block = json.loads(
+        next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
+    )
     assert block["document"]["findings"][0]["code"] == HOSTILE
 
 
 def test_runs_without_limits_or_claim_are_shown_without_them() -> None:
     section = four_nodes(2, slow=None)
     claim = msgspec.structs.replace(section.run.claim, link=None, wire=False)
-    bare = replace(section, limits=None, run=msgspec.structs.replace(section.run, claim=claim, open=None, close=None))
+    bare = replace(
+        section,
+        limits=None,
+        run=msgspec.structs.replace(section.run, claim=claim, open=None, close=None),
+    )
     shown = Reader(render([bare], "bare")).shown
     assert "this proves no wire" in shown
     no_numbers = replace(section, limits=Limits(attainable_bytes_per_s=None, floor_ns=None))

@@ -33,7 +33,13 @@ def test_the_schema_on_disk_is_current() -> None:
 
 def test_a_series_keeps_to_the_schema() -> None:
     one = json.loads(judged.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))
-    document = {"schema": "wireproof.judgement", "version": 1, "link": None, "series": [one], "errors": []}
+    document = {
+        "schema": "wireproof.judgement",
+        "version": 1,
+        "link": None,
+        "series": [one],
+        "errors": [],
+    }
     jsonschema.validate(document, judged.json_schema())
     assert one["share_of_nominal"] == pytest.approx(0.9357, abs=1e-4)
 
@@ -46,7 +52,14 @@ def test_what_was_not_printed_is_absent_not_zero() -> None:
 
 def test_the_text_says_every_unit_and_the_share() -> None:
     text = long_text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look())
-    for words in ("PASS", "116.96 MB/s", "111.54 MiB/s", "0.9357 Gb/s", "99.4% of attainable", "93.6% of nominal"):
+    for words in (
+        "PASS",
+        "116.96 MB/s",
+        "111.54 MiB/s",
+        "0.9357 Gb/s",
+        "99.4% of attainable",
+        "93.6% of nominal",
+    ):
         assert words in text
 
 
@@ -66,4 +79,7 @@ def test_one_line_and_totals() -> None:
     line = short_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
     assert line.count("\n") == 1
     assert "below" in line
-    assert totals({"pass": 2, "fail": 1}, 4, 1) == "3 series in 4 files: 2 pass, 1 fail; 1 of them could not be judged"
+    assert (
+        totals({"pass": 2, "fail": 1}, 4, 1)
+        == "3 series in 4 files: 2 pass, 1 fail; 1 of them could not be judged"
+    )

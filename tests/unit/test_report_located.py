@@ -1,4 +1,6 @@
-"""What was located, told: text, page and object name the culprits, what was cleared, and what silence is worth."""
+"""What was located, told: text, page and object name the culprits, what was cleared, and what
+silence is worth.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +23,54 @@ from wireproof.verdict.located import with_located
 
 def blame(**changes: Any) -> Blame:
     whole: dict[str, Any] = {
-        "kind": "port", "subject": "n3", "direction": "tx", "slowdown": 0.69, "low": 0.68, "high": 0.7,
-        "confidence": 0.9999, "stage": "confirmed", "value": 37e6, "expected": 119e6, "nodes": ["n3"],
+        "kind": "port",
+        "subject": "n3",
+        "direction": "tx",
+        "slowdown": 0.69,
+        "low": 0.68,
+        "high": 0.7,
+        "confidence": 0.9999,
+        "stage": "confirmed",
+        "value": 37e6,
+        "expected": 119e6,
+        "nodes": ["n3"],
         "causes": [
-            Cause(code="errors-sent", sentence="link errors rise at n3", confidence=0.8, fix="Replace the cable.",
-                  evidence=["n3: net/hsn0/tx_errors +512"])
+            Cause(
+                code="errors-sent",
+                sentence="link errors rise at n3",
+                confidence=0.8,
+                fix="Replace the cable.",
+                evidence=["n3: net/hsn0/tx_errors +512"],
+            )
         ],
-    }  # fmt: skip
+    }
     return Blame(**(whole | changes))
 
 
 def located(**changes: Any) -> Located:
     whole: dict[str, Any] = {
-        "metric": "goodput", "nodes": 8, "measured": 7, "rounds": 7, "samples": 112, "noise": 0.01, "alpha": 0.01,
-        "practical": 0.05, "detectable": 0.031, "blames": [blame()], "cleared": ["n1", "n2"],
-        "contention": [Contention(subject="n1 -> n4", loaded=60e6, alone=118e6, sentence="n1 -> n4 is fast alone")],
-        "tiers": [Tier(name="one switch", samples=56, median=119e6),
-                  Tier(name="across leaves", samples=56, median=59e6, oversubscription=2.01)],
+        "metric": "goodput",
+        "nodes": 8,
+        "measured": 7,
+        "rounds": 7,
+        "samples": 112,
+        "noise": 0.01,
+        "alpha": 0.01,
+        "practical": 0.05,
+        "detectable": 0.031,
+        "blames": [blame()],
+        "cleared": ["n1", "n2"],
+        "contention": [
+            Contention(
+                subject="n1 -> n4", loaded=60e6, alone=118e6, sentence="n1 -> n4 is fast alone"
+            )
+        ],
+        "tiers": [
+            Tier(name="one switch", samples=56, median=119e6),
+            Tier(name="across leaves", samples=56, median=59e6, oversubscription=2.01),
+        ],
         "missing": {"n8": "did not answer within 10 s"},
-    }  # fmt: skip
+    }
     return Located(**(whole | changes))
 
 
@@ -76,7 +107,14 @@ def test_many_alike_are_one_line_with_folded_names() -> None:
 
 
 def test_the_slowest_culprit_is_the_headline() -> None:
-    slow = section(located(blames=[blame(kind="node", subject="n5", direction="", slowdown=0.1, causes=[]), blame()]))
+    slow = section(
+        located(
+            blames=[
+                blame(kind="node", subject="n5", direction="", slowdown=0.1, causes=[]),
+                blame(),
+            ]
+        )
+    )
     assert summary(slow).splitlines()[2].strip().startswith("FAIL n3 sends slowly")
     why = next(answer for answer in answers(slow) if answer.question == "Why?")
     assert why.short == "link errors rise at n3"
@@ -88,22 +126,41 @@ def test_the_slowest_culprit_is_the_headline() -> None:
     ("changes", "words"),
     [
         ({"samples": 0, "blames": []}, "There is no sample"),
-        ({"detectable": math.inf, "blames": []}, "No slowdown, however large, would have been found"),
-        ({"detectable": 0.2, "blames": []}, "20 % or more would have been found (noise of one sample 1.0 %), which"),
+        (
+            {"detectable": math.inf, "blames": []},
+            "No slowdown, however large, would have been found",
+        ),
+        (
+            {"detectable": 0.2, "blames": []},
+            "20 % or more would have been found (noise of one sample 1.0 %), which",
+        ),
         ({"blames": []}, "nobody stands out"),
-        ({"metric": "hrt", "blames": [blame(metric="hrt", direction="", value=2400.0, expected=2e3)]}, "2.40 µs of"),
+        (
+            {
+                "metric": "hrt",
+                "blames": [blame(metric="hrt", direction="", value=2400.0, expected=2e3)],
+            },
+            "2.40 µs of",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_silence_is_worth(changes: dict[str, Any], words: str) -> None:
     assert words in flat(summary(section(located(**changes)), Look(width=160)))
 
 
 def test_hostile_names_and_numbers_are_harmless() -> None:
     cause = Cause(code=HOSTILE, sentence=HOSTILE, confidence=0.1, fix=HOSTILE, evidence=[HOSTILE])
-    odd = blame(subject=HOSTILE, slowdown=math.nan, value=math.inf, confidence=math.nan, causes=[cause])
-    whole = located(blames=[odd], cleared=[HOSTILE], missing={HOSTILE: HOSTILE}, notes=[HOSTILE],
-                    tiers=[Tier(name=HOSTILE, samples=1, median=math.nan)],
-                    contention=[Contention(subject=HOSTILE, loaded=1.0, alone=math.nan, sentence=HOSTILE)])  # fmt: skip
+    odd = blame(
+        subject=HOSTILE, slowdown=math.nan, value=math.inf, confidence=math.nan, causes=[cause]
+    )
+    whole = located(
+        blames=[odd],
+        cleared=[HOSTILE],
+        missing={HOSTILE: HOSTILE},
+        notes=[HOSTILE],
+        tiers=[Tier(name=HOSTILE, samples=1, median=math.nan)],
+        contention=[Contention(subject=HOSTILE, loaded=1.0, alone=math.nan, sentence=HOSTILE)],
+    )
     shown = summary(section(whole))
     assert "\x1b" not in shown
     assert "\u202e" not in shown
@@ -112,7 +169,9 @@ def test_hostile_names_and_numbers_are_harmless() -> None:
 
 def test_the_object_holds_it_and_knows_no_nan() -> None:
     one = section(located(detectable=math.inf))
-    found = json.loads(machine.to_json(one.run, one.judgement, one.limits, one.criteria, one.located))
+    found = json.loads(
+        machine.to_json(one.run, one.judgement, one.limits, one.criteria, one.located)
+    )
     assert found["located"][0]["detectable"] is None
     assert found["located"][0]["blames"][0]["subject"] == "n3"
     assert found["located"][0]["blames"][0]["causes"][0]["code"] == "errors-sent"

@@ -1,4 +1,6 @@
-"""The page of what was located: culprits by number and mark, small at any size, without scripts, hostile names dead."""
+"""The page of what was located: culprits by number and mark, small at any size, without scripts,
+hostile names dead.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,35 @@ set_ = msgspec.structs.replace
 def many(nodes: int, partners: int = 4, slow: range = range(77, 78)) -> Section:
     """A section of ``nodes`` that stream to a few partners; the run itself holds two of them."""
     plain = four_nodes(2, slow=None)
-    pair = next(one for one in plain.judgement.pairs if one.pattern == "stream" and one.message_bytes == 1 << 20)
+    pair = next(
+        one
+        for one in plain.judgement.pairs
+        if one.pattern == "stream" and one.message_bytes == 1 << 20
+    )
     pairs = [
-        set_(pair, origin=a, target=(a + step) % nodes, origin_host=f"n{a + 1}",
-             target_host=f"n{(a + step) % nodes + 1}", value=36e6 if a in slow else 118e6)
-        for a in range(nodes) for step in range(1, partners + 1)
-    ]  # fmt: skip
-    one = located(nodes=nodes, measured=nodes, missing={}, blames=[blame(subject="n78", nodes=["n78"])])
+        set_(
+            pair,
+            origin=a,
+            target=(a + step) % nodes,
+            origin_host=f"n{a + 1}",
+            target_host=f"n{(a + step) % nodes + 1}",
+            value=36e6 if a in slow else 118e6,
+        )
+        for a in range(nodes)
+        for step in range(1, partners + 1)
+    ]
+    one = located(
+        nodes=nodes, measured=nodes, missing={}, blames=[blame(subject="n78", nodes=["n78"])]
+    )
     return replace(plain, judgement=set_(plain.judgement, pairs=pairs), located=(one,))
 
 
 def fabric(nodes: int, each: int = 32) -> Fabric:
     return Fabric(
-        attachments=tuple(Attachment(node=f"n{i + 1}", switch=f"leaf{i // each + 1}") for i in range(nodes)), levels={}
+        attachments=tuple(
+            Attachment(node=f"n{i + 1}", switch=f"leaf{i // each + 1}") for i in range(nodes)
+        ),
+        levels={},
     )
 
 
@@ -45,12 +63,17 @@ def test_the_page_tells_the_culprit_by_number_mark_and_words() -> None:
     page = render([section(located())], "who")
     shown = Reader(page).shown
     for words in (
-        "Who is slow, by goodput (7 of 8 nodes, 7 rounds, 112 samples)", "n3 sends slowly : 37.00 MB/s of 119.0 MB/s",
-        "Cause (confidence 0.8): link errors rise at n3. Next: Replace the cable.", "1▾", "culprit 1",
-        "A slowdown of 3.1 % or more would have been found", "across leaves 59.00 MB/s",
+        "Who is slow, by goodput (7 of 8 nodes, 7 rounds, 112 samples)",
+        "n3 sends slowly : 37.00 MB/s of 119.0 MB/s",
+        "Cause (confidence 0.8): link errors rise at n3. Next: Replace the cable.",
+        "1▾",
+        "culprit 1",
+        "A slowdown of 3.1 % or more would have been found",
+        "across leaves 59.00 MB/s",
         "n1 -> n4 60.00 MB/s 118.0 MB/s",
-        "good alone: n[1-2]", "No sample of n8: did not answer within 10 s",
-    ):  # fmt: skip
+        "good alone: n[1-2]",
+        "No sample of n8: did not answer within 10 s",
+    ):
         assert words in shown, words
     labels = [a["aria-label"] or "" for _, a in Reader(page).elements if a.get("role") == "img"]
     assert any("Culprits: n3 sends" in label for label in labels)
@@ -130,12 +153,17 @@ def test_what_is_embedded_stays_within_its_budget() -> None:
 
 
 def test_hostile_names_are_text() -> None:
-    odd = blame(subject=HOSTILE, nodes=[HOSTILE], evidence=[HOSTILE], slowdown=math.nan, expected=0.0)
+    odd = blame(
+        subject=HOSTILE, nodes=[HOSTILE], evidence=[HOSTILE], slowdown=math.nan, expected=0.0
+    )
     whole: Located = located(
-        blames=[odd], cleared=[HOSTILE], missing={HOSTILE: HOSTILE}, notes=[HOSTILE],
+        blames=[odd],
+        cleared=[HOSTILE],
+        missing={HOSTILE: HOSTILE},
+        notes=[HOSTILE],
         tiers=[Tier(name=HOSTILE, samples=1, median=math.inf)],
         contention=[Contention(subject=HOSTILE, loaded=1.0, alone=1.0, sentence=HOSTILE)],
-    )  # fmt: skip
+    )
     page = render([section(whole)], "hostile")
     assert "<script>alert" not in page
     assert "\u202e" not in page

@@ -35,11 +35,16 @@ def _load(section: Section) -> dict[str, Any]:
 def _broken() -> Section:
     """Numbers that are not finite wherever a number may stand."""
     section = four_nodes(2)
-    pairs = [msgspec.structs.replace(pair, half_width=math.inf, low=math.nan) for pair in section.judgement.pairs]
+    pairs = [
+        msgspec.structs.replace(pair, half_width=math.inf, low=math.nan)
+        for pair in section.judgement.pairs
+    ]
     return replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
 
 
-@pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10])
+@pytest.mark.parametrize(
+    "section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10]
+)
 def test_the_object_decodes_into_the_structs_that_document_it(section: Section) -> None:
     text = machine.to_json(section.run, section.judgement, section.limits, section.criteria)
     decoded = msgspec.json.decode(text, type=machine.Document)
@@ -48,7 +53,9 @@ def test_the_object_decodes_into_the_structs_that_document_it(section: Section) 
     assert (decoded.schema, decoded.version) == ("wireproof.result", 1)
 
 
-@pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty(), _broken()], ids=lambda one: one.title[:10])
+@pytest.mark.parametrize(
+    "section", [four_nodes(), off_wire(), empty(), _broken()], ids=lambda one: one.title[:10]
+)
 def test_the_object_obeys_the_schema(section: Section) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(machine.json_schema()).validate(_load(section))
@@ -64,7 +71,9 @@ def test_numbers_that_are_not_finite_become_null() -> None:
 def test_the_schema_file_is_what_the_structs_say() -> None:
     written = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     again = json.loads(json.dumps(machine.json_schema()))
-    assert written == again, "run: python -m wireproof.report.machine > src/wireproof/report/result.schema.json"
+    assert written == again, (
+        "run: python -m wireproof.report.machine > src/wireproof/report/result.schema.json"
+    )
 
 
 def test_the_schema_names_its_version_and_allows_null_for_every_number() -> None:
@@ -108,7 +117,9 @@ def test_numpy_scalars_in_evidence_are_plain_numbers() -> None:
         "d": numpy.float64("nan"),
     }
     finding = Finding(code="unstable", severity="warning", message="m", evidence=evidence)
-    loaded = _load(replace(section, judgement=msgspec.structs.replace(section.judgement, findings=[finding])))
+    loaded = _load(
+        replace(section, judgement=msgspec.structs.replace(section.judgement, findings=[finding]))
+    )
     assert loaded["findings"][0]["evidence"] == {"a": 1.5, "b": 7, "c": True, "d": None}
 
 

@@ -1,4 +1,6 @@
-"""Progress: a forecast from budgets, plain lines where there is no terminal, a terminal left as it was."""
+"""Progress: a forecast from budgets, plain lines where there is no terminal, a terminal left as it
+was.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def _plan(points: int = 10) -> Plan:
         seed=1,
         transport=Transport(kind="null"),
         ranks=(RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2")),
-        points=tuple(Point(id=i, pattern="stream", message_bytes=1 << 20, pairs=((0, 1),)) for i in range(points)),
+        points=tuple(
+            Point(id=i, pattern="stream", message_bytes=1 << 20, pairs=((0, 1),))
+            for i in range(points)
+        ),
         policy=Policy(point_budget_ms=1000),
     )
 

@@ -79,7 +79,10 @@ def test_long_tables_keep_what_fails_and_say_what_they_leave_out() -> None:
 
 def test_a_run_that_is_partly_on_the_wire_says_how_far() -> None:
     section = four_nodes(2, slow=None)
-    pairs = [msgspec.structs.replace(section.judgement.pairs[0], proof="unproven"), *section.judgement.pairs[1:]]
+    pairs = [
+        msgspec.structs.replace(section.judgement.pairs[0], proof="unproven"),
+        *section.judgement.pairs[1:],
+    ]
     judgement = msgspec.structs.replace(section.judgement, proof="unproven", pairs=pairs)
     shown = summary(replace(section, judgement=judgement))
     assert f"path: unproven ({len(pairs) - 1} of {len(pairs)} results on-wire)" in shown
@@ -92,7 +95,12 @@ def test_heavy_libraries_stay_out_until_something_is_drawn() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, env=environment
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
     )
     assert (done.stdout.strip(), done.stderr) == ("", "")
 
@@ -103,7 +111,12 @@ def test_columns_that_do_not_fit_are_named() -> None:
 
 def test_many_alike_findings_are_told_once() -> None:
     findings = [
-        Finding(code="below-expectation", severity="fail", message=f"n3 -> n{i} slow", subject=f"n3 -> n{i}")
+        Finding(
+            code="below-expectation",
+            severity="fail",
+            message=f"n3 -> n{i} slow",
+            subject=f"n3 -> n{i}",
+        )
         for i in range(12)
     ]
     section = four_nodes()
@@ -123,7 +136,9 @@ def test_nothing_measured_is_never_a_pass() -> None:
 
 def test_a_pass_without_a_wire_does_not_speak_of_one() -> None:
     section = four_nodes(2, slow=None)
-    unproven = Judgement(verdict="pass", proof="unproven", findings=[], pairs=section.judgement.pairs)
+    unproven = Judgement(
+        verdict="pass", proof="unproven", findings=[], pairs=section.judgement.pairs
+    )
     assert "wire" not in headline(replace(section, judgement=unproven))
     assert "crossed the wire" in headline(section)
 

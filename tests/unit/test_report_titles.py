@@ -24,8 +24,13 @@ ONE_FORM = {
 
 def of_pattern(pattern: str, form: str) -> Section:
     section = four_nodes()
-    pairs = [msgspec.structs.replace(it, pattern=pattern, form=form) for it in section.judgement.pairs[:3]]
-    return dataclasses.replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+    pairs = [
+        msgspec.structs.replace(it, pattern=pattern, form=form)
+        for it in section.judgement.pairs[:3]
+    ]
+    return dataclasses.replace(
+        section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs)
+    )
 
 
 @pytest.mark.parametrize("pattern", get_args(PairPattern))

@@ -13,7 +13,9 @@ from wireproof.report.traffic import SMALL_BYTES, flows
 
 def _with_readings(run: Run, change: dict[str, object]) -> Run:
     points = [
-        msgspec.structs.replace(point, witness=[msgspec.structs.replace(one, **change) for one in point.witness])
+        msgspec.structs.replace(
+            point, witness=[msgspec.structs.replace(one, **change) for one in point.witness]
+        )
         for point in run.points
     ]
     return msgspec.structs.replace(run, points=points)
@@ -21,7 +23,11 @@ def _with_readings(run: Run, change: dict[str, object]) -> Run:
 
 def test_what_was_sent_was_seen_at_both_ends() -> None:
     found = flows(four_nodes().run)
-    assert [(flow.host, flow.direction) for flow in found[:3]] == [("n1", "out"), ("n1", "in"), ("n2", "out")]
+    assert [(flow.host, flow.direction) for flow in found[:3]] == [
+        ("n1", "out"),
+        ("n1", "in"),
+        ("n2", "out"),
+    ]
     for flow in found:
         assert flow.claimed
         assert flow.seen_bytes is not None
@@ -30,7 +36,9 @@ def test_what_was_sent_was_seen_at_both_ends() -> None:
 
 def test_sums_are_those_of_the_big_messages() -> None:
     run = four_nodes(2).run
-    big = [pair for point in run.points if point.message_bytes >= SMALL_BYTES for pair in point.pairs]
+    big = [
+        pair for point in run.points if point.message_bytes >= SMALL_BYTES for pair in point.pairs
+    ]
     out = next(flow for flow in flows(run) if (flow.host, flow.direction) == ("n1", "out"))
     due = sum(pair.payload_forward_bytes for pair in big if pair.origin == 0)
     due += sum(pair.payload_backward_bytes for pair in big if pair.target == 0)
@@ -62,7 +70,9 @@ def test_ranks_that_share_a_namespace_share_its_counters() -> None:
         WitnessReading(rank=0, interval_ns=3e8, counters={"net/hsn0/tx_bytes": (0, 10_000_000)}),
         WitnessReading(rank=1, interval_ns=3e8, shared_with=0),
     ]
-    found = flows(msgspec.structs.replace(run, points=[msgspec.structs.replace(point, witness=shared)]))
+    found = flows(
+        msgspec.structs.replace(run, points=[msgspec.structs.replace(point, witness=shared)])
+    )
     assert {flow.host for flow in found} == {"n1, n2"}
     assert next(flow.seen_bytes for flow in found if flow.direction == "out") == pytest.approx(1e7)
 

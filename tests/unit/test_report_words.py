@@ -39,7 +39,10 @@ def test_clean_cuts_long_text_and_says_so() -> None:
 @given(st.text())
 def test_clean_never_lets_a_control_or_format_character_through(text: str) -> None:
     shown = clean(text)
-    assert all(unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for char in shown)
+    assert all(
+        unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        for char in shown
+    )
     assert len(shown) <= 400
 
 

@@ -1,4 +1,6 @@
-"""Synthetic runs and judgements for the report's tests. Invented numbers: never results, never shipped."""
+"""Synthetic runs and judgements for the report's tests. Invented numbers: never results, never
+shipped.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ LIMITS = Limits(
 
 
 def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -> Section:
-    """``hosts`` nodes at 1 Gb/s; node ``slow`` (index) sends at ``bad_factor`` of attainable. None: a good world."""
+    """``hosts`` nodes at 1 Gb/s; node ``slow`` (index) sends at ``bad_factor`` of attainable. None:
+    a good world.
+    """
     dice = random.Random(7)
     points: list[PointRecord] = []
     pairs: list[PairVerdict] = []
@@ -60,7 +64,16 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
             if origin == target or (origin, target) == (0, 1):
                 continue
             share = bad_factor if origin == slow else 0.995
-            _add(points, pairs, "stream", 1 << 20, origin, target, ATTAINABLE * share * dice.uniform(0.99, 1.005), dice)
+            _add(
+                points,
+                pairs,
+                "stream",
+                1 << 20,
+                origin,
+                target,
+                ATTAINABLE * share * dice.uniform(0.99, 1.005),
+                dice,
+            )
     findings = [_slow_finding(f"n{slow + 1}", bad_factor)] if slow is not None else []
     verdict: Verdict = "fail" if slow is not None else "pass"
     return Section(
@@ -73,7 +86,9 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
 
 
 def off_wire() -> Section:
-    """Two ranks that claim two hosts and use shared memory: plausible numbers, nothing on the NIC."""
+    """Two ranks that claim two hosts and use shared memory: plausible numbers, nothing on the
+    NIC.
+    """
     dice = random.Random(11)
     points: list[PointRecord] = []
     pairs: list[PairVerdict] = []
@@ -101,7 +116,9 @@ def off_wire() -> Section:
 def empty() -> Section:
     """A run that never opened: nothing measured."""
     run = Run(claim=Claim(hosts=[]), provenance=_provenance(), open=None, hosts=[], points=[])
-    return Section("Nothing", run, Judgement(verdict="inconclusive", proof="unproven", findings=[], pairs=[]))
+    return Section(
+        "Nothing", run, Judgement(verdict="inconclusive", proof="unproven", findings=[], pairs=[])
+    )
 
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e\r\n'\"><img src=x onerror=alert(2)>:smile:[bold]{{7*7}}"
@@ -112,16 +129,31 @@ def hostile() -> Section:
     section = four_nodes(2, slow=None)
     run, judgement = section.run, section.judgement
     told = msgspec.structs.replace(
-        run.provenance, mpi=HOSTILE, argv=[HOSTILE], environment={HOSTILE: HOSTILE}, notes=[HOSTILE], started=HOSTILE
+        run.provenance,
+        mpi=HOSTILE,
+        argv=[HOSTILE],
+        environment={HOSTILE: HOSTILE},
+        notes=[HOSTILE],
+        started=HOSTILE,
     )
     hosts = [
-        msgspec.structs.replace(host, host=HOSTILE, hostname=f"{HOSTILE}{host.rank}", library=HOSTILE)
+        msgspec.structs.replace(
+            host, host=HOSTILE, hostname=f"{HOSTILE}{host.rank}", library=HOSTILE
+        )
         for host in run.hosts
     ]
     claims = [msgspec.structs.replace(claim, host=HOSTILE) for claim in run.claim.hosts]
-    pairs = [msgspec.structs.replace(pair, origin_host=HOSTILE, label=HOSTILE) for pair in judgement.pairs]
+    pairs = [
+        msgspec.structs.replace(pair, origin_host=HOSTILE, label=HOSTILE)
+        for pair in judgement.pairs
+    ]
     finding = Finding(
-        code=HOSTILE, severity="fail", message=HOSTILE, advice=HOSTILE, subject=HOSTILE, evidence={HOSTILE: HOSTILE}
+        code=HOSTILE,
+        severity="fail",
+        message=HOSTILE,
+        advice=HOSTILE,
+        subject=HOSTILE,
+        evidence={HOSTILE: HOSTILE},
     )
     errors = [EngineError(code=HOSTILE, message=HOSTILE)]
     run = msgspec.structs.replace(
@@ -143,7 +175,12 @@ def _slow_finding(host: str, share: float) -> Finding:
         message=f"{host} sends at 297 Mb/s of 956 attainable ({100 * share:.0f} %)",
         advice="Look at that node's NIC, cable and switch port in the named direction.",
         subject=f"{host} tx",
-        evidence={"node": host, "direction": "tx", "value_bytes_per_s": 37.1e6, "others_bytes_per_s": 119.1e6},
+        evidence={
+            "node": host,
+            "direction": "tx",
+            "value_bytes_per_s": 37.1e6,
+            "others_bytes_per_s": 119.1e6,
+        },
     )
 
 
@@ -179,7 +216,11 @@ def _judged(record: PointRecord, value: float, spread: float, proof: Proof) -> P
     share = None if latency else value / ATTAINABLE
     bad = proof != "on-wire" or (share is not None and size >= 65536 and share < 0.9)
     codes = ["nolocal-shm"] if proof != "on-wire" else ["node-direction-slow"] if bad else []
-    seen = 0 if proof == "off-wire" else int(pair.payload_forward_bytes * 1.045 + 66 * pair.messages_forward)
+    seen = (
+        0
+        if proof == "off-wire"
+        else int(pair.payload_forward_bytes * 1.045 + 66 * pair.messages_forward)
+    )
     return PairVerdict(
         point=record.id,
         pattern=record.pattern,
@@ -206,7 +247,14 @@ def _judged(record: PointRecord, value: float, spread: float, proof: Proof) -> P
 
 
 def _point(
-    index: int, pattern: str, size: int, origin: int, target: int, value: float, messages: int, proof: Proof
+    index: int,
+    pattern: str,
+    size: int,
+    origin: int,
+    target: int,
+    value: float,
+    messages: int,
+    proof: Proof,
 ) -> PointRecord:
     latency = pattern == "pingpong"
     per_operation = value if latency else size / value * 1e9
@@ -217,7 +265,10 @@ def _point(
         status="ok",
         stop="precision",
         operations_per_batch=OPERATIONS // BATCHES,
-        batch_ns=[per_operation * 4 * (2 if latency else 1) * (1 + 0.001 * (i % 5)) for i in range(BATCHES)],
+        batch_ns=[
+            per_operation * 4 * (2 if latency else 1) * (1 + 0.001 * (i % 5))
+            for i in range(BATCHES)
+        ],
         block_batches=[4] * 10,
         messages_forward=messages,
         messages_backward=messages if latency else 0,
@@ -257,10 +308,14 @@ def _estimate(median_ns: float) -> Estimate:
 
 
 def _witness(pair: PairResult, proof: Proof) -> list[WitnessReading]:
-    """Counters of both ends: 4.5 % of headers, 66 bytes for each small message, and acknowledgements the other way."""
+    """Counters of both ends: 4.5 % of headers, 66 bytes for each small message, and
+    acknowledgements the other way.
+    """
     crossed = 0 if proof == "off-wire" else 1
     there = crossed * int(pair.payload_forward_bytes * 1.045 + 66 * pair.messages_forward)
-    back = crossed * int(pair.payload_backward_bytes * 1.045 + 66 * pair.messages_backward + 0.01 * there)
+    back = crossed * int(
+        pair.payload_backward_bytes * 1.045 + 66 * pair.messages_backward + 0.01 * there
+    )
     readings = []
     for rank, out, into in ((pair.origin, there, back), (pair.target, back, there)):
         counters = {
@@ -275,10 +330,17 @@ def _witness(pair: PairResult, proof: Proof) -> list[WitnessReading]:
 
 def _run(points: list[PointRecord], hosts: int) -> Run:
     link = LinkClaim(
-        kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500, source="stated by the test", preamble_counted=False
+        kind="1gbe",
+        protocol="tcp",
+        rate_bits_per_s=1e9,
+        mtu=1500,
+        source="stated by the test",
+        preamble_counted=False,
     )
     claim = Claim(
-        hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic="hsn0") for rank in range(hosts)], link=link, virtual=True
+        hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic="hsn0") for rank in range(hosts)],
+        link=link,
+        virtual=True,
     )
     return Run(
         claim=claim,
@@ -295,7 +357,10 @@ def _run(points: list[PointRecord], hosts: int) -> Run:
         ),
         hosts=[_host(rank) for rank in range(hosts)],
         points=points,
-        idle=[Idle(rank=rank, interval_ns=2e8, counters={"net/eth0/rx_bytes": 90}) for rank in range(hosts)],
+        idle=[
+            Idle(rank=rank, interval_ns=2e8, counters={"net/eth0/rx_bytes": 90})
+            for rank in range(hosts)
+        ],
         floors=[
             Floor(pattern="pingpong", form="latency", floor_ns=9.2),
             Floor(pattern="stream", form="stream", floor_ns=4.1),
@@ -322,8 +387,22 @@ def _host(rank: int) -> Host:
         mpi_standard="5.0",
         shared_ranks=1,
         nics=[
-            Nic(name="hsn0", address=[f"10.7.1.{rank + 1}"], driver="veth", mtu=1500, speed_mbps=10000, carrier=True),
-            Nic(name="eth0", address=[f"10.7.0.{rank + 1}"], driver="veth", mtu=1500, speed_mbps=10000, carrier=True),
+            Nic(
+                name="hsn0",
+                address=[f"10.7.1.{rank + 1}"],
+                driver="veth",
+                mtu=1500,
+                speed_mbps=10000,
+                carrier=True,
+            ),
+            Nic(
+                name="eth0",
+                address=[f"10.7.0.{rank + 1}"],
+                driver="veth",
+                mtu=1500,
+                speed_mbps=10000,
+                carrier=True,
+            ),
         ],
     )
 
@@ -345,4 +424,6 @@ def test_worlds_are_flagged_as_synthetic() -> None:
     for section in (four_nodes(), off_wire()):
         assert "synthetic" in section.run.provenance.mpi
         assert section.judgement.pairs
-        assert {pair.point for pair in section.judgement.pairs} == {point.id for point in section.run.points}
+        assert {pair.point for pair in section.judgement.pairs} == {
+            point.id for point in section.run.points
+        }

@@ -1,4 +1,6 @@
-"""Recipes: what is asked of each program, where it is found, and the command under each MPI. Nothing is run."""
+"""Recipes: what is asked of each program, where it is found, and the command under each MPI.
+Nothing is run.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from wireproof.cli.place import Place, this_machine
 from wireproof.cli.recipes import Asked, Prepared, prepare_run
 from wireproof.launch.elf import read_needed
 from wireproof.launch.install import Family, MpiInstall
-from wireproof.launch.program import find_tool, nominal_mpi, pinned, prepare_program, shell_line, wanted_families
+from wireproof.launch.program import (
+    find_tool,
+    nominal_mpi,
+    pinned,
+    prepare_program,
+    shell_line,
+    wanted_families,
+)
 from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, recipes_of
 from wireproof.launch.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -52,10 +61,32 @@ def words(prepared: Prepared) -> list[str]:
 def test_the_documents_put_test_under_open_mpi_gets_what_its_script_lacks() -> None:
     prepared = dry("osu_put_bw", place=hosts("enp97s0"), fabric="tcp")
     assert words(prepared) == [
-        "mpirun", "--bind-to", "none", "--mca", "plm", "rsh", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp",
-        "--mca", "btl_tcp_if_include", "enp97s0", "--mca", "osc", "pt2pt", "--host", "n1,n2", "-np", "2",
-        "--map-by", "ppr:1:node", "osu_put_bw",
-    ]  # fmt: skip
+        "mpirun",
+        "--bind-to",
+        "none",
+        "--mca",
+        "plm",
+        "rsh",
+        "--mca",
+        "pml",
+        "ob1",
+        "--mca",
+        "btl",
+        "self,tcp",
+        "--mca",
+        "btl_tcp_if_include",
+        "enp97s0",
+        "--mca",
+        "osc",
+        "pt2pt",
+        "--host",
+        "n1,n2",
+        "-np",
+        "2",
+        "--map-by",
+        "ppr:1:node",
+        "osu_put_bw",
+    ]
     assert any("MPI_Win_allocate" in note for note in prepared.notes)
 
 
@@ -73,7 +104,9 @@ def test_two_sided_tests_get_no_window_component() -> None:
         ("ucx", {"FI_PROVIDER": "mlx", "UCX_NET_DEVICES": "hsn0"}),
     ],
 )
-def test_imb_under_intel_mpi_never_with_shared_memory(fabric: str, expected: dict[str, str]) -> None:
+def test_imb_under_intel_mpi_never_with_shared_memory(
+    fabric: str, expected: dict[str, str]
+) -> None:
     argv = words(dry("imb", "PingPong", place=hosts("hsn0"), fabric=fabric))
     said = {argv[i + 1]: argv[i + 2] for i, word in enumerate(argv) if word == "-genv"}
     assert said.items() >= {**expected, "I_MPI_FABRICS": "ofi", "I_MPI_DEBUG": "5"}.items()
@@ -97,7 +130,10 @@ def test_thirty_two_pairs_are_between_the_hosts_and_not_inside_them(family: Fami
     argv = words(dry("osu_mbw_mr", place=hosts("hsn0"), mpi=family))
     assert argv[-3:] == ["osu_mbw_mr", "-m", "8:8"]
     joined = " ".join(argv)
-    assert "--host n1:32,n2:32 -np 64 --map-by ppr:32:node" in joined or "-hosts n1,n2 -ppn 32 -n 64" in joined
+    assert (
+        "--host n1:32,n2:32 -np 64 --map-by ppr:32:node" in joined
+        or "-hosts n1,n2 -ppn 32 -n 64" in joined
+    )
 
 
 def test_the_documents_sizes() -> None:
@@ -105,8 +141,14 @@ def test_the_documents_sizes() -> None:
     assert words(dry("osu", "latency"))[-3:] == ["osu_latency", "-m", "8:8"]
     assert words(dry("osu_bw", sizes=()))[-1] == "osu_bw"
     assert words(dry("osu_latency", sizes=(64, 128), iterations=7, extra=("-x", "3")))[-7:] == [
-        "osu_latency", "-m", "64:128", "-i", "7", "-x", "3",
-    ]  # fmt: skip
+        "osu_latency",
+        "-m",
+        "64:128",
+        "-i",
+        "7",
+        "-x",
+        "3",
+    ]
 
 
 def test_one_machine_is_said_to_prove_no_wire() -> None:
@@ -116,7 +158,9 @@ def test_one_machine_is_said_to_prove_no_wire() -> None:
 
 
 def test_a_missing_tool_is_one_sentence_with_what_to_install() -> None:
-    with pytest.raises(CouldNotMeasure, match=r"osu_bw was not found: build the OSU .* OSU_HOME; --dry-run"):
+    with pytest.raises(
+        CouldNotMeasure, match=r"osu_bw was not found: build the OSU .* OSU_HOME; --dry-run"
+    ):
         prepare_run(find_recipe("osu_bw"), Asked(), hosts())
 
 
@@ -130,8 +174,17 @@ def test_tools_and_benchmarks_by_either_name() -> None:
     assert find_recipe("IMB-MPI1", "Bcast").benchmark == "Bcast"
 
 
-@pytest.mark.parametrize(("tool", "benchmark"), [("osuu", ""), ("", "x; rm"), ("imb", "-x"), ("osu_$(id)", ""),
-                                                ("imb", "Ping Pong"), ("\x1b[31m", "")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "benchmark"),
+    [
+        ("osuu", ""),
+        ("", "x; rm"),
+        ("imb", "-x"),
+        ("osu_$(id)", ""),
+        ("imb", "Ping Pong"),
+        ("\x1b[31m", ""),
+    ],
+)
 def test_what_is_no_tool_is_refused(tool: str, benchmark: str) -> None:
     with pytest.raises(BadInput) as caught:
         find_recipe(tool or "imb", benchmark)
@@ -145,7 +198,9 @@ def test_every_recipe_has_a_reason_and_a_way_to_install() -> None:
         assert find_recipe(one.program, one.benchmark) == one
 
 
-@pytest.mark.parametrize(("processes", "grid"), [(2, (1, 2)), (4, (2, 2)), (6, (2, 3)), (7, (1, 7)), (64, (8, 8))])
+@pytest.mark.parametrize(
+    ("processes", "grid"), [(2, (1, 2)), (4, (2, 2)), (6, (2, 3)), (7, (1, 7)), (64, (8, 8))]
+)
 def test_hpcc_gets_the_squarest_grid(processes: int, grid: tuple[int, int]) -> None:
     rows = hpcc_input(processes).splitlines()
     assert [int(rows[i].split()[0]) for i in (10, 11)] == list(grid)
@@ -174,7 +229,12 @@ def test_programs_are_found_where_people_put_them(tmp_path: Path) -> None:
     assert find_tool("osu_bw", environment=environment) == osu
     assert find_tool("osu_latency", environment=environment) == red_hat
     assert find_tool("IMB-MPI1", environment=environment) is None
-    assert find_tool("IMB-MPI1", launcher=tmp_path / "impi" / "bin" / "mpiexec", environment=environment) == imb
+    assert (
+        find_tool(
+            "IMB-MPI1", launcher=tmp_path / "impi" / "bin" / "mpiexec", environment=environment
+        )
+        == imb
+    )
     assert find_tool("IMB-MPI1", environment={"I_MPI_ROOT": str(tmp_path / "impi")}) == imb
     assert find_tool("osu_bw", given=tmp_path, environment={}) == osu
     assert find_tool("anything", given=osu, environment={}) == osu
@@ -197,7 +257,9 @@ def elf(path: Path, needed: list[str]) -> Path:
     header = b"\x7fELF\x02\x01\x01" + bytes(9)
     header += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
     load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, total, total, 4096)
-    section = struct.pack("<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8)
+    section = struct.pack(
+        "<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8
+    )
     path.write_bytes(header + load + section + strings + dynamic)
     return path
 
@@ -224,7 +286,9 @@ def test_the_users_own_variables_do_not_reach_another_mpi(monkeypatch: pytest.Mo
 
 def test_any_program_under_an_mpi_has_no_engine_in_it() -> None:
     for family in ("mpich", "intel", "openmpi"):
-        command = prepare_program(nominal_mpi(family, None), ["app", "--x"], hosts=TWO, folder="/tmp/x")
+        command = prepare_program(
+            nominal_mpi(family, None), ["app", "--x"], hosts=TWO, folder="/tmp/x"
+        )
         assert command.argv[-2:] == ("app", "--x")
         assert any(word in command.argv for word in ("-wdir", "--wdir"))
         assert "wireproof-engine" not in " ".join(command.argv)

@@ -11,9 +11,20 @@ from wireproof.launch.program_host import address_argv, address_in, ask, core_ne
 
 @pytest.mark.parametrize(
     ("text", "core"),
-    [("0-23,48-71\n", 4), ("24-47\n", 28), ("0\n", 0), ("0,2,4,6,8,10\n", 8), ("0-1\n", 1), ("", None),
-     ("cat: no such file", None), ("0-\n", None), ("-1", None), ("0-99999999999", None), ("5-99999", 9)],
-)  # fmt: skip
+    [
+        ("0-23,48-71\n", 4),
+        ("24-47\n", 28),
+        ("0\n", 0),
+        ("0,2,4,6,8,10\n", 8),
+        ("0-1\n", 1),
+        ("", None),
+        ("cat: no such file", None),
+        ("0-\n", None),
+        ("-1", None),
+        ("0-99999999999", None),
+        ("5-99999", 9),
+    ],
+)
 def test_a_core_of_the_nics_socket(text: str, core: int | None) -> None:
     assert core_near(text) == core
 
@@ -21,7 +32,10 @@ def test_a_core_of_the_nics_socket(text: str, core: int | None) -> None:
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("7: ib0    inet 10.10.100.22/24 brd 10.10.100.255 scope global ib0\\  valid_lft forever\n", "10.10.100.22"),
+        (
+            "7: ib0    inet 10.10.100.22/24 brd 10.10.100.255 scope global ib0\\  valid_lft forever\n",
+            "10.10.100.22",
+        ),
         ("Device does not exist\n", ""),
         ("7: ib0    inet 10.10.100.999/24\n7: ib0 inet 10.0.0.1/8\n", "10.0.0.1"),
         ("inet", ""),
@@ -39,5 +53,7 @@ def test_questions_are_argument_lists() -> None:
 
 def test_a_host_that_does_not_answer_costs_nothing() -> None:
     assert ask(["/nowhere/at/all"]) == ""
-    assert ask([sys.executable, "-c", "import sys; sys.stdout.write('x' * 200000)"]) == "x" * (1 << 16)
+    assert ask([sys.executable, "-c", "import sys; sys.stdout.write('x' * 200000)"]) == "x" * (
+        1 << 16
+    )
     assert ask([sys.executable, "-c", "raise SystemExit(3)"]) == ""

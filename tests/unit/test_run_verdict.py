@@ -1,4 +1,6 @@
-"""What ``run`` makes of a path and of numbers, and how its steps leave for other hosts. Nothing is run."""
+"""What ``run`` makes of a path and of numbers, and how its steps leave for other hosts. Nothing is
+run.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,14 @@ from wireproof.report.judged import JudgedSeries, joined
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:
     series = Series(
-        tool="osu", benchmark="osu_bw", metric="bandwidth", traffic="stream", formula="", unit="MB/s",
+        tool="osu",
+        benchmark="osu_bw",
+        metric="bandwidth",
+        traffic="stream",
+        formula="",
+        unit="MB/s",
         points=[SeriesPoint(message_bytes=8)],
-    )  # fmt: skip
+    )
     reasons = [Reason(code=code, severity="inconclusive", message=code) for code in codes]
     return joined(series, SeriesVerdict(proof="on-wire", verdict=verdict, reasons=reasons), None)
 
@@ -64,7 +71,9 @@ def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str =
 
 
 def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
-    step = Step(role="client", host="c101", argv=("prog", "a b"), environment={"X": "$y"}, unset=("Z",))
+    step = Step(
+        role="client", host="c101", argv=("prog", "a b"), environment={"X": "$y"}, unset=("Z",)
+    )
     *_, host, words = main_argv(step, hosts())
     assert host == "c101"
     assert words.endswith("wireproof-node guard --control-stdin -- env -u Z 'X=$y' prog 'a b'")
@@ -78,7 +87,9 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
 
     def answer(host: str, argv: list[str], _place: Place) -> str:
         asked.append((host, argv[0]))
-        return {"cat": "0-23\n", "ls": "ib0\n", "ip": "3: ib0 inet 10.0.9.2/24 scope global ib0\n"}[argv[0]]
+        return {"cat": "0-23\n", "ls": "ib0\n", "ip": "3: ib0 inet 10.0.9.2/24 scope global ib0\n"}[
+            argv[0]
+        ]
 
     monkeypatch.setattr(running, "_on", answer)
     found = informed(find_recipe("ib_write_bw"), Asked(), hosts("hfi1_0"))
@@ -100,13 +111,17 @@ def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.Monkey
 
 def lines(tool: str, benchmark: str = "", place: Place | None = None, **asked: object) -> list[str]:
     wish = Asked(dry=True, **asked)  # type: ignore[arg-type]
-    return [step.line for step in prepare_run(find_recipe(tool, benchmark), wish, place or hosts()).steps]
+    return [
+        step.line
+        for step in prepare_run(find_recipe(tool, benchmark), wish, place or hosts()).steps
+    ]
 
 
 def test_the_documents_lines_for_servers_and_clients() -> None:
     assert lines("iperf3", cpu=4, read_by_people=True) == [
-        "iperf3 -s -1 -A 4", "iperf3 -c c102 -t 12 -O 2 -l 1048576 -w 2097152 -f m -A 4",
-    ]  # fmt: skip
+        "iperf3 -s -1 -A 4",
+        "iperf3 -c c102 -t 12 -O 2 -l 1048576 -w 2097152 -f m -A 4",
+    ]
     assert lines("iperf3", read_by_people=False)[1].endswith(" -J")
     server, client = lines("qperf", "tcp_bw", cpu=6, address="10.0.0.2")
     assert server == "qperf"
@@ -136,7 +151,9 @@ def test_fi_pingpong_is_told_its_provider() -> None:
 )
 def test_omni_paths_driver_steps_are_printed_and_never_run(place: Place, shown: bool) -> None:
     prepared = prepare_run(find_recipe("ib_write_bw"), Asked(dry=True), place)
-    assert prepared.root_steps == (("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0") if shown else ())
+    assert prepared.root_steps == (
+        ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0") if shown else ()
+    )
     assert "modprobe" not in " ".join(step.line for step in prepared.steps)
 
 

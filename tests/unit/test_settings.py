@@ -1,4 +1,6 @@
-"""Settings: strings become typed values that remember their origin; bad ones say what is allowed."""
+"""Settings: strings become typed values that remember their origin; bad ones say what is
+allowed.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def test_sizes_use_decimal_and_binary_units(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1.5KiB", "1K", "1M", "1Mb", "1mb", "8 8", "0x10", "٣", "9" * 40, "1TiB"])
+@pytest.mark.parametrize(
+    "text", ["", "-1", "1.5KiB", "1K", "1M", "1Mb", "1mb", "8 8", "0x10", "٣", "9" * 40, "1TiB"]
+)
 def test_a_bad_size_is_told_what_is_allowed(text: str) -> None:
     with pytest.raises(BadInput, match="KiB, MB, MiB"):
         parse_size(text)
@@ -62,7 +66,8 @@ def test_a_formatted_size_reads_back(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("500ms", 0.5), ("2s", 2), ("1.5", 1.5), ("10min", 600), ("2m", 120), ("1h", 3600)]
+    ("text", "seconds"),
+    [("500ms", 0.5), ("2s", 2), ("1.5", 1.5), ("10min", 600), ("2m", 120), ("1h", 3600)],
 )
 def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
@@ -90,15 +95,35 @@ def test_hosts_keep_the_order_given(text: str, hosts: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "n1,,n2", "n1,", "-oProxyCommand=x", "n1;reboot", "$(id)", "n1 n2", "n[1", "n]1[", "n[3-1]", "n[1-3/0]",
-     "@no-such-group", "n[1-3]!", "n1\nn2", "../n1", "n\x00", "é"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        "n1,,n2",
+        "n1,",
+        "-oProxyCommand=x",
+        "n1;reboot",
+        "$(id)",
+        "n1 n2",
+        "n[1",
+        "n]1[",
+        "n[3-1]",
+        "n[1-3/0]",
+        "@no-such-group",
+        "n[1-3]!",
+        "n1\nn2",
+        "../n1",
+        "n\x00",
+        "é",
+    ],
+)
 def test_what_is_no_host_list_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="host"):
         parse_hosts(text)
 
 
-@pytest.mark.parametrize("text", ["n[0-999999999]", "n[0-999]m[0-999]", ",".join(f"n{i}x" for i in range(100_001))])
+@pytest.mark.parametrize(
+    "text", ["n[0-999999999]", "n[0-999]m[0-999]", ",".join(f"n{i}x" for i in range(100_001))]
+)
 def test_too_many_hosts_are_refused_before_they_are_expanded(text: str) -> None:
     with pytest.raises(BadInput, match="100000"):
         parse_hosts(text)
@@ -133,8 +158,16 @@ def test_bad_nic_names(name: str) -> None:
 def test_the_strongest_origin_wins_and_is_remembered(tmp_path: Path) -> None:
     path = tmp_path / "wireproof.toml"
     path.write_text('mpi = "intel"\nwindow = 8\n# a comment\nsizes = ["0", "8"]\nformula = "osu"\n')
-    settings = resolve({"mpi": "openmpi", "window": None}, {"WIREPROOF_WINDOW": "16", "HOME": "/x"}, read_file(path))
-    assert (settings.mpi.value, settings.mpi.origin, settings.mpi.source) == ("openmpi", "option", "--mpi")
+    settings = resolve(
+        {"mpi": "openmpi", "window": None},
+        {"WIREPROOF_WINDOW": "16", "HOME": "/x"},
+        read_file(path),
+    )
+    assert (settings.mpi.value, settings.mpi.origin, settings.mpi.source) == (
+        "openmpi",
+        "option",
+        "--mpi",
+    )
     assert (settings.window.value, settings.window.source) == (16, "WIREPROOF_WINDOW")
     assert (settings.sizes.value, settings.sizes.source) == ((0, 8), "wireproof.toml:4")
     assert settings.formula.origin == "file"

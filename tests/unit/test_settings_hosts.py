@@ -1,4 +1,6 @@
-"""Node sets: operators, groups of a site's own configuration, files; and what must be one sentence."""
+"""Node sets: operators, groups of a site's own configuration, files; and what must be one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +62,13 @@ def test_operators_from_left_to_right(text: str, hosts: str) -> None:
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(",!&^"), st.sampled_from(["a[1-4]", "a3", "a[2-6/2]", "b1", "a[1,4]"])),
-        min_size=1, max_size=6,
+        st.tuples(
+            st.sampled_from(",!&^"), st.sampled_from(["a[1-4]", "a3", "a[2-6/2]", "b1", "a[1,4]"])
+        ),
+        min_size=1,
+        max_size=6,
     )
-)  # fmt: skip
+)
 def test_operators_are_those_of_clustershell(steps: list[tuple[str, str]]) -> None:
     text = "".join(operator + item for operator, item in steps)[1:]
     expected = set(map(str, NodeSet(text, resolver=RESOLVER_NOGROUP)))
@@ -128,7 +133,8 @@ def test_no_configuration_is_read_without_an_at_sign(monkeypatch: pytest.MonkeyP
 def test_a_file_has_one_set_a_line(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text(
-        "# my nodes\nn[1-3]!n2  # without the bad one\r\n\nm1.example:4\nm2 slots=4 max_slots=8\n", "utf-8"
+        "# my nodes\nn[1-3]!n2  # without the bad one\r\n\nm1.example:4\nm2 slots=4 max_slots=8\n",
+        "utf-8",
     )
     assert parse_hosts(f"file:{hosts}") == ("n1", "n3", "m1.example", "m2")
 
@@ -144,10 +150,21 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(bytes(range(256)))
     (tmp_path / "empty").write_text("# nothing\n", encoding="utf-8")
     (tmp_path / "option").write_text("-oProxyCommand=x\n", encoding="utf-8")
-    (tmp_path / "many").write_text("\n".join(f"n{number}" for number in range(100_002)), encoding="utf-8")
+    (tmp_path / "many").write_text(
+        "\n".join(f"n{number}" for number in range(100_002)), encoding="utf-8"
+    )
     os.mkfifo(tmp_path / "pipe")
-    sentences = {"binary": "not a host name", "empty": "names no hosts", "option": "not a host name"}
-    sentences |= {"many": "more than", "pipe": "a named pipe", "absent": "No such file", "": "a folder"}
+    sentences = {
+        "binary": "not a host name",
+        "empty": "names no hosts",
+        "option": "not a host name",
+    }
+    sentences |= {
+        "many": "more than",
+        "pipe": "a named pipe",
+        "absent": "No such file",
+        "": "a folder",
+    }
     for name, words in sentences.items():
         with pytest.raises(BadInput, match=words):
             parse_hosts(f"file:{tmp_path}/{name}")

@@ -40,8 +40,12 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
-@pytest.mark.parametrize(("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "lsf"), ("flux", "flux")])
-def test_the_schedulers_way_comes_first_and_ssh_next(programs: None, scheduler: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "lsf"), ("flux", "flux")]
+)
+def test_the_schedulers_way_comes_first_and_ssh_next(
+    programs: None, scheduler: str, word: str
+) -> None:
     first, second = ways(job(scheduler))
     assert word in first.command.argv
     assert word not in second.command.argv
@@ -50,7 +54,9 @@ def test_the_schedulers_way_comes_first_and_ssh_next(programs: None, scheduler: 
     assert second.why in second.command.notes
 
 
-@pytest.mark.parametrize(("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "blaunch"), ("flux", "flux")])
+@pytest.mark.parametrize(
+    ("scheduler", "word"), [("pbs", "pbs_tmrsh"), ("lsf", "blaunch"), ("flux", "flux")]
+)
 def test_a_launcher_that_is_not_there_is_not_tried_first(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheduler: str, word: str
 ) -> None:
@@ -68,13 +74,17 @@ def test_what_the_schedulers_launcher_cannot_say_is_left_to_the_mpis(programs: N
 
 
 @pytest.mark.parametrize("scheduler", ["pbs", "lsf", "flux", "slurm"])
-def test_a_program_of_the_users_own_is_stronger_than_any_scheduler(scheduler: str, tmp_path: Path) -> None:
+def test_a_program_of_the_users_own_is_stronger_than_any_scheduler(
+    scheduler: str, tmp_path: Path
+) -> None:
     (only,) = ways(job(scheduler, agent=str(tmp_path / "reach")))
     assert str(tmp_path / "reach") in only.command.argv
     assert "srun" not in only.command.argv
 
 
-def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_of_the_option_reaches_the_nodes_of_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reach = tmp_path / "reach"
     reach.write_text("#!/bin/sh\n")
     (tmp_path / "nodes").write_text("c1\nc1\nc2\n")
@@ -86,15 +96,25 @@ def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path, mo
 
 
 def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
-    provenance = Provenance(wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started="")
-    run = Run(claim=Claim(hosts=[], wire=True), provenance=provenance, open=None, hosts=[], points=[])
+    provenance = Provenance(
+        wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
+    )
+    run = Run(
+        claim=Claim(hosts=[], wire=True), provenance=provenance, open=None, hosts=[], points=[]
+    )
     return Outcome(
-        run=run, ending=Ending(ended=ended, reason="no daemon", lost=lost or {}), exit_status=1, folder=Path()
+        run=run,
+        ending=Ending(ended=ended, reason="no daemon", lost=lost or {}),
+        exit_status=1,
+        folder=Path(),
     )
 
 
 def test_the_next_way_is_tried_only_when_nothing_started() -> None:
-    two = [Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}") for name in "ab"]
+    two = [
+        Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        for name in "ab"
+    ]
     here, said, tried = Place(hosts=HOSTS, start_on=HOSTS), list[str](), list[tuple[str, bool]]()
 
     def run(way: Way, begun: bool) -> Outcome:
@@ -108,9 +128,16 @@ def test_the_next_way_is_tried_only_when_nothing_started() -> None:
     assert len(tried) == 3
 
 
-@pytest.mark.parametrize(("lost", "tries"), [({2: "c3 refused"}, 1), ({1: "c2 refused", 2: "c3 refused"}, 2), ({}, 2)])
-def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(lost: dict[int, str], tries: int) -> None:
-    two = [Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}") for name in "ab"]
+@pytest.mark.parametrize(
+    ("lost", "tries"), [({2: "c3 refused"}, 1), ({1: "c2 refused", 2: "c3 refused"}, 2), ({}, 2)]
+)
+def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(
+    lost: dict[int, str], tries: int
+) -> None:
+    two = [
+        Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        for name in "ab"
+    ]
     tried: list[str] = []
 
     def run(way: Way, _begun: bool) -> Outcome:

@@ -31,34 +31,66 @@ from wireproof.store.migrate import migrate
 from wireproof.store.seal import seal
 
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1"), HostClaim(rank=1, host="n2")])
-PROVENANCE = Provenance(wireproof="0", mpi="m", engine="e", argv=["a"], environment={}, launcher="l", started="s")
+PROVENANCE = Provenance(
+    wireproof="0", mpi="m", engine="e", argv=["a"], environment={}, launcher="l", started="s"
+)
 ESTIMATE = Estimate(
-    median_ns=1.5, low_ns=1.4, high_ns=1.6, blocks=2, effective_blocks=2, autocorrelation=0, half_width=0.1,
+    median_ns=1.5,
+    low_ns=1.4,
+    high_ns=1.6,
+    blocks=2,
+    effective_blocks=2,
+    autocorrelation=0,
+    half_width=0.1,
     label="stable",
-)  # fmt: skip
+)
 
 
 def pair(origin: int, batches: list[float], blocks: list[int]) -> PairResult:
     return PairResult(
-        origin=origin, target=origin + 1, status="ok", stop="precision", operations_per_batch=10, batch_ns=batches,
-        block_batches=blocks, messages_forward=1, messages_backward=1, payload_forward_bytes=8,
+        origin=origin,
+        target=origin + 1,
+        status="ok",
+        stop="precision",
+        operations_per_batch=10,
+        batch_ns=batches,
+        block_batches=blocks,
+        messages_forward=1,
+        messages_backward=1,
+        payload_forward_bytes=8,
         payload_backward_bytes=8,
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True), window_used=1, estimate=ESTIMATE,
-    )  # fmt: skip
+        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
+        window_used=1,
+        estimate=ESTIMATE,
+    )
 
 
 def record(number: int, pairs: list[PairResult]) -> PointRecord:
     reading = WitnessReading(rank=0, interval_ns=1.0, counters={"net/eth0/tx_bytes": (1, 2)})
     return PointRecord(
-        id=number, pattern="pingpong", form="latency", message_bytes=8, window=1, formula="robust", started_unix_ns=1,
-        elapsed_ns=1.0, pairs=pairs, witness=[reading],
-    )  # fmt: skip
+        id=number,
+        pattern="pingpong",
+        form="latency",
+        message_bytes=8,
+        window=1,
+        formula="robust",
+        started_unix_ns=1,
+        elapsed_ns=1.0,
+        pairs=pairs,
+        witness=[reading],
+    )
 
 
 OPENED = Open(
-    schema=1, engine="e", abi="nompi", transport="null", run_id="r", seed=1, ranks=2,
+    schema=1,
+    engine="e",
+    abi="nompi",
+    transport="null",
+    run_id="r",
+    seed=1,
+    ranks=2,
     clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1, read_cost_ns=1),
-)  # fmt: skip
+)
 FRAMES: list[Frame] = [
     OPENED,
     Start(id=0),
@@ -69,16 +101,26 @@ FRAMES: list[Frame] = [
 
 
 def document(points: int = 3) -> RunDocument:
-    planned = tuple(Point(id=i, pattern="pingpong", message_bytes=8, pairs=((0, 1),)) for i in range(points))
+    planned = tuple(
+        Point(id=i, pattern="pingpong", message_bytes=8, pairs=((0, 1),)) for i in range(points)
+    )
     ranks = (RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2"))
-    plan = Plan(run_id="it's", seed=1, transport=Transport(kind="null"), ranks=ranks, points=planned)
-    return RunDocument(claim=CLAIM, provenance=PROVENANCE, plan=plan, missing={2: "a rank was ended by SIGKILL"})
+    plan = Plan(
+        run_id="it's", seed=1, transport=Transport(kind="null"), ranks=ranks, points=planned
+    )
+    return RunDocument(
+        claim=CLAIM, provenance=PROVENANCE, plan=plan, missing={2: "a rank was ended by SIGKILL"}
+    )
 
 
-def folder_of(path: Path, frames: list[Frame], tail: bytes = b"", told: RunDocument | None = None) -> Path:
+def folder_of(
+    path: Path, frames: list[Frame], tail: bytes = b"", told: RunDocument | None = None
+) -> Path:
     path.mkdir(exist_ok=True)
     (path / "run.json").write_bytes(msgspec.json.encode(told or document()))
-    (path / "frames.jsonl").write_bytes(b"".join(msgspec.json.encode(frame) + b"\n" for frame in frames) + tail)
+    (path / "frames.jsonl").write_bytes(
+        b"".join(msgspec.json.encode(frame) + b"\n" for frame in frames) + tail
+    )
     return path
 
 
@@ -120,8 +162,11 @@ def test_sealing_keeps_every_pair_and_every_batch_in_its_block(tmp_path: Path, n
         (1, 0, 1, None, 31.0),
     ]
     assert sorted(it.name for it in folder.iterdir()) == [
-        "batches.parquet", "frames.jsonl", "points.parquet", "run.json",
-    ]  # fmt: skip
+        "batches.parquet",
+        "frames.jsonl",
+        "points.parquet",
+        "run.json",
+    ]
 
 
 def test_sealed_files_carry_their_schema_and_the_run(tmp_path: Path) -> None:
@@ -145,7 +190,9 @@ def test_a_run_without_a_point_is_sealed_to_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.parquet"))
 
 
-def test_a_seal_that_fails_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seal_that_fails_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder_of(tmp_path, FRAMES)
     monkeypatch.setattr(sealing, "_BATCHES", "SELECT no_such_column FROM frames")
     with pytest.raises(CouldNotMeasure, match="its frames are kept"):
@@ -153,8 +200,12 @@ def test_a_seal_that_fails_leaves_nothing_half_written(tmp_path: Path, monkeypat
     assert sorted(it.name for it in tmp_path.iterdir()) == ["frames.jsonl", "run.json"]
 
 
-def test_a_point_that_the_tables_would_lose_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DuckDB turns what does not fit into NULL when it may pass over a torn line, and is an error when it may not."""
+def test_a_point_that_the_tables_would_lose_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB turns what does not fit into NULL when it may pass over a torn line, and is an error
+    when it may not.
+    """
     monkeypatch.setitem(sealing._COLUMNS, "pairs", "INTEGER[]")
     for tail in (b"", b'{"frame":"point","id":2'):
         with pytest.raises(CouldNotMeasure, match="frames are kept"):
@@ -189,7 +240,9 @@ def test_a_folder_without_a_run_and_no_folder_at_all_are_refused(tmp_path: Path)
         seal(tmp_path / "none")
 
 
-@pytest.mark.parametrize("line", [b'{"frame":"point","id":"x"}\n', b'{"frame":"surprise"}\n', b"hello\n"])
+@pytest.mark.parametrize(
+    "line", [b'{"frame":"point","id":"x"}\n', b'{"frame":"surprise"}\n', b"hello\n"]
+)
 def test_a_damaged_line_is_told_not_passed_over(tmp_path: Path, line: bytes) -> None:
     folder_of(tmp_path, FRAMES)
     path = tmp_path / "frames.jsonl"
@@ -213,7 +266,9 @@ STORED = Path(__file__).with_name("data") / "run-schema-1.json"
 
 
 def test_the_stored_document_of_schema_1_is_still_read(tmp_path: Path) -> None:
-    """The file was written by the first version and is never changed: whoever changes the schema writes a migration."""
+    """The file was written by the first version and is never changed: whoever changes the schema
+    writes a migration.
+    """
     (tmp_path / "run.json").write_bytes(STORED.read_bytes())
     assert json.loads(STORED.read_bytes())["schema"] == 1
     stored = load_document(tmp_path)

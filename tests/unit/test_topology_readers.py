@@ -39,7 +39,9 @@ def test_slurm_tree() -> None:
 
 def test_scontrol_repeats_the_nodes_at_each_level() -> None:
     fabric = read("scontrol_topology.txt")
-    assert leaves(fabric) == {f"n{index}": "leaf1" if index < 5 else "leaf2" for index in range(1, 9)}
+    assert leaves(fabric) == {
+        f"n{index}": "leaf1" if index < 5 else "leaf2" for index in range(1, 9)
+    }
     assert fabric.levels["spine1"] == 2
 
 
@@ -58,13 +60,17 @@ def test_ibnetdiscover() -> None:
         ("n3", "leaf2", "HCA-1", "1"),
     ]
     assert cables(fabric) == {("leaf1", "spine1"): (2, 100e9), ("leaf2", "spine1"): (1, 200e9)}
-    assert "names no host: 1" in fabric.notes[0]  # the one without a host name; the switch's own agent is none
+    # the one without a host name; the switch's own agent is none
+    assert "names no host: 1" in fabric.notes[0]
 
 
 def test_opareport() -> None:
     fabric = read("opareport_links.txt")
     assert leaves(fabric) == {"n1": "leaf1", "n2": "leaf1", "n3": "leaf2"}
-    assert cables(fabric) == {("leaf1", "spine1 L112B"): (2, 50e9), ("leaf2", "spine1 L112B"): (1, 100e9)}
+    assert cables(fabric) == {
+        ("leaf1", "spine1 L112B"): (2, 50e9),
+        ("leaf2", "spine1 L112B"): (1, 100e9),
+    }
 
 
 def test_lldp_keyvalue() -> None:
@@ -107,26 +113,47 @@ def test_our_own_form() -> None:
         ("SwitchName=a Nodes=n]1[\n", "line 1: the brackets"),
         ("SwitchName=a Nodes=n[4-1]\n", "line 1: .* is not a set"),
         ("SwitchName=a Nodes=n[[1]]\n", "line 1: the brackets"),
-        ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n[1-2]\n", "line 2: node n1 hangs on b and, by line 1, on a"),
+        (
+            "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n[1-2]\n",
+            "line 2: node n1 hangs on b and, by line 1, on a",
+        ),
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is there twice"),
         ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
-        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n", "below itself"),
-        ("SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n", "line 2: switch x is named but no line defines it"),
+        (
+            "SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n",
+            "below itself",
+        ),
+        (
+            "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
+            "line 2: switch x is named but no line defines it",
+        ),
         ("SwitchName=a Nodes=n1\n=x\n", "line 2: =x is not understood"),
-        ("SwitchName=a Nodes=n1\nNodeName=n1 CPUs=4\n", "line 2: NodeName=n1 CPUs=4 is not understood"),
+        (
+            "SwitchName=a Nodes=n1\nNodeName=n1 CPUs=4\n",
+            "line 2: NodeName=n1 CPUs=4 is not understood",
+        ),
         ("topology: \n  tree:\n", "scontrol show topology"),
         ("[[switch]]\nname = 3\n", "number 1: name and nic must be text"),
         ("[[switch]]\nname = 'a'\nnodes = 3\n", "nodes must be a set"),
         ("[[switch]]\nname = 'a'\nnode = 'n1'\n", "has node: it may have"),
         ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'a'\n", "switch a names itself"),
         ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'b'\n", "switch b is named but no"),
-        ("[[switch]]\nname='a'\nswitches='b'\n[[switch]]\nname='b'\nnodes='n1'\nswitches='a'\n", "is below itself"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[switch]]\nname='b'\nnodes='n1'\n", "node n1 hangs on b"),
+        (
+            "[[switch]]\nname='a'\nswitches='b'\n[[switch]]\nname='b'\nnodes='n1'\nswitches='a'\n",
+            "is below itself",
+        ),
+        (
+            "[[switch]]\nname='a'\nnodes='n1'\n[[switch]]\nname='b'\nnodes='n1'\n",
+            "node n1 hangs on b",
+        ),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\n", "joined to itself"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','b']\n", "switch b is named"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween='a'\n", "must name two switches"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\ncount=0\n", "count is 0"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\nrate='fast'\n", "rate is fast"),
+        (
+            "[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\nrate='fast'\n",
+            "rate is fast",
+        ),
         ("[[switch]]\nname='a\n", "not TOML: "),
         ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
         ("lldp.eth0.chassis.name=leaf1\n", "line 1: it is not told which node"),
@@ -146,20 +173,28 @@ def test_rails_need_their_nics_named() -> None:
     text = "[[switch]]\nname='a'\nnodes='n[1-2]'\nnic='ib0'\n[[switch]]\nname='b'\nnodes='n[1-2]'\nnic='ib1'\n"
     fabric = read_topology(text, "rails.toml")
     assert fabric.leaf_of("n2", "ib1") == "b"
-    assert [each.switch for each in against(fabric, ["n1", "n2"], "ib1")[0].attachments] == ["b", "b"]
+    assert [each.switch for each in against(fabric, ["n1", "n2"], "ib1")[0].attachments] == [
+        "b",
+        "b",
+    ]
     _, notes = against(fabric, ["n1", "n2"])
     assert "n1, n2 hang on several switches" in notes[-1]
 
 
 def test_a_switch_may_be_told_once_per_rail() -> None:
-    text = "[[switch]]\nname='a'\nnodes='n1'\nnic='ib0'\n[[switch]]\nname='a'\nnodes='n1'\nnic='ib1'\n"
+    text = (
+        "[[switch]]\nname='a'\nnodes='n1'\nnic='ib0'\n[[switch]]\nname='a'\nnodes='n1'\nnic='ib1'\n"
+    )
     assert len(read_topology(text, "t").attachments) == 2
 
 
 def test_nodes_that_do_not_fit_are_noted() -> None:
     fabric, notes = against(read("slurm_tree.conf"), ["n1", "n5.cluster", "other"])
     assert leaves(fabric) == {"n1": "leaf1", "n5.cluster": "leaf2"}
-    assert any("9 nodes (n2, n3, n4, ...) are in slurm_tree.conf but not measured here" in note for note in notes)
+    assert any(
+        "9 nodes (n2, n3, n4, ...) are in slurm_tree.conf but not measured here" in note
+        for note in notes
+    )
     assert any("other has no place in slurm_tree.conf" in note for note in notes)
     assert not set(notes) & set(fabric.notes)  # the reader's own stay with the fabric
     assert leaf_numbers(fabric, ["n5.cluster", "other", "n1"]) == [0, -1, 1]

@@ -14,14 +14,17 @@ from wireproof.model.run import Run
 from wireproof.physics import link_from_name
 from wireproof.verdict import judge, overall
 
-# --- the run as a whole -------------------------------------------------------------------------------------
+# --- the run as a whole
+# -------------------------------------------------------------------------------------
 
 
 def test_the_overall_verdict_is_the_worst_and_nothing_is_no_pass() -> None:
     found = judge(run_of(SMALL))
     assert overall(found.findings, found.pairs) == "pass"
     assert overall([], []) == "inconclusive"
-    assert overall([], [*found.pairs, set_(found.pairs[0], verdict="inconclusive")]) == "inconclusive"
+    assert (
+        overall([], [*found.pairs, set_(found.pairs[0], verdict="inconclusive")]) == "inconclusive"
+    )
     assert overall([], [*found.pairs, set_(found.pairs[0], verdict="fail")]) == "fail"
     notes = judge(each_pair(run_of(SMALL), integrity="corrupt")).findings
     assert overall(notes, found.pairs) == "fail"
@@ -34,11 +37,27 @@ def test_nothing_measured_is_inconclusive() -> None:
 
 
 WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
-    ("missing point", lambda r: set_(r, missing={99: "the engine sent no result"}), "points-missing", "inconclusive"),
-    ("deadline", lambda r: set_(r, missing={99: "deadline of 30 s at point 99"}), "deadline", "inconclusive"),
+    (
+        "missing point",
+        lambda r: set_(r, missing={99: "the engine sent no result"}),
+        "points-missing",
+        "inconclusive",
+    ),
+    (
+        "deadline",
+        lambda r: set_(r, missing={99: "deadline of 30 s at point 99"}),
+        "deadline",
+        "inconclusive",
+    ),
     (
         "killed rank",
-        lambda r: set_(r, missing={99: "rank 1 on n2 was ended by SIGKILL at point 99", 100: "not reached: rank 1"}),
+        lambda r: set_(
+            r,
+            missing={
+                99: "rank 1 on n2 was ended by SIGKILL at point 99",
+                100: "not reached: rank 1",
+            },
+        ),
         "rank-lost",
         "inconclusive",
     ),
@@ -52,7 +71,9 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
     ("never opened", lambda r: set_(r, open=None), "engine-error", "inconclusive"),
     (
         "library asked for",
-        lambda r: set_(r, errors=[EngineError(code="library-mismatch", message="asked for Intel, got MPICH")]),
+        lambda r: set_(
+            r, errors=[EngineError(code="library-mismatch", message="asked for Intel, got MPICH")]
+        ),
         "library-mismatch",
         "fail",
     ),
@@ -62,7 +83,12 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
         "library-mismatch",
         "fail",
     ),
-    ("peer gone", lambda r: set_(r, errors=[EngineError(code="peer-gone", message="x")]), "rank-lost", "inconclusive"),
+    (
+        "peer gone",
+        lambda r: set_(r, errors=[EngineError(code="peer-gone", message="x")]),
+        "rank-lost",
+        "inconclusive",
+    ),
     (
         "odd error",
         lambda r: set_(r, errors=[EngineError(code="bad-plan", message="x")]),
@@ -92,16 +118,25 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "change", "code", "severity"), WHOLE, ids=[row[0] for row in WHOLE])
-def test_a_fault_of_the_run_is_told(name: str, change: Callable[[Run], Run], code: str, severity: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "change", "code", "severity"), WHOLE, ids=[row[0] for row in WHOLE]
+)
+def test_a_fault_of_the_run_is_told(
+    name: str, change: Callable[[Run], Run], code: str, severity: str
+) -> None:
     found = judge(change(run_of(SMALL)))
     assert code in codes(found, severity), [f.message for f in found.findings]
-    expected = {"fail": {"fail"}, "inconclusive": {"inconclusive"}, "warning": {"pass", "fail"}}[severity]
+    expected = {"fail": {"fail"}, "inconclusive": {"inconclusive"}, "warning": {"pass", "fail"}}[
+        severity
+    ]
     assert found.verdict in expected
 
 
 def test_the_point_under_way_speaks_for_those_not_reached() -> None:
-    reasons = {7: "rank 1 on n2 was ended by SIGKILL at point 7", 8: "not reached: rank 1 on n2 was ended by SIGKILL"}
+    reasons = {
+        7: "rank 1 on n2 was ended by SIGKILL at point 7",
+        8: "not reached: rank 1 on n2 was ended by SIGKILL",
+    }
     found = judge(set_(run_of(SMALL), missing=reasons))
     told = next(f for f in found.findings if f.code == "rank-lost")
     assert "at point 7" in told.message
@@ -132,11 +167,22 @@ def test_without_a_link_there_is_no_limit_and_no_pass() -> None:
     assert found.verdict == "inconclusive"
     assert codes(found) == {"no-limit-known"}
     assert all("no-limit-known" in pair.codes for pair in found.pairs)
-    assert judge(set_(run, claim=set_(run.claim, link=None)), link=link_from_name("1gbe")).verdict == "pass"
+    assert (
+        judge(set_(run, claim=set_(run.claim, link=None)), link=link_from_name("1gbe")).verdict
+        == "pass"
+    )
 
 
 def test_one_machine_that_was_asked_for_is_reported_and_not_passed() -> None:
-    world = replace(SMALL, path="shm", one_machine=True, one_namespace=True, shared_ranks=2, wire=False, link="shm")
+    world = replace(
+        SMALL,
+        path="shm",
+        one_machine=True,
+        one_namespace=True,
+        shared_ranks=2,
+        wire=False,
+        link="shm",
+    )
     found = judge(run_of(world))
     assert (found.verdict, found.proof) == ("inconclusive", "off-wire")
     assert codes(found, "fail") == set()
@@ -147,14 +193,16 @@ def test_one_machine_that_was_asked_for_is_reported_and_not_passed() -> None:
     assert corrupt.verdict == "fail"
 
 
-# --- the path -----------------------------------------------------------------------------------------------
+# --- the path
+# -----------------------------------------------------------------------------------------------
 
 
 def test_names_alone_do_not_part_machines() -> None:
     found = judge(each_host(run_of(replace(SMALL, path="shm")), boot_id="the same"))
     assert found.proof == "off-wire"
     assert codes(found, "fail") >= {"shared-memory-suspected"}
-    crossed = judge(each_host(run_of(SMALL), boot_id="the same"))  # as clones have, and both ports saw it all
+    # as clones have, and both ports saw it all
+    crossed = judge(each_host(run_of(SMALL), boot_id="the same"))
     assert (crossed.verdict, crossed.proof) == ("inconclusive", "unproven")
 
 
@@ -181,7 +229,8 @@ def test_one_deaf_end_is_no_proof() -> None:
 
     found = judge(each_counter(run_of(replace(SMALL, patterns=("stream",))), deaf))
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")
-    assert "counter-wrapped" in codes(found, "inconclusive")  # its packets moved: the bytes are not to be believed
+    # its packets moved: the bytes are not to be believed
+    assert "counter-wrapped" in codes(found, "inconclusive")
 
     def both(name: str, pair: tuple[int, int]) -> tuple[int, int] | None:
         return None if name in ("net/hsn0/rx_bytes", "net/hsn0/rx_packets") else pair
@@ -203,7 +252,9 @@ def test_one_clean_wrap_is_repaired_and_noted(top: int, expected: str) -> None:
 
 
 def test_a_reset_counter_proves_nothing() -> None:
-    found = judge(each_counter(run_of(SMALL), lambda name, pair: (10**7, 10**5) if "hsn0" in name else pair))
+    found = judge(
+        each_counter(run_of(SMALL), lambda name, pair: (10**7, 10**5) if "hsn0" in name else pair)
+    )
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")
     assert "counter-wrapped" in codes(found, "inconclusive")
 
@@ -211,18 +262,24 @@ def test_a_reset_counter_proves_nothing() -> None:
 def test_loud_foreign_traffic_on_the_port_is_no_proof() -> None:
     run = run_of(SMALL)
     ways = ("net/hsn0/tx_bytes", "net/hsn0/rx_bytes")
-    loud = each_counter(run, lambda name, pair: (pair[0], pair[1] + 10**10) if name in ways else pair)
+    loud = each_counter(
+        run, lambda name, pair: (pair[0], pair[1] + 10**10) if name in ways else pair
+    )
     found = judge(loud)
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")
     assert "background-traffic" in codes(found, "inconclusive")
-    steady = [Idle(rank=r, interval_ns=2e8, counters={"net/hsn0/tx_bytes": 10**9}) for r in range(2)]
+    steady = [
+        Idle(rank=r, interval_ns=2e8, counters={"net/hsn0/tx_bytes": 10**9}) for r in range(2)
+    ]
     assert judge(set_(run, idle=steady)).proof == "unproven"
 
 
 def test_half_the_payload_on_no_port_is_mixed() -> None:
     half = each_counter(
         run_of(replace(SMALL, sizes=(1 << 20,))),
-        lambda name, pair: (pair[0], pair[0] + (pair[1] - pair[0]) // 2) if "hsn0" in name else pair,
+        lambda name, pair: (
+            (pair[0], pair[0] + (pair[1] - pair[0]) // 2) if "hsn0" in name else pair
+        ),
     )
     found = judge(half)
     assert (found.verdict, found.proof) == ("fail", "mixed")
@@ -232,8 +289,10 @@ def test_half_the_payload_on_no_port_is_mixed() -> None:
 def test_too_few_bytes_prove_nothing_and_do_not_pass() -> None:
     run = each_pair(
         run_of(replace(SMALL, sizes=(8,), patterns=("stream",))),
-        messages_forward=500, payload_forward_bytes=4000, operations_per_batch=1,
-    )  # fmt: skip
+        messages_forward=500,
+        payload_forward_bytes=4000,
+        operations_per_batch=1,
+    )
     found = judge(run)
     assert found.verdict != "pass"
     assert {pair.proof for pair in found.pairs} == {"unproven"}
@@ -267,14 +326,19 @@ def test_a_bond_may_carry_what_its_members_carry_too() -> None:
         witness = [
             set_(
                 w,
-                counters={**w.counters, **{k.replace("hsn0", "eth0"): v for k, v in w.counters.items() if "hsn0" in k}},
+                counters={
+                    **w.counters,
+                    **{k.replace("hsn0", "eth0"): v for k, v in w.counters.items() if "hsn0" in k},
+                },
             )
             for w in point.witness
         ]
         points.append(set_(point, witness=witness))
     run = set_(each_counter(run, doubled), points=points)
     assert judge(run).proof == "unproven"  # two ports moved all of it: which one was it?
-    assert judge(each_nic(run, driver="bonding", link_kind="bond", lower=["eth0"])).proof == "on-wire"
+    assert (
+        judge(each_nic(run, driver="bonding", link_kind="bond", lower=["eth0"])).proof == "on-wire"
+    )
 
 
 def test_kernel_tcp_instead_of_rdma_is_told() -> None:
@@ -284,7 +348,10 @@ def test_kernel_tcp_instead_of_rdma_is_told() -> None:
     for point in run.points:
         pair = point.pairs[0]
         moved = {pair.origin: pair.payload_forward_bytes, pair.target: pair.payload_backward_bytes}
-        witness = [set_(w, counters={**w.counters, "net/hsn0/tx_bytes": (0, moved[w.rank])}) for w in point.witness]
+        witness = [
+            set_(w, counters={**w.counters, "net/hsn0/tx_bytes": (0, moved[w.rank])})
+            for w in point.witness
+        ]
         points.append(set_(point, witness=witness))
     assert "tcp-instead-of-rdma" not in codes(judge(run))
     assert "tcp-instead-of-rdma" in codes(judge(set_(run, points=points)), "fail")
@@ -292,7 +359,18 @@ def test_kernel_tcp_instead_of_rdma_is_told() -> None:
 
 @pytest.mark.parametrize("path", ["wire", "shm", "mgmt"])
 def test_an_adapter_that_is_not_in_the_catalogue_is_unproven_by_name(path: str) -> None:
-    found = judge(run_of(World(link="edr", mtu=None, driver="newcomer", latency_ns=1_000, path=path, management=2_000)))
+    found = judge(
+        run_of(
+            World(
+                link="edr",
+                mtu=None,
+                driver="newcomer",
+                latency_ns=1_000,
+                path=path,
+                management=2_000,
+            )
+        )
+    )
     assert found.proof == "unproven"
     assert found.verdict != "pass"
     told = next(finding for finding in found.findings if finding.code == "adapter-unknown")

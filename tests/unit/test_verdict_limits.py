@@ -1,4 +1,6 @@
-"""Each code is reached by the evidence that its entry names: limits, quality, curves, the catalogue."""
+"""Each code is reached by the evidence that its entry names: limits, quality, curves, the
+catalogue.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from wireproof.verdict import CATALOGUE, explain, explain_text, judge
 from wireproof.verdict.catalogue import page
 from wireproof.verdict.shape import falls_like_a_cache
 
-# --- limits and quality -------------------------------------------------------------------------------------
+# --- limits and quality
+# -------------------------------------------------------------------------------------
 
 
 def test_too_fast_fails_as_surely_as_too_slow() -> None:
@@ -47,7 +50,9 @@ def test_a_literature_floor_nearly_reached_is_a_doubt_and_may_be_overridden() ->
 
 @pytest.mark.parametrize("size", [64, 4096, 16384, 262144, 1 << 20])
 def test_the_bound_of_payload_over_rate_holds_at_every_size(size: int) -> None:
-    run = run_of(replace(SMALL, sizes=(size,), patterns=("pingpong",), latency_ns=9_000.0, efficiency=1.0))
+    run = run_of(
+        replace(SMALL, sizes=(size,), patterns=("pingpong",), latency_ns=9_000.0, efficiency=1.0)
+    )
     assert judge(run).verdict == "pass"
     assert "below-floor" in codes(judge(slower(run, 0.55)), "fail")
 
@@ -62,7 +67,11 @@ def test_a_lab_link_lets_short_messages_pass_unjudged_by_the_ceiling() -> None:
 def with_estimate(run: Run, **changes: float | str) -> Run:
     points = []
     for point in run.points:
-        pairs = [set_(p, estimate=set_(p.estimate, **changes)) for p in point.pairs if p.estimate is not None]
+        pairs = [
+            set_(p, estimate=set_(p.estimate, **changes))
+            for p in point.pairs
+            if p.estimate is not None
+        ]
         points.append(set_(point, pairs=pairs))
     return set_(run, points=points)
 
@@ -71,11 +80,21 @@ def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
     run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
     median = 1e9 * (1 << 20) / 117.7e6
     clear = with_estimate(
-        run, median_ns=median * 2, low_ns=median * 1.7, high_ns=median * 2.3, half_width=0.15, label="unstable"
+        run,
+        median_ns=median * 2,
+        low_ns=median * 1.7,
+        high_ns=median * 2.3,
+        half_width=0.15,
+        label="unstable",
     )
     assert codes(judge(clear), "fail") == {"below-expectation"}
     astride = with_estimate(
-        run, median_ns=median * 1.1, low_ns=median * 1.0, high_ns=median * 1.3, half_width=0.15, label="unstable"
+        run,
+        median_ns=median * 1.1,
+        low_ns=median * 1.0,
+        high_ns=median * 1.3,
+        half_width=0.15,
+        label="unstable",
     )
     found = judge(astride)
     assert found.verdict == "inconclusive"
@@ -92,21 +111,34 @@ def test_sentinels_tell_of_crowding_and_of_far_cores() -> None:
     crowded = [Sentinel(clock_read_ns=8, involuntary_switches=40, steal_ns=0)] * 20
     assert "oversubscribed" in codes(judge(each_pair(run_of(SMALL), sentinels=crowded)), "warning")
     bounce = [130.0 + i for i in range(10)] + [350.0 + i for i in range(10)]
-    far = [Sentinel(clock_read_ns=8, involuntary_switches=0, steal_ns=0, bounce_ns=b) for b in bounce]
+    far = [
+        Sentinel(clock_read_ns=8, involuntary_switches=0, steal_ns=0, bounce_ns=b) for b in bounce
+    ]
     assert "far-core-state" in codes(judge(each_pair(run_of(SMALL), sentinels=far)), "warning")
 
 
 def test_trouble_counters_are_surfaced() -> None:
     run = run_of(SMALL)
     points = [
-        set_(p, witness=[set_(w, counters={**w.counters, "net/hsn0/rx_dropped": (0, 7)}) for w in p.witness])
+        set_(
+            p,
+            witness=[
+                set_(w, counters={**w.counters, "net/hsn0/rx_dropped": (0, 7)}) for w in p.witness
+            ],
+        )
         for p in run.points
     ]
     told = next(f for f in judge(set_(run, points=points)).findings if f.code == "retransmits")
     assert told.severity == "warning"
     assert "rx_dropped +7" in told.message
     lost = [
-        set_(p, witness=[set_(w, counters={**w.counters, "net/hsn0/tx_carrier_errors": (0, 1)}) for w in p.witness])
+        set_(
+            p,
+            witness=[
+                set_(w, counters={**w.counters, "net/hsn0/tx_carrier_errors": (0, 1)})
+                for w in p.witness
+            ],
+        )
         for p in run.points
     ]
     assert "nic-down" in codes(judge(set_(run, points=lost)), "warning")
@@ -114,7 +146,10 @@ def test_trouble_counters_are_surfaced() -> None:
 
 BROKEN: list[tuple[str, Callable[[PointRecord, PairResult], PairResult]]] = [
     ("bytes", lambda point, pair: set_(pair, payload_forward_bytes=pair.payload_forward_bytes + 1)),
-    ("messages", lambda point, pair: set_(pair, operations_per_batch=pair.operations_per_batch * 100)),
+    (
+        "messages",
+        lambda point, pair: set_(pair, operations_per_batch=pair.operations_per_batch * 100),
+    ),
     ("elapsed", lambda point, pair: set_(pair, batch_ns=[t * 3 for t in pair.batch_ns])),
     ("estimate", lambda point, pair: set_(pair, batch_ns=[t / 3 for t in pair.batch_ns])),
 ]
@@ -125,16 +160,49 @@ def test_a_record_that_contradicts_itself_fails(
     name: str, break_: Callable[[PointRecord, PairResult], PairResult]
 ) -> None:
     run = run_of(replace(SMALL, sizes=(65536,)))
-    points = [set_(point, pairs=[break_(point, pair) for pair in point.pairs]) for point in run.points]
+    points = [
+        set_(point, pairs=[break_(point, pair) for pair in point.pairs]) for point in run.points
+    ]
     assert "row-arithmetic" in codes(judge(set_(run, points=points)), "fail")
 
 
-# --- curves: the measured tables of the documents -----------------------------------------------------------
+# --- curves: the measured tables of the documents
+# -----------------------------------------------------------
 
 MEASURED = {  # size: MB/s, as printed in the documents' tables
-    "1 GbE": ({16384: 70.87, 65536: 104.7, 131072: 108.71, 262144: 106.67, 1 << 20: 113.58, 4 << 20: 115.62}, False),
-    "40 GbE": ({16384: 4716.5, 65536: 4502.7, 262144: 4986.1, 1 << 20: 4176.5, 2 << 20: 3920.9, 4 << 20: 3950.5}, True),
-    "OPA": ({16384: 7123.9, 65536: 9863.7, 262144: 9645.5, 1 << 20: 9357.4, 2 << 20: 6631.7, 4 << 20: 5567.7}, True),
+    "1 GbE": (
+        {
+            16384: 70.87,
+            65536: 104.7,
+            131072: 108.71,
+            262144: 106.67,
+            1 << 20: 113.58,
+            4 << 20: 115.62,
+        },
+        False,
+    ),
+    "40 GbE": (
+        {
+            16384: 4716.5,
+            65536: 4502.7,
+            262144: 4986.1,
+            1 << 20: 4176.5,
+            2 << 20: 3920.9,
+            4 << 20: 3950.5,
+        },
+        True,
+    ),
+    "OPA": (
+        {
+            16384: 7123.9,
+            65536: 9863.7,
+            262144: 9645.5,
+            1 << 20: 9357.4,
+            2 << 20: 6631.7,
+            4 << 20: 5567.7,
+        },
+        True,
+    ),
 }
 
 
@@ -151,7 +219,13 @@ def test_a_lonely_bad_point_is_no_cache() -> None:
 
 def test_a_protocol_switch_is_a_note() -> None:
     run = run_of(
-        replace(SMALL, sizes=tuple(1 << k for k in range(3, 23)), patterns=("pingpong",), link="10gbe", mtu=9000)
+        replace(
+            SMALL,
+            sizes=tuple(1 << k for k in range(3, 23)),
+            patterns=("pingpong",),
+            link="10gbe",
+            mtu=9000,
+        )
     )
     points = []
     for point in run.points:
@@ -162,9 +236,17 @@ def test_a_protocol_switch_is_a_note() -> None:
         pair = point.pairs[0]
         assert pair.estimate is not None
         e = pair.estimate
-        e = set_(e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra)
+        e = set_(
+            e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra
+        )
         batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
-        points.append(set_(point, elapsed_ns=sum(batches) * 1.1, pairs=[set_(pair, batch_ns=batches, estimate=e)]))
+        points.append(
+            set_(
+                point,
+                elapsed_ns=sum(batches) * 1.1,
+                pairs=[set_(pair, batch_ns=batches, estimate=e)],
+            )
+        )
     found = judge(set_(run, points=points))
     told = next(f for f in found.findings if f.code == "protocol-switch")
     assert told.severity == "note"
@@ -172,19 +254,26 @@ def test_a_protocol_switch_is_a_note() -> None:
 
 
 def test_repeats_that_disagree_are_a_warning() -> None:
-    near, far = run_of(replace(SMALL, sizes=(8,), seed=1)), slower(run_of(replace(SMALL, sizes=(8,), seed=2)), 1.4)
+    near, far = (
+        run_of(replace(SMALL, sizes=(8,), seed=1)),
+        slower(run_of(replace(SMALL, sizes=(8,), seed=2)), 1.4),
+    )
     points = [*near.points, *(set_(p, id=p.id + 100, repeat=1) for p in far.points)]
     found = judge(set_(near, points=points))
     assert "launches-disagree" in codes(found, "warning")
 
 
-# --- the catalogue ------------------------------------------------------------------------------------------
+# --- the catalogue
+# ------------------------------------------------------------------------------------------
 
 
 def test_every_entry_is_whole() -> None:
     for code, entry in CATALOGUE.items():
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", code)
-        assert all(len(text) > 10 for text in (entry.title, entry.meaning, entry.detection, entry.next_action))
+        assert all(
+            len(text) > 10
+            for text in (entry.title, entry.meaning, entry.detection, entry.next_action)
+        )
         assert "\n" not in entry.meaning
 
 
@@ -222,11 +311,16 @@ def test_criteria_are_obeyed() -> None:
 def test_the_order_of_counters_and_nics_changes_nothing() -> None:
     run = run_of(lab(nodes=3))
     turned = each_host(run)
-    turned = set_(turned, hosts=[set_(host, nics=list(reversed(host.nics))) for host in reversed(turned.hosts)])
+    turned = set_(
+        turned,
+        hosts=[set_(host, nics=list(reversed(host.nics))) for host in reversed(turned.hosts)],
+    )
     assert judge(turned) == judge(run)
 
 
 def test_an_unused_nic_changes_nothing() -> None:
     run = run_of(lab())
-    hosts = [set_(host, nics=[*host.nics, Nic(name="docker0", driver="bridge")]) for host in run.hosts]
+    hosts = [
+        set_(host, nics=[*host.nics, Nic(name="docker0", driver="bridge")]) for host in run.hosts
+    ]
     assert judge(set_(run, hosts=hosts)) == judge(run)

@@ -1,4 +1,6 @@
-"""Culprits as findings: each code on its case, what a culprit explains, what it does not, and what silence proves."""
+"""Culprits as findings: each code on its case, what a culprit explains, what it does not, and what
+silence proves.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +24,48 @@ set_ = msgspec.structs.replace
 SIZES = (8, 1 << 20, 4 << 20)
 GOOD = judge(run_of(lab(nodes=4, sizes=SIZES)))
 SENDER = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if a == 2 else 1.0)))
-ONE_WAY = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if (a, b) == (0, 1) else 1.0)))
+ONE_WAY = judge(
+    run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if (a, b) == (0, 1) else 1.0))
+)
 
 
 def located(**changes: Any) -> Located:
     whole: dict[str, Any] = {
-        "metric": "goodput", "nodes": 4, "measured": 4, "rounds": 12, "samples": 48, "noise": 0.01, "alpha": 0.01,
-        "practical": 0.05, "detectable": 0.03,
-    }  # fmt: skip
+        "metric": "goodput",
+        "nodes": 4,
+        "measured": 4,
+        "rounds": 12,
+        "samples": 48,
+        "noise": 0.01,
+        "alpha": 0.01,
+        "practical": 0.05,
+        "detectable": 0.03,
+    }
     return Located(**(whole | changes))
 
 
 def blame(**changes: Any) -> Blame:
     whole: dict[str, Any] = {
-        "kind": "port", "subject": "n3", "direction": "tx", "slowdown": 0.4, "low": 0.39, "high": 0.41,
-        "confidence": 0.9999, "stage": "confirmed", "value": 71.4e6, "expected": 119e6,
-    }  # fmt: skip
+        "kind": "port",
+        "subject": "n3",
+        "direction": "tx",
+        "slowdown": 0.4,
+        "low": 0.39,
+        "high": 0.41,
+        "confidence": 0.9999,
+        "stage": "confirmed",
+        "value": 71.4e6,
+        "expected": 119e6,
+    }
     return Blame(**(whole | changes))
 
 
 def codes(judgement: Judgement, *severities: str) -> list[tuple[str, str]]:
-    return [(f.code, f.subject) for f in judgement.findings if not severities or f.severity in severities]
+    return [
+        (f.code, f.subject)
+        for f in judgement.findings
+        if not severities or f.severity in severities
+    ]
 
 
 def test_the_worlds_are_what_they_should_be() -> None:
@@ -61,11 +84,20 @@ def test_the_worlds_are_what_they_should_be() -> None:
         ("pair", "", "n1 -> n2", "pair-slow"),
     ],
 )
-def test_each_kind_of_culprit_fails_by_its_own_code(kind: str, direction: str, subject: str, code: str) -> None:
+def test_each_kind_of_culprit_fails_by_its_own_code(
+    kind: str, direction: str, subject: str, code: str
+) -> None:
     one = blame(kind=kind, direction=direction, subject=subject)
     (issue,) = located_issues(located(blames=[one]))
     assert (issue.code, issue.severity) == (code, "fail")
-    for words in (subject, "571 Mb/s (71.4 MB/s)", "952 Mb/s (119.0 MB/s)", "40 % less", "39 % to 41 %", "above 0.999"):
+    for words in (
+        subject,
+        "571 Mb/s (71.4 MB/s)",
+        "952 Mb/s (119.0 MB/s)",
+        "40 % less",
+        "39 % to 41 %",
+        "above 0.999",
+    ):
         assert words in issue.message
     assert "No counter or fact tells the cause" in issue.message
     verdict = with_located(GOOD, [located(blames=[one])])
@@ -75,7 +107,14 @@ def test_each_kind_of_culprit_fails_by_its_own_code(kind: str, direction: str, s
 
 def test_the_sentence_of_a_latency_says_more_and_microseconds() -> None:
     one = blame(
-        kind="node", direction="", metric="hrt", value=2400.0, expected=2000.0, slowdown=0.2, low=0.19, high=0.2
+        kind="node",
+        direction="",
+        metric="hrt",
+        value=2400.0,
+        expected=2000.0,
+        slowdown=0.2,
+        low=0.19,
+        high=0.2,
     )
     assert "2.4 us where 2 us is expected, 20 % more" in blame_sentence(one)
     assert "receives slowly" in blame_sentence(blame(direction="rx"))
@@ -89,7 +128,12 @@ def test_one_bad_port_is_one_finding() -> None:
 
 
 def test_a_culprit_elsewhere_or_in_the_other_direction_explains_nothing() -> None:
-    for other in (blame(subject="n1"), blame(direction="rx"), blame(metric="hrt"), blame(kind="switch", subject="n3")):
+    for other in (
+        blame(subject="n1"),
+        blame(direction="rx"),
+        blame(metric="hrt"),
+        blame(kind="switch", subject="n3"),
+    ):
         found = with_located(SENDER, [located(blames=[other])])
         assert ("node-direction-slow", "n3 tx") in codes(found, "fail"), other
 
@@ -100,15 +144,21 @@ def test_a_pair_much_worse_than_its_culprit_is_told_as_well() -> None:
     assert ("below-expectation", "n1 -> n2") in codes(world, "fail")
     found = with_located(world, [located(blames=[set_(slight, subject="n1")])])
     assert ("below-expectation", "n1 -> n2") in codes(found, "fail")
-    fitting = with_located(world, [located(blames=[blame(kind="node", direction="", subject="n1", value=35.7e6)])])
+    fitting = with_located(
+        world, [located(blames=[blame(kind="node", direction="", subject="n1", value=35.7e6)])]
+    )
     assert ("below-expectation", "n1 -> n2") not in codes(fitting, "fail")
 
 
 def test_a_pair_and_a_switch_explain_their_own_routes_only() -> None:
     pair = blame(kind="pair", direction="", subject="n1 -> n2")
-    assert codes(with_located(ONE_WAY, [located(blames=[pair])]), "fail") == [("pair-slow", "n1 -> n2")]
+    assert codes(with_located(ONE_WAY, [located(blames=[pair])]), "fail") == [
+        ("pair-slow", "n1 -> n2")
+    ]
     back = set_(pair, subject="n2 -> n1")
-    assert ("direction-slow", "n1 -> n2") in codes(with_located(ONE_WAY, [located(blames=[back])]), "fail")
+    assert ("direction-slow", "n1 -> n2") in codes(
+        with_located(ONE_WAY, [located(blames=[back])]), "fail"
+    )
     link = blame(kind="link", direction="", subject="leaf1 - spine1", nodes=["n1", "n2"])
     both_below = with_located(ONE_WAY, [located(blames=[link])])
     assert ("direction-slow", "n1 -> n2") in codes(both_below, "fail")
@@ -127,10 +177,15 @@ def test_a_suspect_that_was_not_confirmed_does_not_fail_by_itself() -> None:
 
 def test_the_likeliest_cause_speaks_and_advises() -> None:
     causes = [
-        Cause(code="pcie-narrow", sentence="n3 hsn0 runs at PCIe x4 of x8", confidence=0.9, fix="Reseat the adapter.",
-              evidence=["current_link_width 4, max_link_width 8"]),
+        Cause(
+            code="pcie-narrow",
+            sentence="n3 hsn0 runs at PCIe x4 of x8",
+            confidence=0.9,
+            fix="Reseat the adapter.",
+            evidence=["current_link_width 4, max_link_width 8"],
+        ),
         Cause(code="load", sentence="n3 is busy", confidence=0.3, fix="Stop it."),
-    ]  # fmt: skip
+    ]
     found = with_located(GOOD, [located(blames=[blame(causes=causes)])])
     finding = next(f for f in found.findings if f.code == "port-slow")
     assert finding.advice == "Reseat the adapter."
@@ -141,15 +196,25 @@ def test_the_likeliest_cause_speaks_and_advises() -> None:
 
 def test_contention_and_tiers_and_acquittals_are_notes_and_never_decide() -> None:
     innocent = located(
-        contention=[Contention(subject="n1 -> n4", loaded=50e6, alone=118e6, sentence="slow together, fast alone")],
-        tiers=[Tier(name="one switch", samples=24, median=118e6),
-               Tier(name="across leaves", samples=24, median=59e6, oversubscription=2.0)],
+        contention=[
+            Contention(
+                subject="n1 -> n4", loaded=50e6, alone=118e6, sentence="slow together, fast alone"
+            )
+        ],
+        tiers=[
+            Tier(name="one switch", samples=24, median=118e6),
+            Tier(name="across leaves", samples=24, median=59e6, oversubscription=2.0),
+        ],
         cleared=["n2"],
-    )  # fmt: skip
+    )
     found = with_located(GOOD, [innocent])
     assert found.verdict == GOOD.verdict
     new = set(codes(found, "note")) - set(codes(GOOD))
-    assert new == {("contention", "n1 -> n4"), ("tier-oversubscribed", "across leaves"), ("suspect-cleared", "n2")}
+    assert new == {
+        ("contention", "n1 -> n4"),
+        ("tier-oversubscribed", "across leaves"),
+        ("suspect-cleared", "n2"),
+    }
 
 
 def test_a_pair_that_is_fast_alone_does_not_fail() -> None:
@@ -163,13 +228,18 @@ def test_a_pair_that_is_fast_alone_does_not_fail() -> None:
     assert ("below-expectation", "n1 -> n2") not in codes(found)
     assert ("below-expectation", "n2 -> n1") in codes(found)
     slow = [set_(fast[0], alone=70e6)]
-    assert {p.verdict for p in with_located(set_(world, pairs=streams), [located(contention=slow)]).pairs} == {"fail"}
+    assert {
+        p.verdict
+        for p in with_located(set_(world, pairs=streams), [located(contention=slow)]).pairs
+    } == {"fail"}
 
 
 def test_zero_evidence_never_passes() -> None:
     nothing = with_located(GOOD, [located(measured=0, samples=0, missing={"n1": "did not answer"})])
     assert nothing.verdict == "inconclusive"
-    assert {("nothing-screened", "goodput"), ("node-missing", "n1")} <= set(codes(nothing, "inconclusive"))
+    assert {("nothing-screened", "goodput"), ("node-missing", "n1")} <= set(
+        codes(nothing, "inconclusive")
+    )
     assert with_located(GOOD, [located(missing={"n4": ""})]).verdict == "inconclusive"
 
 
@@ -185,13 +255,17 @@ def test_pairs_that_all_reach_their_limits_pass_in_noise_with_a_warning() -> Non
     found = with_located(GOOD, [located(detectable=math.inf)])
     assert found.verdict == "pass"
     assert ("noise-too-high", "goodput") in codes(found, "warning")
-    assert with_located(set_(GOOD, pairs=[]), [located(detectable=math.inf)]).verdict == "inconclusive"
+    assert (
+        with_located(set_(GOOD, pairs=[]), [located(detectable=math.inf)]).verdict == "inconclusive"
+    )
     assert with_located(GOOD, [located(detectable=0.05)]).verdict == "pass"
 
 
 def test_very_many_missing_nodes_are_one_finding_by_reason() -> None:
     missing = {f"n{i}": "did not answer" if i % 2 else "drained" for i in range(1000)}
-    issues = [i for i in located_issues(located(nodes=1004, missing=missing)) if i.code == "node-missing"]
+    issues = [
+        i for i in located_issues(located(nodes=1004, missing=missing)) if i.code == "node-missing"
+    ]
     assert len(issues) == 2
     assert all(len(i.message) < 300 for i in issues)
     nodes = [i.evidence["nodes"] for i in issues]
@@ -200,7 +274,12 @@ def test_very_many_missing_nodes_are_one_finding_by_reason() -> None:
 
 def test_hostile_numbers_and_names_do_not_break_it() -> None:
     odd = blame(
-        subject="\x1b[31m" * 50, slowdown=math.nan, low=math.inf, high=-math.inf, value=-1.0, confidence=math.nan
+        subject="\x1b[31m" * 50,
+        slowdown=math.nan,
+        low=math.inf,
+        high=-math.inf,
+        value=-1.0,
+        confidence=math.nan,
     )
     (issue,) = located_issues(located(blames=[odd]))
     assert "unknown" in issue.message
@@ -209,13 +288,17 @@ def test_hostile_numbers_and_names_do_not_break_it() -> None:
 
 def test_nothing_located_changes_nothing_and_the_order_is_the_catalogues() -> None:
     assert with_located(SENDER, []) is SENDER
-    found = with_located(SENDER, [located(blames=[blame()], cleared=["n1"], missing={"n9": "gone"})])
+    found = with_located(
+        SENDER, [located(blames=[blame()], cleared=["n1"], missing={"n9": "gone"})]
+    )
     ranks = [("fail", "inconclusive", "warning", "note").index(f.severity) for f in found.findings]
     assert ranks == sorted(ranks)
 
 
 FABRIC = Fabric(
-    attachments=tuple(Attachment(node=f"n{i}", switch="leaf1" if i < 3 else "leaf2") for i in range(1, 5)),
+    attachments=tuple(
+        Attachment(node=f"n{i}", switch="leaf1" if i < 3 else "leaf2") for i in range(1, 5)
+    ),
     levels={"leaf1": 1, "leaf2": 1, "top": 2},
     cables=(Cable(one="leaf1", other="top"), Cable(one="leaf2", other="top")),
 )
@@ -227,7 +310,9 @@ ACROSS = [
 
 def halved() -> Judgement:
     """Streams across the two leaves reach half; all else is good."""
-    whole = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 1.0 if (a < 2) == (b < 2) else 0.5)))
+    whole = judge(
+        run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 1.0 if (a < 2) == (b < 2) else 0.5))
+    )
     streams = [pair for pair in whole.pairs if pair.pattern == "stream"]
     return set_(whole, pairs=streams)
 
@@ -272,19 +357,25 @@ def test_a_cleared_suspect_whose_results_alone_pass_is_free_of_its_loaded_ones()
 WORLDS = {"good": GOOD, "sender": SENDER, "one way": ONE_WAY}
 RANKS = ("pass", "inconclusive", "fail")
 BLAMES = st.builds(
-    blame, kind=st.sampled_from(["node", "port", "link", "switch", "pair"]),
-    subject=st.sampled_from(["n1", "n2", "n3", "n1 -> n2", "leaf1"]), direction=st.sampled_from(["", "tx", "rx"]),
-    stage=st.sampled_from(["screened", "confirmed"]), nodes=st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=3),
-    slowdown=st.floats(0.0, 0.9), value=st.floats(1.0, 1e9),
-)  # fmt: skip
+    blame,
+    kind=st.sampled_from(["node", "port", "link", "switch", "pair"]),
+    subject=st.sampled_from(["n1", "n2", "n3", "n1 -> n2", "leaf1"]),
+    direction=st.sampled_from(["", "tx", "rx"]),
+    stage=st.sampled_from(["screened", "confirmed"]),
+    nodes=st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=3),
+    slowdown=st.floats(0.0, 0.9),
+    value=st.floats(1.0, 1e9),
+)
 
 
 @hyp_settings(max_examples=60, deadline=None)
 @given(
-    world=st.sampled_from(sorted(WORLDS)), blames=st.lists(BLAMES, max_size=3),
+    world=st.sampled_from(sorted(WORLDS)),
+    blames=st.lists(BLAMES, max_size=3),
     missing=st.dictionaries(st.sampled_from(["n1", "n9"]), st.text(max_size=5), max_size=2),
-    detectable=st.floats(0.0, 1.0), samples=st.integers(0, 48),
-)  # fmt: skip
+    detectable=st.floats(0.0, 1.0),
+    samples=st.integers(0, 48),
+)
 def test_without_acquittals_nothing_gets_better(
     world: str, blames: list[Blame], missing: dict[str, str], detectable: float, samples: int
 ) -> None:

@@ -1,4 +1,6 @@
-"""What TCP sent again is in every report, and where it costs goodput it is a finding that names the drops."""
+"""What TCP sent again is in every report, and where it costs goodput it is a finding that names the
+drops.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ SIZES = (8, 1 << 20)
 
 
 def losing(run: Run, rank: int, resent: int, sent: int = 10_000, **drops: int) -> Run:
-    """``run`` with counters of the kernel's TCP at one host, and of drops at its port, at each point."""
+    """``run`` with counters of the kernel's TCP at one host, and of drops at its port, at each
+    point.
+    """
     points = []
     for point in run.points:
         witness = []

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.changed_runs import SMALL, codes, each_counter, each_host, each_nic, each_pair, set_, slower
+from tests.changed_runs import (
+    SMALL,
+    codes,
+    each_counter,
+    each_host,
+    each_nic,
+    each_pair,
+    set_,
+    slower,
+)
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
@@ -25,15 +34,26 @@ def _bytes_of_hsn0(name: str) -> bool:
 
 
 def steady(run: Run, rate: int) -> Run:
-    """The idle window shows ``rate`` bytes/s each way on the claimed ports, and the counters hold it too."""
+    """The idle window shows ``rate`` bytes/s each way on the claimed ports, and the counters hold
+    it too.
+    """
     idle = [
-        Idle(rank=r, interval_ns=1e9, counters={"net/hsn0/tx_bytes": rate, "net/hsn0/rx_bytes": rate}) for r in range(2)
+        Idle(
+            rank=r, interval_ns=1e9, counters={"net/hsn0/tx_bytes": rate, "net/hsn0/rx_bytes": rate}
+        )
+        for r in range(2)
     ]
     points = []
     for point in run.points:
         more = int(rate * point.elapsed_ns * 1e-9)
         witness = [
-            set_(w, counters={n: (a, b + more) if _bytes_of_hsn0(n) else (a, b) for n, (a, b) in w.counters.items()})
+            set_(
+                w,
+                counters={
+                    n: (a, b + more) if _bytes_of_hsn0(n) else (a, b)
+                    for n, (a, b) in w.counters.items()
+                },
+            )
             for w in point.witness
         ]
         points.append(set_(point, witness=witness))
@@ -49,7 +69,9 @@ def test_quiet_background_is_subtracted_and_loud_background_proves_nothing() -> 
 
 def test_background_alone_is_not_taken_for_the_payload() -> None:
     """Shared memory, while other traffic as large as the payload crosses the claimed port."""
-    found = judge(steady(run_of(replace(lab(path="shm"), sizes=(1 << 20,), patterns=("stream",))), 10**10))
+    found = judge(
+        steady(run_of(replace(lab(path="shm"), sizes=(1 << 20,), patterns=("stream",))), 10**10)
+    )
     assert found.verdict == "fail"  # above the ceiling
     assert found.proof != "on-wire"
 
@@ -57,7 +79,11 @@ def test_background_alone_is_not_taken_for_the_payload() -> None:
 def test_a_wrapped_counter_that_misses_bytes_may_have_wrapped_twice() -> None:
     def wrapped(name: str, pair: tuple[int, int]) -> tuple[int, int]:
         before = 2**32 - 1000
-        return (before, (pair[1] - pair[0]) // 2) if name == "net/hsn0/tx_bytes" and pair[1] - pair[0] > 10**6 else pair
+        return (
+            (before, (pair[1] - pair[0]) // 2)
+            if name == "net/hsn0/tx_bytes" and pair[1] - pair[0] > 10**6
+            else pair
+        )
 
     found = judge(each_counter(run_of(STREAM), wrapped))
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")
@@ -73,9 +99,13 @@ def test_our_own_frames_do_not_prove_a_short_point_on_a_route_that_is_off_wire()
     run = each_counter(run_of(world), chatter)
     short = run.points[0].pairs[0]
     few = set_(
-        short, messages_forward=700, messages_backward=700, payload_forward_bytes=5600, payload_backward_bytes=5600,
+        short,
+        messages_forward=700,
+        messages_backward=700,
+        payload_forward_bytes=5600,
+        payload_backward_bytes=5600,
         operations_per_batch=2,
-    )  # fmt: skip
+    )
     points = [set_(run.points[0], pairs=[few]), *run.points[1:]]
     alone = judge(set_(run, points=points[:1], close=None))
     assert alone.pairs[0].proof == "on-wire"  # 19.6 kB needed, 40 kB seen: by itself it looks right
@@ -86,9 +116,13 @@ def test_our_own_frames_do_not_prove_a_short_point_on_a_route_that_is_off_wire()
 def tiny_stream(seen: int) -> Run:
     run = each_pair(
         run_of(replace(SMALL, sizes=(1,), patterns=("stream",), management=1_000)),
-        messages_forward=9_000, payload_forward_bytes=9_000, operations_per_batch=50,
-    )  # fmt: skip
-    return each_counter(run, lambda name, pair: (pair[0], pair[0] + seen) if _bytes_of_hsn0(name) else pair)
+        messages_forward=9_000,
+        payload_forward_bytes=9_000,
+        operations_per_batch=50,
+    )
+    return each_counter(
+        run, lambda name, pair: (pair[0], pair[0] + seen) if _bytes_of_hsn0(name) else pair
+    )
 
 
 def test_the_headers_of_many_tiny_messages_prove_their_path() -> None:
@@ -117,7 +151,11 @@ def test_containers_on_one_real_machine_never_pass_unless_they_are_said_to_be_vi
 def test_a_rank_on_another_claimed_host_is_told_with_both_names() -> None:
     run = run_of(SMALL)
     one, two = run.hosts[:2]
-    swapped = [set_(one, hostname=two.host + ".cluster"), set_(two, hostname=one.host), *run.hosts[2:]]
+    swapped = [
+        set_(one, hostname=two.host + ".cluster"),
+        set_(two, hostname=one.host),
+        *run.hosts[2:],
+    ]
     found = judge(set_(run, hosts=swapped))
     assert "wrong-host" in codes(found, "inconclusive")
     alias = judge(set_(run, hosts=[set_(one, hostname="an-alias"), *run.hosts[1:]]))
@@ -151,10 +189,18 @@ def interval(run: Run, median: float, low: float, high: float) -> Run:
         pair = point.pairs[0]
         assert pair.estimate is not None
         factor = median / pair.estimate.median_ns
-        estimate = set_(pair.estimate, median_ns=median, low_ns=low, high_ns=high, half_width=(high - low) / 2 / median)
+        estimate = set_(
+            pair.estimate,
+            median_ns=median,
+            low_ns=low,
+            high_ns=high,
+            half_width=(high - low) / 2 / median,
+        )
         batches = [time * factor for time in pair.batch_ns]
         elapsed = point.elapsed_ns * max(1.0, factor)
-        points.append(set_(point, elapsed_ns=elapsed, pairs=[set_(pair, estimate=estimate, batch_ns=batches)]))
+        points.append(
+            set_(point, elapsed_ns=elapsed, pairs=[set_(pair, estimate=estimate, batch_ns=batches)])
+        )
     return set_(run, points=points)
 
 
@@ -198,7 +244,12 @@ def waiting(run: Run, share: float) -> Run:
     return set_(
         run,
         points=[
-            set_(point, pairs=[set_(pair, origin_waited_ns=0.0, target_waited_ns=share * sum(pair.batch_ns))])
+            set_(
+                point,
+                pairs=[
+                    set_(pair, origin_waited_ns=0.0, target_waited_ns=share * sum(pair.batch_ns))
+                ],
+            )
             for point, pair in pairs
         ],
     )
@@ -215,15 +266,21 @@ def test_an_undisturbed_shortfall_fails() -> None:
 
 
 @pytest.mark.parametrize("factor", [0.4, 2.0])
-@pytest.mark.parametrize("badly", [{"half_width": 1.0}, {"effective_blocks": 4.0, "half_width": 0.05}, {"blocks": 3}])
-def test_a_number_from_too_few_samples_neither_fails_nor_passes(factor: float, badly: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "badly", [{"half_width": 1.0}, {"effective_blocks": 4.0, "half_width": 0.05}, {"blocks": 3}]
+)
+def test_a_number_from_too_few_samples_neither_fails_nor_passes(
+    factor: float, badly: dict[str, float]
+) -> None:
     for share in (factor, 1.0):
         run = slower(run_of(STREAM), share)
         points = []
         for point in run.points:
             estimate = point.pairs[0].estimate
             assert estimate is not None
-            points.append(set_(point, pairs=[set_(point.pairs[0], estimate=set_(estimate, **badly))]))
+            points.append(
+                set_(point, pairs=[set_(point.pairs[0], estimate=set_(estimate, **badly))])
+            )
         found = judge(set_(run, points=points))
         assert {pair.verdict for pair in found.pairs} == {"inconclusive"}
         assert "fail" not in {finding.severity for finding in found.findings}
@@ -231,7 +288,8 @@ def test_a_number_from_too_few_samples_neither_fails_nor_passes(factor: float, b
 
 def test_times_that_the_ports_contradict_are_doubted_and_not_the_link() -> None:
     run = run_of(STREAM)
-    fast = interval(run, 0.5 * TRUE, 0.49 * TRUE, 0.51 * TRUE)  # over the whole point the ports saw the link's rate
+    # over the whole point the ports saw the link's rate
+    fast = interval(run, 0.5 * TRUE, 0.49 * TRUE, 0.51 * TRUE)
     found = judge(fast)
     assert found.verdict == "inconclusive"
     assert "above-ceiling" in codes(found, "inconclusive")
@@ -250,7 +308,12 @@ def test_directions_whose_intervals_overlap_are_not_told_apart() -> None:
     for point in run.points:
         estimate = point.pairs[0].estimate
         assert estimate is not None
-        wide = set_(estimate, low_ns=estimate.median_ns * 0.7, high_ns=estimate.median_ns * 1.3, half_width=0.3)
+        wide = set_(
+            estimate,
+            low_ns=estimate.median_ns * 0.7,
+            high_ns=estimate.median_ns * 1.3,
+            half_width=0.3,
+        )
         points.append(set_(point, pairs=[set_(point.pairs[0], estimate=wide)]))
     assert "direction-slow" not in codes(judge(set_(run, points=points)))
 
@@ -263,30 +326,56 @@ def test_a_direction_whose_host_was_disturbed_does_not_fail() -> None:
     assert found.verdict == "inconclusive"
 
 
-@pytest.mark.parametrize(("slow", "others", "severity"), [(0.3, 0.3, "fail"), (0.3, 0.0, "inconclusive")])
-def test_a_node_is_blamed_when_everybody_was_disturbed_alike(slow: float, others: float, severity: str) -> None:
+@pytest.mark.parametrize(
+    ("slow", "others", "severity"), [(0.3, 0.3, "fail"), (0.3, 0.0, "inconclusive")]
+)
+def test_a_node_is_blamed_when_everybody_was_disturbed_alike(
+    slow: float, others: float, severity: str
+) -> None:
     names = "abcd"
     told = "its processes waited"
     streams = [
-        Stream(x, y, KIND, 30 if x == "a" else 100, 29 if x == "a" else 98, 31 if x == "a" else 102, True, told,
-               slow if x == "a" else others)
-        for x in names for y in names if x != y
-    ]  # fmt: skip
+        Stream(
+            x,
+            y,
+            KIND,
+            30 if x == "a" else 100,
+            29 if x == "a" else 98,
+            31 if x == "a" else 102,
+            True,
+            told,
+            slow if x == "a" else others,
+        )
+        for x in names
+        for y in names
+        if x != y
+    ]
     issues, _ = direction_issues(context(run_of(STREAM), Criteria(), None, None), streams)
-    assert {(i.code, i.severity, i.subject) for i in issues} == {("node-direction-slow", severity, "a tx")}
+    assert {(i.code, i.severity, i.subject) for i in issues} == {
+        ("node-direction-slow", severity, "a tx")
+    }
 
 
 def test_a_node_is_not_blamed_by_streams_from_too_few_samples() -> None:
     names = "abcd"
-    streams = [Stream(x, y, KIND, 30 if x == "a" else 100, 29, 102, x != "a") for x in names for y in names if x != y]
+    streams = [
+        Stream(x, y, KIND, 30 if x == "a" else 100, 29, 102, x != "a")
+        for x in names
+        for y in names
+        if x != y
+    ]
     issues, _ = direction_issues(context(run_of(STREAM), Criteria(), None, None), streams)
     assert {(i.code, i.severity) for i in issues} == {("node-direction-slow", "inconclusive")}
 
 
 def test_one_unproven_small_point_makes_no_cache_of_a_falling_curve() -> None:
     falling = Sample(50e6, 49e6, 51e6, "on-wire")
-    curve = {8: Sample(1e6, 1e6, 1e6, "unproven"), 65536: Sample(100e6, 99e6, 101e6, "on-wire"), 1 << 20: falling,
-             4 << 20: falling}  # fmt: skip
+    curve = {
+        8: Sample(1e6, 1e6, 1e6, "unproven"),
+        65536: Sample(100e6, 99e6, 101e6, "on-wire"),
+        1 << 20: falling,
+        4 << 20: falling,
+    }
     key = ("a -> b", "stream", "stream 64")
     assert [issue.severity for issue in cache_issues({key: curve})] == ["warning"]
     away = {size: replace(one, proof="off-wire") for size, one in curve.items()}
@@ -296,17 +385,26 @@ def test_one_unproven_small_point_makes_no_cache_of_a_falling_curve() -> None:
 
 
 def test_one_stream_blames_no_node() -> None:
-    ring = [stream("a", "b", 30), stream("b", "c", 100), stream("c", "d", 100), stream("d", "a", 100)]
+    ring = [
+        stream("a", "b", 30),
+        stream("b", "c", 100),
+        stream("c", "d", 100),
+        stream("d", "a", 100),
+    ]
     assert blame(ring, 0.85) == []
 
 
 def test_one_good_stream_acquits_a_node() -> None:
     names = "abcd"
-    streams = [stream(x, y, 30 if x == "a" and y != "d" else 100) for x in names for y in names if x != y]
+    streams = [
+        stream(x, y, 30 if x == "a" and y != "d" else 100) for x in names for y in names if x != y
+    ]
     assert blame(streams, 0.85) == []
     streams = [stream(x, y, 30 if x == "a" else 100) for x in names for y in names if x != y]
     found = blame(streams, 0.85)
-    assert [(one.node, one.way, round(one.value), round(one.reference)) for one in found] == [("a", "sends", 30, 100)]
+    assert [(one.node, one.way, round(one.value), round(one.reference)) for one in found] == [
+        ("a", "sends", 30, 100)
+    ]
 
 
 def test_two_nodes_cannot_blame_one() -> None:
@@ -322,7 +420,9 @@ def test_a_shaper_is_not_a_protocol_switch() -> None:
         if point.message_bytes > 8192 and pair.estimate is not None:
             extra = 120_000.0
             e = pair.estimate
-            e = set_(e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra)
+            e = set_(
+                e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra
+            )
             batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
             pair = set_(pair, estimate=e, batch_ns=batches)
         points.append(set_(point, pairs=[pair], elapsed_ns=sum(pair.batch_ns) * 1.1))

@@ -16,6 +16,8 @@ def test_our_own_sockets_are_never_told_of_mpi_variables(path: str) -> None:
     own = judge(set_(run, open=set_(run.open, transport="tcp")))
     assert own.verdict == "fail"
     for one in own.findings:
-        assert not any(word in one.advice for word in ("UCX_", "FI_", "btl_", "PSM3_", "I_MPI_", "MPIR_")), one
+        assert not any(
+            word in one.advice for word in ("UCX_", "FI_", "btl_", "PSM3_", "I_MPI_", "MPIR_")
+        ), one
     assert any("ip route get" in one.advice for one in own.findings)
     assert any("UCX_" in one.advice for one in judge(run).findings)

@@ -12,10 +12,24 @@ from wireproof.verdict.repeated import settled_by_repeats
 
 def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVerdict:
     plain: dict[str, Any] = {
-        "point": 1, "pattern": "stream", "message_bytes": 65536, "origin": 0, "target": 1, "origin_host": "a",
-        "target_host": target, "unit": "bytes_per_s", "value": 1.0, "low": 0.9, "high": 1.1, "half_width": 0.1,
-        "label": "stable", "proof": "on-wire", "verdict": verdict, "limit": 1.0, "codes": list(codes),
-    }  # fmt: skip
+        "point": 1,
+        "pattern": "stream",
+        "message_bytes": 65536,
+        "origin": 0,
+        "target": 1,
+        "origin_host": "a",
+        "target_host": target,
+        "unit": "bytes_per_s",
+        "value": 1.0,
+        "low": 0.9,
+        "high": 1.1,
+        "half_width": 0.1,
+        "label": "stable",
+        "proof": "on-wire",
+        "verdict": verdict,
+        "limit": 1.0,
+        "codes": list(codes),
+    }
     return PairVerdict(**(plain | changes))
 
 
@@ -25,7 +39,9 @@ def judged(*pairs: PairVerdict, code: str = "unstable", subject: str = "a -> b")
 
 
 def test_a_repeat_that_passes_settles_a_wide_sample() -> None:
-    found = settled_by_repeats(judged(pair("pass"), pair("inconclusive", "oversubscribed", "unstable")))
+    found = settled_by_repeats(
+        judged(pair("pass"), pair("inconclusive", "oversubscribed", "unstable"))
+    )
     assert found.verdict == "pass"
     assert [finding.severity for finding in found.findings] == ["warning"]
     assert len(found.pairs) == 2, "the results stay as they were"

@@ -32,15 +32,22 @@ def _rise(key: str, name: str, **changes: object) -> float:
 
 def test_hfi1_counts_flits_and_infiniband_words():
     assert _rise("hfi1", "ib/hfi1_0/1/counters/port_xmit_data") == pytest.approx(1 / 8, rel=0.02)
-    assert _rise("mlx5-ib-pf", "ib/mlx5_0/1/counters/port_xmit_data") == pytest.approx(1 / 4, rel=0.02)
+    assert _rise("mlx5-ib-pf", "ib/mlx5_0/1/counters/port_xmit_data") == pytest.approx(
+        1 / 4, rel=0.02
+    )
 
 
 def test_what_the_adapter_turns_round_moves_its_function_and_not_its_port():
     turned = {"move": Move(claimed=1.0, carrier="rdma", turned=True)}
     one = adapter("mlx5-roce-pf")
     point = run_of(timeline(Scene(one, **turned))).points[2]
-    names = {name for name, (first, last) in point.witness[0].counters.items() if last - first > 1e7}
-    assert names == {"ethtool/hsn0/tx_vport_rdma_unicast_bytes", "ib/mlx5_0/1/counters/port_xmit_data"}
+    names = {
+        name for name, (first, last) in point.witness[0].counters.items() if last - first > 1e7
+    }
+    assert names == {
+        "ethtool/hsn0/tx_vport_rdma_unicast_bytes",
+        "ib/mlx5_0/1/counters/port_xmit_data",
+    }
 
 
 def test_a_counter_refreshed_once_a_second_shows_nothing_of_a_short_point():

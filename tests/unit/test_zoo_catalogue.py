@@ -1,4 +1,6 @@
-"""The zoo and the catalogue were read from the drivers by two people: they must say the same of every counter."""
+"""The zoo and the catalogue were read from the drivers by two people: they must say the same of
+every counter.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _KNOWN = [one for one in ZOO if one.known]
 
 
 def _names(row: Row, port: Port, way: str) -> list[str]:
-    return [name.format(nic=port.nic, device=port.device, port=port.ib_port) for name in row.names(way)]
+    return [
+        name.format(nic=port.nic, device=port.device, port=port.ib_port) for name in row.names(way)
+    ]
 
 
 def _row(port: Port, file: File) -> Row | None:
@@ -41,17 +45,23 @@ def test_units_agree_and_the_catalogue_claims_no_higher_level_and_no_earlier_ref
     for port, file, row in _pairs(one):
         name = port.spelled(file)
         assert row.unit == file.unit, name
-        assert _ORDER.index(row.level) <= max(_ORDER.index(file.level), _ORDER.index("function")), name
+        assert _ORDER.index(row.level) <= max(_ORDER.index(file.level), _ORDER.index("function")), (
+            name
+        )
         assert row.level != "wire" or file.level == "wire", name
         assert row.refresh_ms >= file.age_ms, name
 
 
 @pytest.mark.parametrize("one", _KNOWN, ids=lambda one: one.key)
 def test_what_moves_a_counter_is_what_the_catalogue_says(one):
-    """All carriers that the zoo moves it by, and a row that says ``any`` is moved by all of the adapter's."""
+    """All carriers that the zoo moves it by, and a row that says ``any`` is moved by all of the
+    adapter's.
+    """
     for port, file, row in _pairs(one):
         name = port.spelled(file)
-        said = {"any": {"kernel", "rdma", "psm"}, "rdma": {"rdma", "psm"}}.get(row.carrier, {row.carrier})
+        said = {"any": {"kernel", "rdma", "psm"}, "rdma": {"rdma", "psm"}}.get(
+            row.carrier, {row.carrier}
+        )
         assert set(file.counts) <= said, name
         if row.carrier == "any":
             together = {
@@ -86,7 +96,9 @@ def test_a_counter_that_is_stuck_at_zero_is_not_believed(one):
     for port in one.ports:
         for file in port.files:
             row = _row(port, file) if file.stuck else None
-            assert row is None or (row.function, row.quality) == ("unsaid", "lower-bound"), port.spelled(file)
+            assert row is None or (row.function, row.quality) == ("unsaid", "lower-bound"), (
+                port.spelled(file)
+            )
 
 
 def test_a_driver_that_nobody_knows_has_no_family():

@@ -1,4 +1,6 @@
-"""A kernel of Debian's and an initramfs with the modules of soft-RoCE, made once and kept below ``build/vm``."""
+"""A kernel of Debian's and an initramfs with the modules of soft-RoCE, made once and kept below
+``build/vm``.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,32 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "vm"
 INIT = Path(__file__).with_name("init")
 PROGRAMS = {
-    "qemu-system-x86_64": "qemu-system-x86", "cpio": "cpio", "depmod": "kmod", "modprobe": "kmod", "rdma": "iproute2",
-    "ib_write_bw": "perftest", "apt-get": "apt", "dpkg-deb": "dpkg", "sshd": "openssh-server",
-    "ssh-keygen": "openssh-client", "setpriv": "util-linux", "timeout": "coreutils",
-}  # fmt: skip
+    "qemu-system-x86_64": "qemu-system-x86",
+    "cpio": "cpio",
+    "depmod": "kmod",
+    "modprobe": "kmod",
+    "rdma": "iproute2",
+    "ib_write_bw": "perftest",
+    "apt-get": "apt",
+    "dpkg-deb": "dpkg",
+    "sshd": "openssh-server",
+    "ssh-keygen": "openssh-client",
+    "setpriv": "util-linux",
+    "timeout": "coreutils",
+}
 DRIVER = Path("/etc/libibverbs.d/rxe.driver")
 MODULES = ("virtio_pci", "virtio_net", "9p", "9pnet_virtio", "rdma_rxe", "ib_uverbs", "rdma_ucm")
 CHECKSUM = "crc32_generic"
-"""rxe asks the crypto layer for it by name, so that no dependency leads to it; newer kernels have it built in."""
+"""rxe asks the crypto layer for it by name, so that no dependency leads to it; newer kernels have
+it built in.
+"""
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def missing() -> str | None:
-    """What this machine lacks for virtual machines with soft-RoCE, in a sentence; nothing when it has all."""
+    """What this machine lacks for virtual machines with soft-RoCE, in a sentence; nothing when it
+    has all.
+    """
     for program, package in PROGRAMS.items():
         if not shutil.which(program, path=PATH):
             return f"{program} is not here (Debian package {package})"
@@ -40,13 +55,22 @@ def missing() -> str | None:
     return None
 
 
-def _run(*argv: object, cwd: Path | None = None, seconds: float = 120, text: bytes | None = None) -> str:
+def _run(
+    *argv: object, cwd: Path | None = None, seconds: float = 120, text: bytes | None = None
+) -> str:
     done = subprocess.run(
-        [str(word) for word in argv], cwd=cwd, input=text, capture_output=True, timeout=seconds, check=False,
+        [str(word) for word in argv],
+        cwd=cwd,
+        input=text,
+        capture_output=True,
+        timeout=seconds,
+        check=False,
         env={"PATH": PATH, "LC_ALL": "C"},
-    )  # fmt: skip
+    )
     if done.returncode:
-        raise RuntimeError(f"{argv[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}")
+        raise RuntimeError(
+            f"{argv[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
+        )
     return done.stdout.decode(errors="replace")
 
 
@@ -70,7 +94,9 @@ def _in_order(tree: Path, release: str) -> list[Path]:
     wanted = list(MODULES)
     if list((tree / "lib/modules" / release).rglob(f"{CHECKSUM}.ko*")):
         wanted.insert(0, CHECKSUM)
-    return list(dict.fromkeys(file for module in wanted for file in _with_needs(tree, release, module)))
+    return list(
+        dict.fromkeys(file for module in wanted for file in _with_needs(tree, release, module))
+    )
 
 
 def _lay(root: Path, modules: list[Path]) -> None:
@@ -84,7 +110,9 @@ def _lay(root: Path, modules: list[Path]) -> None:
     for file in modules:
         names.append(file.name.removesuffix(".xz"))
         data = file.read_bytes()
-        (root / "modules" / names[-1]).write_bytes(lzma.decompress(data) if file.suffix == ".xz" else data)
+        (root / "modules" / names[-1]).write_bytes(
+            lzma.decompress(data) if file.suffix == ".xz" else data
+        )
     (root / "modules/order").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 
@@ -98,7 +126,16 @@ def _download(folder: Path) -> None:
     package = _newest()
     if not package:
         raise RuntimeError("the package lists name no linux-image-amd64: run apt-get update")
-    _run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package, cwd=folder, seconds=300)
+    _run(
+        "apt-get",
+        "-q",
+        "-o",
+        "APT::Sandbox::User=root",
+        "download",
+        package,
+        cwd=folder,
+        seconds=300,
+    )
     (deb,) = folder.glob("linux-image-*.deb")
     _run("dpkg-deb", "-x", deb, folder / "tree", seconds=300)
 
@@ -112,7 +149,9 @@ def _make(folder: Path) -> None:
     _lay(folder / "initramfs", _in_order(tree, release))
     _pack(folder / "initramfs", CACHE / "initramfs.cpio")
     shutil.copy(tree / "boot" / f"vmlinuz-{release}", CACHE / "vmlinuz")
-    (CACHE / "release").write_text(f"{release}\n{INIT.read_text(encoding='utf-8')}", encoding="utf-8")
+    (CACHE / "release").write_text(
+        f"{release}\n{INIT.read_text(encoding='utf-8')}", encoding="utf-8"
+    )
 
 
 def fetch() -> tuple[Path, Path, str]:
@@ -121,7 +160,13 @@ def fetch() -> tuple[Path, Path, str]:
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = CACHE / "release"
-        if not made.exists() or made.read_text(encoding="utf-8").partition("\n")[2] != INIT.read_text(encoding="utf-8"):
+        if not made.exists() or made.read_text(encoding="utf-8").partition("\n")[
+            2
+        ] != INIT.read_text(encoding="utf-8"):
             with tempfile.TemporaryDirectory(dir=CACHE) as folder:
                 _make(Path(folder))
-        return CACHE / "vmlinuz", CACHE / "initramfs.cpio", made.read_text(encoding="utf-8").splitlines()[0]
+        return (
+            CACHE / "vmlinuz",
+            CACHE / "initramfs.cpio",
+            made.read_text(encoding="utf-8").splitlines()[0],
+        )

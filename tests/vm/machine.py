@@ -1,4 +1,6 @@
-"""Two virtual machines with soft-RoCE, joined by a pair of sockets, and an ``ssh`` that reaches them by name."""
+"""Two virtual machines with soft-RoCE, joined by a pair of sockets, and an ``ssh`` that reaches
+them by name.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,13 @@ class Machines:
     def run(self, name: str, command: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
         """The command line in the machine, bounded in time."""
         return subprocess.run(
-            [self.agent, name, command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
+            [self.agent, name, command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
             check=False,
-        )  # fmt: skip
+        )
 
     def say(self, name: str, command: str) -> str:
         """What the command wrote; it must end well."""
@@ -59,8 +65,11 @@ def _control(name: str, host: int) -> str:
     return f"10.0.{NAMES.index(name) + 11}.{host}"
 
 
-def qemu_argv(name: str, port: int, fabric: int, folder: Path, kernel: Path, initramfs: Path) -> list[str]:
-    """The virtual machine: software emulation, no right of root, ended with us and after ``LIFE_S`` at the latest.
+def qemu_argv(
+    name: str, port: int, fabric: int, folder: Path, kernel: Path, initramfs: Path
+) -> list[str]:
+    """The virtual machine: software emulation, no right of root, ended with us and after ``LIFE_S``
+    at the latest.
 
     ``fabric`` is the descriptor of the socket that is its cable, ``port`` is ours for its sshd.
     """
@@ -69,18 +78,49 @@ def qemu_argv(name: str, port: int, fabric: int, folder: Path, kernel: Path, ini
     guard = ["setpriv", "--pdeathsig", "KILL"]
     share = "security_model=none,readonly=on,multidevs=remap"
     return [
-        "setpriv", "--pdeathsig", "TERM", "timeout", "-k", "5", str(LIFE_S), *guard,
-        "qemu-system-x86_64", "-accel", "tcg,tb-size=128", "-cpu", "max", "-m", "1024", "-smp", "1",
-        "-display", "none", "-nodefaults", "-no-user-config", "-no-reboot",
-        "-serial", f"file:{folder / name}.log", "-kernel", str(kernel), "-initrd", str(initramfs),
-        "-append", f"console=ttyS0 panic=-1 mitigations=off no_timer_check net.ifnames=0 {words}",
-        "-netdev", f"socket,id=fabric,fd={fabric}",
-        "-device", f"virtio-net-pci,netdev=fabric,mac=52:54:00:30:01:0{number},romfile=,host_mtu=9000",
-        "-netdev", f"user,id=control,ipv6=off,net={_control(name, 0)}/24,hostfwd=tcp:127.0.0.1:{port}-:22",
-        "-device", f"virtio-net-pci,netdev=control,mac=52:54:00:10:01:0{number},romfile=",
-        "-virtfs", f"local,path=/,mount_tag=files,{share}",
-        "-virtfs", f"local,path={folder / 'session'},mount_tag=session,{share}",
-    ]  # fmt: skip
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        "timeout",
+        "-k",
+        "5",
+        str(LIFE_S),
+        *guard,
+        "qemu-system-x86_64",
+        "-accel",
+        "tcg,tb-size=128",
+        "-cpu",
+        "max",
+        "-m",
+        "1024",
+        "-smp",
+        "1",
+        "-display",
+        "none",
+        "-nodefaults",
+        "-no-user-config",
+        "-no-reboot",
+        "-serial",
+        f"file:{folder / name}.log",
+        "-kernel",
+        str(kernel),
+        "-initrd",
+        str(initramfs),
+        "-append",
+        f"console=ttyS0 panic=-1 mitigations=off no_timer_check net.ifnames=0 {words}",
+        "-netdev",
+        f"socket,id=fabric,fd={fabric}",
+        "-device",
+        f"virtio-net-pci,netdev=fabric,mac=52:54:00:30:01:0{number},romfile=,host_mtu=9000",
+        "-netdev",
+        f"user,id=control,ipv6=off,net={_control(name, 0)}/24,hostfwd=tcp:127.0.0.1:{port}-:22",
+        "-device",
+        f"virtio-net-pci,netdev=control,mac=52:54:00:10:01:0{number},romfile=",
+        "-virtfs",
+        f"local,path=/,mount_tag=files,{share}",
+        "-virtfs",
+        f"local,path={folder / 'session'},mount_tag=session,{share}",
+    ]
 
 
 def _free_port() -> int:
@@ -90,11 +130,15 @@ def _free_port() -> int:
 
 
 def _lay_session(folder: Path, ports: dict[str, int]) -> None:
-    """What both sides read: keys made for this time only, sshd's and ssh's settings, the machines' hosts files."""
+    """What both sides read: keys made for this time only, sshd's and ssh's settings, the machines'
+    hosts files.
+    """
     session = folder / "session"
     session.mkdir(parents=True)
     for file in (session / "host", folder / "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True, timeout=30)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True, timeout=30
+        )
     (session / "authorized").write_bytes((folder / "user.pub").read_bytes())
     (session / "sshd").write_text(
         "HostKey /run/vm/host\nAuthorizedKeysFile /run/vm/authorized\nStrictModes no\nUsePAM no\nPidFile none\n"
@@ -102,7 +146,8 @@ def _lay_session(folder: Path, ports: dict[str, int]) -> None:
         "PrintMotd no\nPrintLastLog no\n",
         encoding="utf-8",
     )
-    # sshd lets nobody in whose account is locked, or whose entry it cannot read; ours has no password either.
+    # sshd lets nobody in whose account is locked, or whose entry it cannot read; ours has no
+    # password either.
     (session / "shadow").write_text("root:*:20000:0:99999:7:::\n", encoding="utf-8")
     everybody = "".join(f"{fabric_address(name)} {name}\n" for name in NAMES)
     for name in NAMES:
@@ -118,18 +163,24 @@ def _lay_session(folder: Path, ports: dict[str, int]) -> None:
     )
     ways = "".join(f"Host {name}\n  Port {port}\n" for name, port in ports.items())
     (folder / "ssh.conf").write_text(ways + common, encoding="utf-8")
-    (folder / "agent").write_text(f'#!/bin/sh\nexec ssh -F {folder}/ssh.conf "$@"\n', encoding="utf-8")
+    (folder / "agent").write_text(
+        f'#!/bin/sh\nexec ssh -F {folder}/ssh.conf "$@"\n', encoding="utf-8"
+    )
     (folder / "agent").chmod(0o755)
 
 
-def _wait_until_ready(folder: Path, started: dict[str, subprocess.Popen[bytes]], deadline: float) -> None:
+def _wait_until_ready(
+    folder: Path, started: dict[str, subprocess.Popen[bytes]], deadline: float
+) -> None:
     for name, process in started.items():
         log = folder / f"{name}.log"
         while not log.exists() or "READY" not in log.read_text(encoding="utf-8", errors="replace"):
             said = log.read_text(encoding="utf-8", errors="replace")[-800:] if log.exists() else ""
             if process.poll() is not None:
                 errors = (folder / f"{name}.err").read_text(encoding="utf-8", errors="replace")
-                raise RuntimeError(f"qemu of {name} ended with {process.returncode}: {errors[-800:]}{said}")
+                raise RuntimeError(
+                    f"qemu of {name} ended with {process.returncode}: {errors[-800:]}{said}"
+                )
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{name} is not up after {BOOT_S:.0f} s: {said}")
             time.sleep(0.1)
@@ -138,9 +189,13 @@ def _wait_until_ready(folder: Path, started: dict[str, subprocess.Popen[bytes]],
 def _start(argv: Sequence[str], cable: socket.socket, errors: Path) -> subprocess.Popen[bytes]:
     with errors.open("wb") as sink:
         return subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=[cable.fileno()],
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            pass_fds=[cable.fileno()],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": os.environ.get("HOME", "/")},
-        )  # fmt: skip
+        )
 
 
 @contextlib.contextmanager

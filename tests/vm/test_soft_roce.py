@@ -1,4 +1,5 @@
-"""A real RDMA stack: rxe between two virtual machines. What it counts, and what ``prove`` makes of it.
+"""A real RDMA stack: rxe between two virtual machines. What it counts, and what ``prove`` makes of
+it.
 
 Everything is emulated: rates mean nothing here and none is asserted.
 """
@@ -20,7 +21,9 @@ from wireproof.launch.engines import find_engine
 pytestmark = [pytest.mark.vm, pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 
 TRIES = 4
-"""On a busy machine perftest now and then cannot tell its clock's rate and prints 0.00 for everything."""
+"""On a busy machine perftest now and then cannot tell its clock's rate and prints 0.00 for
+everything.
+"""
 MESSAGES, SIZE = 200, 65536
 READ = r"""
 cd /sys/class/infiniband/rxe0/ports/1
@@ -31,24 +34,40 @@ echo "$n/$f $(cat /sys/class/net/$n/statistics/$f)"; done; done
 
 
 def perftest(tool: str, *server: str) -> str:
-    return " ".join([tool, "-d", "rxe0", "-x", "1", "-F", "-n", str(MESSAGES), "-s", str(SIZE), *server])
+    return " ".join(
+        [tool, "-d", "rxe0", "-x", "1", "-F", "-n", str(MESSAGES), "-s", str(SIZE), *server]
+    )
 
 
 def counters(machines: Machines, name: str) -> dict[str, int]:
-    return {name: int(value) for name, value in map(str.split, machines.say(name, READ).splitlines())}
+    return {
+        name: int(value) for name, value in map(str.split, machines.say(name, READ).splitlines())
+    }
 
 
 def rise(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in after}
 
 
-def prove(machines: Machines, server: tuple[str, str], command: tuple[str, str], *options: str) -> Any:
+def prove(
+    machines: Machines, server: tuple[str, str], command: tuple[str, str], *options: str
+) -> Any:
     """What ``prove --json`` says around ``command`` in one machine and ``server`` in one."""
     for _ in range(TRIES):
         done = wireproof(
-            "prove", "--json", "--hosts", "v1,v2", "--launcher", machines.agent, *options, "--server", *server,
-            "--", machines.agent, *command,
-        )  # fmt: skip
+            "prove",
+            "--json",
+            "--hosts",
+            "v1,v2",
+            "--launcher",
+            machines.agent,
+            *options,
+            "--server",
+            *server,
+            "--",
+            machines.agent,
+            *command,
+        )
         assert done.stdout, done.stderr
         found = json.loads(done.stdout)
         assert found["exit_status"] == 0, done.stderr
@@ -83,7 +102,9 @@ def test_the_engine_knows_soft_roce_by_its_own_files(machines: Machines) -> None
     assert "mlx5_7:1" not in nics
 
 
-def test_bytes_of_rxe_are_the_interface_s_and_its_own_counters_hold_packets(machines: Machines) -> None:
+def test_bytes_of_rxe_are_the_interface_s_and_its_own_counters_hold_packets(
+    machines: Machines,
+) -> None:
     assert machines.run("v1", "ls -d /sys/class/infiniband/rxe0/ports/1/counters").returncode != 0
     before = {name: counters(machines, name) for name in ("v1", "v2")}
     machines.say("v2", f"{perftest('ib_write_bw')} >/dev/null 2>&1 </dev/null & sleep 3")
@@ -101,7 +122,8 @@ def test_bytes_of_rxe_are_the_interface_s_and_its_own_counters_hold_packets(mach
 def test_rxe_inside_one_machine_moves_its_own_counters_and_no_interface(machines: Machines) -> None:
     before = counters(machines, "v1")
     machines.say(
-        "v1", f"{perftest('ib_write_bw')} >/dev/null 2>&1 </dev/null & sleep 3; {perftest('ib_write_bw', 'v1')}"
+        "v1",
+        f"{perftest('ib_write_bw')} >/dev/null 2>&1 </dev/null & sleep 3; {perftest('ib_write_bw', 'v1')}",
     )
     seen = rise(before, counters(machines, "v1"))
     assert seen["hw_counters/sent_pkts"] >= MESSAGES * SIZE // 4096
@@ -119,7 +141,9 @@ def test_rxe_inside_one_machine_moves_its_own_counters_and_no_interface(machines
         ("ib_send_bw", ("--link", "ethernet", "--nic", "eth0")),
     ],
 )
-def test_perftest_between_machines_is_on_wire(machines: Machines, tool: str, options: tuple[str, ...]) -> None:
+def test_perftest_between_machines_is_on_wire(
+    machines: Machines, tool: str, options: tuple[str, ...]
+) -> None:
     found = prove(machines, ("v2", perftest(tool)), ("v1", perftest(tool, "v2")), *options)
     assert found["proof"] == "on-wire", found["reasons"]
     assert "eth0" in found["port"]
@@ -129,7 +153,9 @@ def test_perftest_between_machines_is_on_wire(machines: Machines, tool: str, opt
     assert port(found, "v2")["rx"]["bytes"] > MESSAGES * SIZE
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
 @pytest.mark.parametrize("options", [(), ("--link", "ethernet", "--nic", "eth0")])
 def test_tcp_on_the_same_port_is_on_wire(machines: Machines, options: tuple[str, ...]) -> None:
     found = prove(machines, ("v2", "iperf3 -s"), ("v1", "iperf3 -c v2 -n 8M"), *options)
@@ -139,21 +165,43 @@ def test_tcp_on_the_same_port_is_on_wire(machines: Machines, options: tuple[str,
     assert port(found, "v1")["tx"]["bytes"] > found["printed"]["least_bytes"] > 1 << 20
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)")
-def test_tcp_on_the_port_of_claimed_roce_is_on_wire_and_a_finding_of_its_own(machines: Machines) -> None:
-    found = prove(machines, ("v2", "iperf3 -s"), ("v1", "iperf3 -c v2 -n 8M"), "--link", "roce1", "--nic", "rxe0")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
+def test_tcp_on_the_port_of_claimed_roce_is_on_wire_and_a_finding_of_its_own(
+    machines: Machines,
+) -> None:
+    found = prove(
+        machines,
+        ("v2", "iperf3 -s"),
+        ("v1", "iperf3 -c v2 -n 8M"),
+        "--link",
+        "roce1",
+        "--nic",
+        "rxe0",
+    )
     assert (found["proof"], found["verdict"]) == ("on-wire", "fail"), found["reasons"]
     assert "tcp-instead-of-rdma" in codes(found)
 
 
-@pytest.mark.parametrize(("tool", "options"), [("ib_write_bw", ()), ("ib_send_bw", ("--link", "roce1"))])
-def test_both_ends_in_one_machine_are_off_wire(machines: Machines, tool: str, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("tool", "options"), [("ib_write_bw", ()), ("ib_send_bw", ("--link", "roce1"))]
+)
+def test_both_ends_in_one_machine_are_off_wire(
+    machines: Machines, tool: str, options: tuple[str, ...]
+) -> None:
     found = prove(machines, ("v1", perftest(tool)), ("v1", perftest(tool, "v1")), *options)
     assert found["proof"] == "off-wire", found["reasons"]
 
 
 def test_rdma_on_another_port_than_the_claimed_one_is_a_wrong_path(machines: Machines) -> None:
-    found = prove(machines, ("v2", perftest("ib_write_bw")), ("v1", perftest("ib_write_bw", "v2")), "--nic", "eth1")
+    found = prove(
+        machines,
+        ("v2", perftest("ib_write_bw")),
+        ("v1", perftest("ib_write_bw", "v2")),
+        "--nic",
+        "eth1",
+    )
     assert found["proof"] == "wrong-path", found["reasons"]
     assert any("eth0" in reason["message"] for reason in found["reasons"])
 
@@ -163,12 +211,29 @@ def test_rdma_on_another_port_than_the_claimed_one_is_a_wrong_path(machines: Mac
 def test_an_mpi_over_verbs_and_over_sockets_is_on_the_wire(
     machines: Machines, tmp_path: Path, nic: str, verbs: bool
 ) -> None:
-    """The mpich wheel's UCX takes the device that is claimed: rxe's own packets tell verbs from sockets."""
+    """The mpich wheel's UCX takes the device that is claimed: rxe's own packets tell verbs from
+    sockets.
+    """
     before = counters(machines, "v1")
     done = wireproof(
-        "measure", "stream", "--hosts", "v1,v2", "--launcher", machines.agent, "--nic", nic, "--mpi", "mpich",
-        "--sizes", "64KiB", "--budget", "2s", "--json", "--out", tmp_path / "run",
-    )  # fmt: skip
+        "measure",
+        "stream",
+        "--hosts",
+        "v1,v2",
+        "--launcher",
+        machines.agent,
+        "--nic",
+        nic,
+        "--mpi",
+        "mpich",
+        "--sizes",
+        "64KiB",
+        "--budget",
+        "2s",
+        "--json",
+        "--out",
+        tmp_path / "run",
+    )
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["proof"] == "on-wire", done.stderr

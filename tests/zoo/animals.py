@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from tests.zoo import ethernet, fabric, virtual
+from tests.zoo import ethernet, fabric, other_fabrics, virtual
 from tests.zoo.parts import Adapter
 
 __all__ = ["ZOO", "adapter"]
 
-ZOO: tuple[Adapter, ...] = (*fabric.ADAPTERS, *ethernet.ADAPTERS, *virtual.ADAPTERS)
+ZOO: tuple[Adapter, ...] = (
+    *fabric.MLX,
+    *other_fabrics.ADAPTERS,
+    *ethernet.ADAPTERS,
+    *virtual.ADAPTERS,
+)
 
 
 def adapter(key: str) -> Adapter:

@@ -1,10 +1,12 @@
-"""Ethernet adapters with and without RDMA, and one driver that no catalogue can know. Sources as in ``fabric``."""
+"""Ethernet adapters with and without RDMA, and one driver that no catalogue can know. Sources as in
+``fabric``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.zoo.fabric import ethtool, hw, netdev, port_data
+from tests.zoo.counters import ethtool, hw, netdev, port_data
 from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, Port
 
 __all__ = ["ADAPTERS"]
@@ -17,15 +19,33 @@ _SERIAL = {"serial": "b4-96-91-ff-ff-a1-b2-c0"}
 
 def _plain(driver: str, *more: object, speed: int = 25000, **changes: object) -> Port:
     files = (*netdev(), *more)
-    port = Port("hsn0", driver, files, speed_mbps=speed, pci="0000:18:00.0", identity=_SERIAL, function="physical")
+    port = Port(
+        "hsn0",
+        driver,
+        files,
+        speed_mbps=speed,
+        pci="0000:18:00.0",
+        identity=_SERIAL,
+        function="physical",
+    )
     return replace(port, **changes)
 
 
 def _roce(driver: str, device: str, *more: object, speed: int = 100000, **changes: object) -> Port:
     guid = {"system_guid": "b696:91ff:fea1:b2c0", "node_guid": "b696:91ff:fea1:b2c0", **_SERIAL}
-    return _plain(driver, *more, speed=speed, **{
-        "device": device, "rdma_driver": driver, "link_layer": "Ethernet", "rate": f"{speed // 1000} Gb/sec (4X EDR)",
-        "identity": guid, **changes})  # fmt: skip
+    return _plain(
+        driver,
+        *more,
+        speed=speed,
+        **{
+            "device": device,
+            "rdma_driver": driver,
+            "link_layer": "Ethernet",
+            "rate": f"{speed // 1000} Gb/sec (4X EDR)",
+            "identity": guid,
+            **changes,
+        },
+    )
 
 
 _IP_OCTETS = (
@@ -50,67 +70,235 @@ _NIC = {
 _HNS_PACKETS = hw("tx_pkt", "rx_pkt", RDMA, what="packets")
 
 ADAPTERS = (
-    Adapter("ice", "ice (E810) without RDMA", (_plain("ice", *_NIC["ice"]),), "hsn0", _TCP,
-            "net/ethernet/intel/ice/ice_ethtool.c", turns=True, rate=3.1e9),
-    Adapter("irdma-e810", "irdma on E810, RoCE", (_roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),), "hsn0",
-            _BOTH, "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c", fast="rdma", turns=True),
-    Adapter("irdma-e810-vf", "irdma on an E810 VF (iavf)", (replace(
-        _roce("iavf", "rocep24s0f0v0", function=""), files=(
-            *netdev("function", KERNEL, 2000.0), *_IP_OCTETS)),), "hsn0", _BOTH,
+    Adapter(
+        "ice",
+        "ice (E810) without RDMA",
+        (_plain("ice", *_NIC["ice"]),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/intel/ice/ice_ethtool.c",
+        turns=True,
+        rate=3.1e9,
+    ),
+    Adapter(
+        "irdma-e810",
+        "irdma on E810, RoCE",
+        (_roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),),
+        "hsn0",
+        _BOTH,
+        "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "irdma-e810-vf",
+        "irdma on an E810 VF (iavf)",
+        (
+            replace(
+                _roce("iavf", "rocep24s0f0v0", function=""),
+                files=(*netdev("function", KERNEL, 2000.0), *_IP_OCTETS),
+            ),
+        ),
+        "hsn0",
+        _BOTH,
         "infiniband/hw/irdma; intel/iavf: no port statistics, its own from the PF every 2 s",
-        fast="rdma", turns=True),
-    Adapter("irdma-x722", "irdma on X722, iWARP", (_roce(
-        "i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"),), "hsn0", _BOTH,
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "irdma-x722",
+        "irdma on X722, iWARP",
+        (
+            _roce(
+                "i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"
+            ),
+        ),
+        "hsn0",
+        _BOTH,
         "infiniband/hw/irdma/i40iw_hw.c, intel/i40e/i40e_ethtool.c",
-        fast="rdma", turns=True, rate=1.25e9),
-    Adapter("i40e", "i40e (X710)", (_plain("i40e", *_NIC["i40e"], speed=10000),), "hsn0", _TCP,
-            "net/ethernet/intel/i40e/i40e_ethtool.c", turns=True, rate=1.25e9),
-    Adapter("ixgbe", "ixgbe (X520)", (_plain(
-        "ixgbe", *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
-        *ethtool("tx_pkts_nic", "rx_pkts_nic", ALL, "wire", what="packets"), speed=10000),), "hsn0", _TCP,
-        "net/ethernet/intel/ixgbe/ixgbe_ethtool.c", turns=True, rate=1.25e9),
-    Adapter("igb", "igb", (_plain("igb", *ethtool("tx_bytes", "rx_bytes", ALL, "wire"),
-        *ethtool("tx_packets", "rx_packets", ALL, "wire", what="packets"), speed=1000),), "hsn0", _TCP,
-            "net/ethernet/intel/igb/igb_ethtool.c: gotc and gorc", turns=True, rate=1.25e8),
-    Adapter("e1000e", "e1000e", (replace(_plain("e1000e", speed=1000), files=netdev("wire", ALL)),), "hsn0", _TCP,
-            "net/ethernet/intel/e1000e/netdev.c: get_stats64 gives the MAC's gotc and gorc", rate=1.25e8),
-    Adapter("tg3", "tg3", (replace(_plain("tg3", speed=1000), files=(
-        *netdev("wire", ALL, 1000.0),)),), "hsn0", _TCP,
-        "net/ethernet/broadcom/tg3.c: statistics block of the MAC, coalesced once a second", rate=1.25e8),
-    Adapter("bnxt_en", "bnxt_en without RDMA", (replace(
-        _plain("bnxt_en"), files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),), "hsn0", _TCP,
+        fast="rdma",
+        turns=True,
+        rate=1.25e9,
+    ),
+    Adapter(
+        "i40e",
+        "i40e (X710)",
+        (_plain("i40e", *_NIC["i40e"], speed=10000),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/intel/i40e/i40e_ethtool.c",
+        turns=True,
+        rate=1.25e9,
+    ),
+    Adapter(
+        "ixgbe",
+        "ixgbe (X520)",
+        (
+            _plain(
+                "ixgbe",
+                *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
+                *ethtool("tx_pkts_nic", "rx_pkts_nic", ALL, "wire", what="packets"),
+                speed=10000,
+            ),
+        ),
+        "hsn0",
+        _TCP,
+        "net/ethernet/intel/ixgbe/ixgbe_ethtool.c",
+        turns=True,
+        rate=1.25e9,
+    ),
+    Adapter(
+        "igb",
+        "igb",
+        (
+            _plain(
+                "igb",
+                *ethtool("tx_bytes", "rx_bytes", ALL, "wire"),
+                *ethtool("tx_packets", "rx_packets", ALL, "wire", what="packets"),
+                speed=1000,
+            ),
+        ),
+        "hsn0",
+        _TCP,
+        "net/ethernet/intel/igb/igb_ethtool.c: gotc and gorc",
+        turns=True,
+        rate=1.25e8,
+    ),
+    Adapter(
+        "e1000e",
+        "e1000e",
+        (replace(_plain("e1000e", speed=1000), files=netdev("wire", ALL)),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/intel/e1000e/netdev.c: get_stats64 gives the MAC's gotc and gorc",
+        rate=1.25e8,
+    ),
+    Adapter(
+        "tg3",
+        "tg3",
+        (replace(_plain("tg3", speed=1000), files=(*netdev("wire", ALL, 1000.0),)),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/broadcom/tg3.c: statistics block of the MAC, coalesced once a second",
+        rate=1.25e8,
+    ),
+    Adapter(
+        "bnxt_en",
+        "bnxt_en without RDMA",
+        (replace(_plain("bnxt_en"), files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),),
+        "hsn0",
+        _TCP,
         "net/ethernet/broadcom/bnxt: ring statistics written by the chip once a second (stats-block-usecs)",
-        turns=True, rate=3.1e9),
-    Adapter("bnxt_re", "bnxt_re, RoCE", (replace(
-        _roce("bnxt_en", "bnxt_re0"), files=(
-            *netdev("function", KERNEL, 1000.0), *_NIC["bnxt"],
-            *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
-            *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0))),), "hsn0", _BOTH,
-        "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context", fast="rdma", turns=True),
-    Adapter("ionic", "ionic (Pensando), RoCE", (replace(
-        _roce("ionic", "ionic_0"), files=(
-            *netdev("function", KERNEL, 1000.0), *_NIC["ionic"],
-            *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
-            *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"))),), "hsn0", _BOTH,
-        "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the firmware)", fast="rdma",
-        turns=True, unsure=True),
-    Adapter("qede", "qede without RDMA", (replace(_plain("qede"), files=netdev("function", KERNEL, 1000.0)),), "hsn0",
-            _TCP, "net/ethernet/qlogic/qede: vport statistics, fetched once a second", turns=True, rate=3.1e9),
-    Adapter("qedr", "qedr, RoCE", (replace(
-        _roce("qede", "qedr0"), files=netdev("function", KERNEL, 1000.0)),), "hsn0", _BOTH,
-        "infiniband/hw/qedr: no byte counter at all", fast="rdma", turns=True),
-    Adapter("hns3", "hns3 without RDMA", (_plain("hns3", *_NIC["hns3"], speed=100000),), "hsn0", _TCP,
-            "net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c: MAC statistics", turns=True),
-    Adapter("hns_roce", "hns_roce, PF", (_roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),), "hsn0", _BOTH,
-            "infiniband/hw/hns/hns_roce_main.c (packets alone); hclge_main.c g_mac_stats_string", fast="rdma",
-            turns=True),
-    Adapter("hns_roce-vf", "hns_roce, VF", (_roce("hns3", "hns_1", *_HNS_PACKETS, function=""),), "hsn0", _BOTH,
-            "infiniband/hw/hns; hns3vf has no MAC statistics", fast="rdma", turns=True),
-    Adapter("cxgb4", "cxgb4 / iw_cxgb4, iWARP", (replace(
-        _roce("cxgb4", "cxgb4_0"), files=netdev("wire", ALL)),), "hsn0", _BOTH,
+        turns=True,
+        rate=3.1e9,
+    ),
+    Adapter(
+        "bnxt_re",
+        "bnxt_re, RoCE",
+        (
+            replace(
+                _roce("bnxt_en", "bnxt_re0"),
+                files=(
+                    *netdev("function", KERNEL, 1000.0),
+                    *_NIC["bnxt"],
+                    *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
+                    *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
+                ),
+            ),
+        ),
+        "hsn0",
+        _BOTH,
+        "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "ionic",
+        "ionic (Pensando), RoCE",
+        (
+            replace(
+                _roce("ionic", "ionic_0"),
+                files=(
+                    *netdev("function", KERNEL, 1000.0),
+                    *_NIC["ionic"],
+                    *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
+                    *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"),
+                ),
+            ),
+        ),
+        "hsn0",
+        _BOTH,
+        "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the firmware)",
+        fast="rdma",
+        turns=True,
+        unsure=True,
+    ),
+    Adapter(
+        "qede",
+        "qede without RDMA",
+        (replace(_plain("qede"), files=netdev("function", KERNEL, 1000.0)),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/qlogic/qede: vport statistics, fetched once a second",
+        turns=True,
+        rate=3.1e9,
+    ),
+    Adapter(
+        "qedr",
+        "qedr, RoCE",
+        (replace(_roce("qede", "qedr0"), files=netdev("function", KERNEL, 1000.0)),),
+        "hsn0",
+        _BOTH,
+        "infiniband/hw/qedr: no byte counter at all",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "hns3",
+        "hns3 without RDMA",
+        (_plain("hns3", *_NIC["hns3"], speed=100000),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c: MAC statistics",
+        turns=True,
+    ),
+    Adapter(
+        "hns_roce",
+        "hns_roce, PF",
+        (_roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),),
+        "hsn0",
+        _BOTH,
+        "infiniband/hw/hns/hns_roce_main.c (packets alone); hclge_main.c g_mac_stats_string",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "hns_roce-vf",
+        "hns_roce, VF",
+        (_roce("hns3", "hns_1", *_HNS_PACKETS, function=""),),
+        "hsn0",
+        _BOTH,
+        "infiniband/hw/hns; hns3vf has no MAC statistics",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "cxgb4",
+        "cxgb4 / iw_cxgb4, iWARP",
+        (replace(_roce("cxgb4", "cxgb4_0"), files=netdev("wire", ALL)),),
+        "hsn0",
+        _BOTH,
         "net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats: MPS port statistics, offloaded TCP included",
-        fast="rdma"),
-    Adapter("unknown", "a driver that nobody knows, with RDMA", (_roce(
-        "acme_nic", "acme_0", *port_data(RDMA, "function")),), "hsn0", _BOTH,
-        "made up: the unit of its counters is not known to anybody", fast="rdma", known=False),
-)  # fmt: skip
+        fast="rdma",
+    ),
+    Adapter(
+        "unknown",
+        "a driver that nobody knows, with RDMA",
+        (_roce("acme_nic", "acme_0", *port_data(RDMA, "function")),),
+        "hsn0",
+        _BOTH,
+        "made up: the unit of its counters is not known to anybody",
+        fast="rdma",
+        known=False,
+    ),
+)

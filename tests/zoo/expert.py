@@ -1,4 +1,5 @@
-"""What a careful reader of the same files could conclude, from the true volumes and the resolution of the files.
+"""What a careful reader of the same files could conclude, from the true volumes and the resolution
+of the files.
 
 It knows the zoo's own description of each file and none of the product's code.
 """
@@ -24,10 +25,10 @@ _SMALL_PART = 0.1
 class Opinion:
     """The truth, and what can be known of it.
 
-    ``crossed_share``: of the payload, over any wire. ``elsewhere_share``: over unclaimed ports. ``whole``: all of it on
-    the claimed port (or on one port where none is claimed). ``wire_level``: a proof at the physical port is true.
-    ``blurred``: unannounced other traffic makes the files read like another world's (``blurred_small``: at
-    these points). ``decision``: the proof that an
+    ``crossed_share``: of the payload, over any wire. ``elsewhere_share``: over unclaimed ports.
+    ``whole``: all of it on the claimed port (or on one port where none is claimed). ``wire_level``:
+    a proof at the physical port is true. ``blurred``: unannounced other traffic makes the files
+    read like another world's (``blurred_small``: at these points). ``decision``: the proof that an
     expert would state, "" where he would not.
     """
 
@@ -48,7 +49,9 @@ def opinion(world: Timeline) -> Opinion:
     crossed = 0.0 if move.turned else move.claimed + move.rail + move.eth0
     ours = move.claimed if scene.nic else max(move.claimed, move.rail, move.eth0)
     whole = ours > 0.98 and not move.turned
-    nameless = move.turned and (scene.hidden or not any(port.identity for port in scene.adapter.ports))
+    nameless = move.turned and (
+        scene.hidden or not any(port.identity for port in scene.adapter.ports)
+    )
     all_wires = crossed > 0.98 and not scene.nic
     return Opinion(
         may_be_on_wire=whole or nameless or all_wires,
@@ -58,12 +61,15 @@ def opinion(world: Timeline) -> Opinion:
         wire_level=not move.turned,
         blurred=_blurred(world, ours),
         decision=_decision(world, whole),
-        blurred_small=frozenset(number for number, played in enumerate(world.played) if _small_blurred(world, played)),
+        blurred_small=frozenset(
+            number for number, played in enumerate(world.played) if _small_blurred(world, played)
+        ),
     )
 
 
 def _noise(world: Timeline, played: Played, *, quiet_too: bool) -> float:
-    """Other bytes in the busier direction during a point, as a share of its payload; the largest of all ports.
+    """Other bytes in the busier direction during a point, as a share of its payload; the largest of
+    all ports.
 
     ``quiet_too`` False: only what the quiet moments beside the point do not announce.
     """
@@ -79,11 +85,17 @@ def _noise(world: Timeline, played: Played, *, quiet_too: bool) -> float:
 
 
 def _announced(other: Other, played: Played) -> bool:
-    return not other.during_points and other.start_s < played.start_s - 0.05 and other.end_s > played.end_s + 0.05
+    return (
+        not other.during_points
+        and other.start_s < played.start_s - 0.05
+        and other.end_s > played.end_s + 0.05
+    )
 
 
 def _blurred(world: Timeline, ours: float) -> bool:
-    """At some large point unannounced traffic has about the volume of what is missing: the files cannot tell."""
+    """At some large point unannounced traffic has about the volume of what is missing: the files
+    cannot tell.
+    """
     for played in world.played:
         if played.point.size < _LARGE:
             continue
@@ -94,17 +106,28 @@ def _blurred(world: Timeline, ours: float) -> bool:
 
 
 def _small_blurred(world: Timeline, played: Played) -> bool:
-    """Packets of other traffic are as large as these messages: neither bytes nor packets tell them apart."""
+    """Packets of other traffic are as large as these messages: neither bytes nor packets tell them
+    apart.
+    """
     noise = _noise(world, played, quiet_too=False)
     return 512 <= played.point.size < _LARGE and 0.3 <= noise <= 6
 
 
 def _decision(world: Timeline, whole: bool) -> str:
     scene, move = world.scene, world.scene.move
-    if scene.hidden or not all(_is_plain(scene.end(host)) for host in (0, 1)) or _too_loud(world) or _blended(world):
+    if (
+        scene.hidden
+        or not all(_is_plain(scene.end(host)) for host in (0, 1))
+        or _too_loud(world)
+        or _blended(world)
+    ):
         return ""
     if move.turned:
-        return "off-wire" if all(best_level(scene.end(h), move.carrier) == "wire" for h in (0, 1)) else ""
+        return (
+            "off-wire"
+            if all(best_level(scene.end(h), move.carrier) == "wire" for h in (0, 1))
+            else ""
+        )
     dark = _dark(world)
     if move.claimed + move.rail + move.eth0 < 0.01:
         return "" if dark else "off-wire"
@@ -121,24 +144,38 @@ def _decision(world: Timeline, whole: bool) -> str:
 
 def _is_plain(adapter: Adapter) -> bool:
     """Its counters are known, and another port does not carry the same bytes unasked."""
-    return adapter.known and not adapter.unsure and all(port.link_kind != "tun" for port in adapter.ports)
+    return (
+        adapter.known
+        and not adapter.unsure
+        and all(port.link_kind != "tun" for port in adapter.ports)
+    )
 
 
 def _blended(world: Timeline) -> bool:
     """By late counters only the run's sum is known: a point that is little of it cannot be told."""
     ends = [world.scene.end(host) for host in (0, 1)]
-    late = world.scene.late_s > 0 or any(file.age_ms for end in ends for port in end.ports for file in port.files)
-    sizes = [float(one.forward * one.point.size) for one in world.played if one.point.size >= _LARGE]
+    late = world.scene.late_s > 0 or any(
+        file.age_ms for end in ends for port in end.ports for file in port.files
+    )
+    sizes = [
+        float(one.forward * one.point.size) for one in world.played if one.point.size >= _LARGE
+    ]
     return late and min(sizes) < _SMALL_PART * _volume(world.played)
 
 
 def _too_loud(world: Timeline) -> bool:
-    return any(_noise(world, p, quiet_too=True) > _QUIET for p in world.played if p.point.size >= _LARGE)
+    return any(
+        _noise(world, p, quiet_too=True) > _QUIET for p in world.played if p.point.size >= _LARGE
+    )
 
 
 def _dark(world: Timeline) -> bool:
     """Some carrier of some port could have moved it unseen."""
-    return any(not _sees(world, end, one) for end in (world.scene.end(0), world.scene.end(1)) for one in end.shares)
+    return any(
+        not _sees(world, end, one)
+        for end in (world.scene.end(0), world.scene.end(1))
+        for one in end.shares
+    )
 
 
 def _sees(world: Timeline, adapter: Adapter, carrier: str) -> bool:

@@ -46,16 +46,30 @@ def nic_of(port: Port, *, hidden: bool = False) -> Nic:
     rdma = None
     if port.device and not hidden:
         rdma = Rdma(
-            device=port.device, port=port.ib_port, rate=port.rate, link_layer=port.link_layer,
-            state="4: ACTIVE" if port.rate else "", driver=port.rdma_driver,
-        )  # fmt: skip
+            device=port.device,
+            port=port.ib_port,
+            rate=port.rate,
+            link_layer=port.link_layer,
+            state="4: ACTIVE" if port.rate else "",
+            driver=port.rdma_driver,
+        )
     return Nic(
-        name=port.name, driver=port.driver, mtu=port.mtu, speed_mbps=port.speed_mbps, carrier=True, operstate="up",
-        pci="" if hidden else port.pci, kind=port.kind, rdma=rdma, lower=[] if hidden else list(port.lower),
-        master="" if hidden else port.master, link_kind=port.link_kind, function="" if hidden else port.function,
+        name=port.name,
+        driver=port.driver,
+        mtu=port.mtu,
+        speed_mbps=port.speed_mbps,
+        carrier=True,
+        operstate="up",
+        pci="" if hidden else port.pci,
+        kind=port.kind,
+        rdma=rdma,
+        lower=[] if hidden else list(port.lower),
+        master="" if hidden else port.master,
+        link_kind=port.link_kind,
+        function="" if hidden else port.function,
         adapter=None if hidden or not port.identity else Adapter(**port.identity),
         hidden="/sys shows another network namespace" if hidden else "",
-    )  # fmt: skip
+    )
 
 
 def nics_of(scene: Scene, machine: Machine) -> list[Nic]:
@@ -67,7 +81,10 @@ def nics_of(scene: Scene, machine: Machine) -> list[Nic]:
 def claim_of(scene: Scene) -> Claim:
     """What the user said: two hosts, perhaps a NIC, perhaps a link."""
     link = link_from_name(scene.link) if scene.link else None
-    return Claim(hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)], link=link)
+    return Claim(
+        hosts=[HostClaim(rank=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)],
+        link=link,
+    )
 
 
 def run_of(world: Timeline) -> Run:
@@ -78,21 +95,43 @@ def run_of(world: Timeline) -> Run:
         provenance=Provenance(
             wireproof="0", mpi="zoo", engine="zoo", argv=[], environment={}, launcher="", started=""
         ),
-        open=Open(schema=1, engine="zoo", abi="mpich", transport="mpi", run_id="zoo", seed=scene.seed, ranks=2,
-                  clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0)),
+        open=Open(
+            schema=1,
+            engine="zoo",
+            abi="mpich",
+            transport="mpi",
+            run_id="zoo",
+            seed=scene.seed,
+            ranks=2,
+            clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
+        ),
         hosts=[_host(scene, world.machines[rank], rank) for rank in (0, 1)],
         points=[_point(world, number, played) for number, played in enumerate(world.played)],
         idle=[_idle(world, rank) for rank in (0, 1)],
         totals=[_total(world, rank) for rank in (0, 1)],
-        close=Close(points=len(world.played), failed=0, elapsed_ns=world.end_s * _NS, peak_rss_bytes=10_000_000),
-    )  # fmt: skip
+        close=Close(
+            points=len(world.played),
+            failed=0,
+            elapsed_ns=world.end_s * _NS,
+            peak_rss_bytes=10_000_000,
+        ),
+    )
 
 
 def _host(scene: Scene, machine: Machine, rank: int) -> Host:
     return Host(
-        rank=rank, host=f"n{rank + 1}", hostname=f"n{rank + 1}", boot_id=f"boot-{rank}", machine_id=f"machine-{rank}",
-        netns=4026531840, ipcns=1, cpu_count=8, library="Zoo MPI 1.0", shared_ranks=1, nics=nics_of(scene, machine),
-    )  # fmt: skip
+        rank=rank,
+        host=f"n{rank + 1}",
+        hostname=f"n{rank + 1}",
+        boot_id=f"boot-{rank}",
+        machine_id=f"machine-{rank}",
+        netns=4026531840,
+        ipcns=1,
+        cpu_count=8,
+        library="Zoo MPI 1.0",
+        shared_ranks=1,
+        nics=nics_of(scene, machine),
+    )
 
 
 def _rises(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
@@ -102,7 +141,11 @@ def _rises(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int
 def _changed(machine: Machine, start_s: float, end_s: float) -> dict[str, tuple[int, int]]:
     first, second = machine.reading(start_s), machine.reading(end_s)
     top = {name for name in first if first[name] == second[name] == (1 << 32) - 1}
-    return {name: (first[name], second[name]) for name in first if first[name] != second[name] or name in top}
+    return {
+        name: (first[name], second[name])
+        for name in first
+        if first[name] != second[name] or name in top
+    }
 
 
 def _idle(world: Timeline, rank: int) -> Idle:
@@ -121,9 +164,13 @@ def _idle(world: Timeline, rank: int) -> Idle:
 def _total(world: Timeline, rank: int) -> Total:
     start, end = world.begin_s, world.end_s
     return Total(
-        rank=rank, interval_ns=(end - start) * _NS, settled_ns=_settled_s(world.scene) * _NS, source="netlink",
-        counters=_changed(world.machines[rank], start, end), foreign_sysfs=world.scene.hidden,
-    )  # fmt: skip
+        rank=rank,
+        interval_ns=(end - start) * _NS,
+        settled_ns=_settled_s(world.scene) * _NS,
+        source="netlink",
+        counters=_changed(world.machines[rank], start, end),
+        foreign_sysfs=world.scene.hidden,
+    )
 
 
 def _settled_s(scene: Scene) -> float:
@@ -136,7 +183,12 @@ def _settled_s(scene: Scene) -> float:
 
 def _standing(machine: Machine, t_s: float) -> dict[str, int]:
     """Byte counters that can be read."""
-    bytes_ = {port.spelled(file) for port in (LOOPBACK, *machine.ports) for file in port.files if file.what == "bytes"}
+    bytes_ = {
+        port.spelled(file)
+        for port in (LOOPBACK, *machine.ports)
+        for file in port.files
+        if file.what == "bytes"
+    }
     return {name: value for name, value in machine.reading(t_s).items() if name in bytes_}
 
 
@@ -147,14 +199,30 @@ def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:
     after = _rises(machine.reading(end), machine.reading(end + QUIET_S))
     both = {name: before.get(name, 0) + after.get(name, 0) for name in before | after}
     return WitnessReading(
-        rank=rank, interval_ns=(end - start) * _NS, counters=_changed(machine, start, end), source="netlink",
+        rank=rank,
+        interval_ns=(end - start) * _NS,
+        counters=_changed(machine, start, end),
+        source="netlink",
         foreign_sysfs=world.scene.hidden,
-        quiet=Quiet(interval_ns=2 * QUIET_S * _NS, counters={n: c for n, c in both.items() if n.endswith(_BYTES)}),
-    )  # fmt: skip
+        quiet=Quiet(
+            interval_ns=2 * QUIET_S * _NS,
+            counters={n: c for n, c in both.items() if n.endswith(_BYTES)},
+        ),
+    )
 
 
-_BYTES = ("_bytes", "_data", "Octets", "_phy", "_bytes_nic", "bytes.nic", "_oct_num", "_octets", "octets_tx_total",
-          "octets_rx_all")  # fmt: skip
+_BYTES = (
+    "_bytes",
+    "_data",
+    "Octets",
+    "_phy",
+    "_bytes_nic",
+    "bytes.nic",
+    "_oct_num",
+    "_octets",
+    "octets_tx_total",
+    "octets_rx_all",
+)
 
 
 @functools.cache
@@ -170,10 +238,17 @@ def _point(world: Timeline, number: int, played: Played) -> PointRecord:
     latency = point.pattern == "pingpong"
     elapsed = (played.end_s - played.start_s) * _NS
     return PointRecord(
-        id=number, pattern=point.pattern, form="latency" if latency else "stream", message_bytes=point.size, window=64,
-        formula="robust", started_unix_ns=1_700_000_000_000_000_000 + number, elapsed_ns=elapsed,
-        pairs=[_pair(played, world.scene.seed)], witness=[_reading(world, played, rank) for rank in (0, 1)],
-    )  # fmt: skip
+        id=number,
+        pattern=point.pattern,
+        form="latency" if latency else "stream",
+        message_bytes=point.size,
+        window=64,
+        formula="robust",
+        started_unix_ns=1_700_000_000_000_000_000 + number,
+        elapsed_ns=elapsed,
+        pairs=[_pair(played, world.scene.seed)],
+        witness=[_reading(world, played, rank) for rank in (0, 1)],
+    )
 
 
 def _pair(played: Played, seed: int) -> PairResult:
@@ -183,13 +258,26 @@ def _pair(played: Played, seed: int) -> PairResult:
     batch = max(1, played.forward // (_BLOCKS * _PER_BLOCK))
     true_ns = played.operation_s * _NS
     scale = msgspec.structs.replace(
-        about, median_ns=about.median_ns * true_ns, low_ns=about.low_ns * true_ns, high_ns=about.high_ns * true_ns
+        about,
+        median_ns=about.median_ns * true_ns,
+        low_ns=about.low_ns * true_ns,
+        high_ns=about.high_ns * true_ns,
     )
     return PairResult(
-        origin=point.origin, target=point.target, status="ok", stop="precision", operations_per_batch=batch,
-        batch_ns=[true_ns * halves * batch * one for one in shape], block_batches=[_PER_BLOCK] * _BLOCKS,
-        messages_forward=played.forward, messages_backward=played.backward,
-        payload_forward_bytes=played.forward * point.size, payload_backward_bytes=played.backward * point.size,
-        warmup=Warmup(operations=100, elapsed_ns=2e6, stationary=True), window_used=64, estimate=scale,
-        integrity="ok", sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)] * _BLOCKS,
-    )  # fmt: skip
+        origin=point.origin,
+        target=point.target,
+        status="ok",
+        stop="precision",
+        operations_per_batch=batch,
+        batch_ns=[true_ns * halves * batch * one for one in shape],
+        block_batches=[_PER_BLOCK] * _BLOCKS,
+        messages_forward=played.forward,
+        messages_backward=played.backward,
+        payload_forward_bytes=played.forward * point.size,
+        payload_backward_bytes=played.backward * point.size,
+        warmup=Warmup(operations=100, elapsed_ns=2e6, stationary=True),
+        window_used=64,
+        estimate=scale,
+        integrity="ok",
+        sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)] * _BLOCKS,
+    )

@@ -51,7 +51,9 @@ class Cell:
 
 
 def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
-    """The worst proof of the points that move much, its level and codes; a small point must not contradict it."""
+    """The worst proof of the points that move much, its level and codes; a small point must not
+    contradict it.
+    """
     large = [pair for pair in found.pairs if pair.message_bytes >= _LARGE]
     small = [pair for pair in found.pairs if pair.message_bytes < _LARGE]
     worst = next((one for one in _WORST if any(pair.proof == one for pair in large)), "unproven")
@@ -59,7 +61,9 @@ def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
     if contrary and worst != "unproven":
         worst = contrary
     level = next((str(getattr(pair, "level", "")) for pair in large if pair.proof == "on-wire"), "")
-    codes = tuple(sorted({finding.code for finding in found.findings if finding.severity != "note"}))
+    codes = tuple(
+        sorted({finding.code for finding in found.findings if finding.severity != "note"})
+    )
     return worst, level, codes
 
 
@@ -113,11 +117,17 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="renew docs/matrix.md")
     parser.add_argument("--only", default="", help="one adapter's key")
     given = parser.parse_args()
-    rows = [[cell(adapter, one) for one in SITUATIONS] for adapter in ZOO if given.only in ("", adapter.key)]
+    rows = [
+        [cell(adapter, one) for one in SITUATIONS]
+        for adapter in ZOO
+        if given.only in ("", adapter.key)
+    ]
     known = [one for row in rows for one in row if one is not None]
     wrong = [one for one in known if one.wrong]
     for one in wrong:
-        sys.stdout.write(f"{one.adapter.key:14} {one.situation.key:12} {one.wrong} {' '.join(one.codes)}\n")
+        sys.stdout.write(
+            f"{one.adapter.key:14} {one.situation.key:12} {one.wrong} {' '.join(one.codes)}\n"
+        )
     sys.stdout.write(f"{len(known)} cells, {len(wrong)} wrong\n")
     if given.write and not given.only:
         PAGE.write_text(page(rows))

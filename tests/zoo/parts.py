@@ -1,7 +1,8 @@
-"""What a port of an adapter is made of: its files, what moves each of them and where in the adapter they count.
+"""What a port of an adapter is made of: its files, what moves each of them and where in the adapter
+they count.
 
-All facts here are read from the drivers' sources (each adapter names its source), never from the product's catalogue:
-the zoo and the catalogue check each other.
+All facts here are read from the drivers' sources (each adapter names its source), never from the
+product's catalogue: the zoo and the catalogue check each other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-__all__ = ["ALL", "KERNEL", "RDMA", "Adapter", "Carrier", "File", "Level", "Port", "both_ways", "renamed", "stuck"]
+__all__ = [
+    "ALL",
+    "KERNEL",
+    "RDMA",
+    "Adapter",
+    "Carrier",
+    "File",
+    "Level",
+    "Port",
+    "both_ways",
+    "renamed",
+    "stuck",
+]
 
 Carrier = Literal["kernel", "rdma", "psm"]
 Level = Literal["wire", "function", "stack"]
@@ -22,12 +35,13 @@ ALL = KERNEL | RDMA
 
 @dataclass(frozen=True)
 class File:
-    """One counter. ``path`` is in the engine's spelling with ``{nic}``, ``{device}`` and ``{port}`` left open.
+    """One counter. ``path`` is in the engine's spelling with ``{nic}``, ``{device}`` and ``{port}``
+    left open.
 
-    ``counts``: the carriers whose traffic moves it. ``level``: ``wire`` files stand still when the adapter's own switch
-    turns traffic round. ``unit``: bytes per count. ``header``: bytes counted per packet beside the payload.
-    ``pegs``: it stops at its largest value. ``age_ms``: how old the value may be. ``stuck``: it is there and never
-    moves.
+    ``counts``: the carriers whose traffic moves it. ``level``: ``wire`` files stand still when the
+    adapter's own switch turns traffic round. ``unit``: bytes per count. ``header``: bytes counted
+    per packet beside the payload. ``pegs``: it stops at its largest value. ``age_ms``: how old the
+    value may be. ``stuck``: it is there and never moves.
     """
 
     path: str
@@ -44,17 +58,24 @@ class File:
 
     def rise(self, payload: float, packets: float, carrier: str) -> float:
         """Counts for so much payload in so many packets."""
-        return packets if self.what == "packets" else (payload + packets * self.headers(carrier)) / self.unit
+        return (
+            packets
+            if self.what == "packets"
+            else (payload + packets * self.headers(carrier)) / self.unit
+        )
 
     def headers(self, carrier: str) -> int:
-        """Of one packet. The kernel's packets have IP and TCP (52 bytes) inside a fabric's own header."""
+        """Of one packet. The kernel's packets have IP and TCP (52 bytes) inside a fabric's own
+        header.
+        """
         fabric = self.path.endswith(("port_xmit_data", "port_rcv_data"))
         return self.header + 64 if fabric and carrier == "kernel" else self.header
 
 
 @dataclass(frozen=True)
 class Port:
-    """One network interface, RDMA port, or both. ``identity``: what the adapter says of itself (see ``Nic.adapter``).
+    """One network interface, RDMA port, or both. ``identity``: what the adapter says of itself (see
+    ``Nic.adapter``).
 
     ``dark``: carriers that this port can use and that none of its byte counters shows.
     """
@@ -92,9 +113,10 @@ class Port:
 class Adapter:
     """``shares``: carrier -> port name -> share of the flow's bytes that its files see, (tx, rx).
 
-    ``fast``: the carrier of a healthy fast run ("" where there is only the kernel's). ``turns``: two functions of it
-    can talk through its own switch. ``rate``: bytes/s that the link can carry. ``unsure``: the
-    driver does not say what its byte counter leaves out. ``source``: where the facts are from.
+    ``fast``: the carrier of a healthy fast run ("" where there is only the kernel's). ``turns``:
+    two functions of it can talk through its own switch. ``rate``: bytes/s that the link can carry.
+    ``unsure``: the driver does not say what its byte counter leaves out. ``source``: where the
+    facts are from.
     """
 
     key: str
@@ -122,9 +144,18 @@ class Adapter:
 
 
 def both_ways(
-    template: str, counts: frozenset[str], level: Level, *, names: tuple[str, str] = ("tx", "rx"), what: str = "bytes",
-    unit: int = 1, header: int = 0, width: int = 64, pegs: bool = False, age_ms: float = 0.0,
-) -> tuple[File, File]:  # fmt: skip
+    template: str,
+    counts: frozenset[str],
+    level: Level,
+    *,
+    names: tuple[str, str] = ("tx", "rx"),
+    what: str = "bytes",
+    unit: int = 1,
+    header: int = 0,
+    width: int = 64,
+    pegs: bool = False,
+    age_ms: float = 0.0,
+) -> tuple[File, File]:
     """A pair of files: ``template`` with ``{way}`` filled by the two names."""
     made = []
     for way, name in zip(("tx", "rx"), names, strict=True):
@@ -134,7 +165,9 @@ def both_ways(
 
 
 def stuck(files: tuple[File, ...]) -> tuple[File, ...]:
-    """The same files on a function that may not read the port's registers: there, and zero for ever."""
+    """The same files on a function that may not read the port's registers: there, and zero for
+    ever.
+    """
     return tuple(replace(file, stuck=True) for file in files)
 
 

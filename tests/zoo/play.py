@@ -1,4 +1,6 @@
-"""A scene played to the real engine: its trees below two root folders, its counters moved by the model transport."""
+"""A scene played to the real engine: its trees below two root folders, its counters moved by the
+model transport.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ from wireproof.model.run import Provenance, Run
 __all__ = ["ENGINE", "engine_run", "nics_listed", "plan_of"]
 
 ENGINE = (
-    Path(os.environ.get("WIREPROOF_ENGINE_DIR") or Path(__file__).resolve().parents[2] / "build" / "bin")
+    Path(
+        os.environ.get("WIREPROOF_ENGINE_DIR")
+        or Path(__file__).resolve().parents[2] / "build" / "bin"
+    )
     / "wireproof-engine.nompi"
 )
 _POINT_MS = 20
@@ -48,30 +53,49 @@ def plan_of(world: Timeline, root: Path) -> Plan:
         files = counter_files(places)
         counters += _counters(scene, rank, machine, files)
     points = tuple(
-        Point(id=number, pattern=point.pattern, form="latency", message_bytes=min(point.size, _LARGEST),
-              pairs=((point.origin, point.target),))
+        Point(
+            id=number,
+            pattern=point.pattern,
+            form="latency",
+            message_bytes=min(point.size, _LARGEST),
+            pairs=((point.origin, point.target),),
+        )
         for number, point in enumerate(scene.points)
-    )  # fmt: skip
+    )
     return Plan(
-        run_id="zoo", seed=scene.seed, transport=Transport(kind="model"), points=points,
-        ranks=tuple(RankPlace(index=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)),
-        policy=Policy(point_budget_ms=_POINT_MS), model_counters=tuple(counters),
+        run_id="zoo",
+        seed=scene.seed,
+        transport=Transport(kind="model"),
+        points=points,
+        ranks=tuple(
+            RankPlace(index=rank, host=f"n{rank + 1}", nic=scene.claim(rank)) for rank in (0, 1)
+        ),
+        policy=Policy(point_budget_ms=_POINT_MS),
+        model_counters=tuple(counters),
         witness=WitnessPolicy(idle_ms=_IDLE_MS, root=f"{root}/{{host}}"),
-        model=ModelWorld(latency_ns=scene.latency_s * 1e9, gap_ns_per_byte=1e9 / scene.rate, noise=0.004),
-    )  # fmt: skip
+        model=ModelWorld(
+            latency_ns=scene.latency_s * 1e9, gap_ns_per_byte=1e9 / scene.rate, noise=0.004
+        ),
+    )
 
 
-def _counters(scene: Scene, rank: int, machine: Machine, files: dict[str, str]) -> list[ModelCounter]:
+def _counters(
+    scene: Scene, rank: int, machine: Machine, files: dict[str, str]
+) -> list[ModelCounter]:
     found = []
     for port in machine.ports:
         for file in port.files:
             name = port.spelled(file)
             if name in files and not file.stuck:
-                found.append(_counter(scene, rank, port, file, files[name], machine.value(name, 0.0)))
+                found.append(
+                    _counter(scene, rank, port, file, files[name], machine.value(name, 0.0))
+                )
     return found
 
 
-def _counter(scene: Scene, rank: int, port: Port, file: File, path: str, start: int) -> ModelCounter:
+def _counter(
+    scene: Scene, rank: int, port: Port, file: File, path: str, start: int
+) -> ModelCounter:
     """How much the file rises for a byte and for a message that the rank sends and receives."""
     sent, received = (0.0, 0.0), (0.0, 0.0)
     back = "rx" if file.way == "tx" else "tx"
@@ -85,11 +109,19 @@ def _counter(scene: Scene, rank: int, port: Port, file: File, path: str, start: 
         received = _more(received, _acks(scene, file, carrier), part)
     byte, message = {file.way: sent[0], back: received[0]}, {file.way: sent[1], back: received[1]}
     return ModelCounter(
-        rank=rank, path=path, start=start, width=file.width, pegs=int(file.pegs),
-        refresh_ms=round(max(file.age_ms, scene.late_s * 1e3)), tx_byte=byte["tx"], rx_byte=byte["rx"],
-        tx_message=message["tx"], rx_message=message["rx"], per_second=_others(scene, rank, port, file),
+        rank=rank,
+        path=path,
+        start=start,
+        width=file.width,
+        pegs=int(file.pegs),
+        refresh_ms=round(max(file.age_ms, scene.late_s * 1e3)),
+        tx_byte=byte["tx"],
+        rx_byte=byte["rx"],
+        tx_message=message["tx"],
+        rx_message=message["rx"],
+        per_second=_others(scene, rank, port, file),
         from_ms=_IDLE_MS,
-    )  # fmt: skip
+    )
 
 
 def _more(sums: tuple[float, float], each: tuple[float, float], part: float) -> tuple[float, float]:
@@ -98,12 +130,18 @@ def _more(sums: tuple[float, float], each: tuple[float, float], part: float) -> 
 
 def _paths(scene: Scene) -> list[tuple[str, float, str]]:
     move = scene.move
-    return [("claimed", move.claimed, move.carrier), ("rail", move.rail, move.carrier), ("eth0", move.eth0, "kernel")]
+    return [
+        ("claimed", move.claimed, move.carrier),
+        ("rail", move.rail, move.carrier),
+        ("eth0", move.eth0, "kernel"),
+    ]
 
 
 def _each(scene: Scene, carrier: str) -> float:
     """Payload bytes of a full packet."""
-    return {"rdma": 4096.0, "psm": 8192.0}.get(carrier, min(scene.adapter.port(scene.adapter.claimed).mtu, 9000) - 52.0)
+    return {"rdma": 4096.0, "psm": 8192.0}.get(
+        carrier, min(scene.adapter.port(scene.adapter.claimed).mtu, 9000) - 52.0
+    )
 
 
 def _data(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
@@ -128,7 +166,11 @@ def _others(scene: Scene, rank: int, port: Port, file: File) -> float:
         seen = shares_of(scene, other, rank).get(port.name)
         if rank in other.hosts and file.way in other.ways and other.carrier in file.counts and seen:
             rate = other.rate * seen[0 if file.way == "tx" else 1]
-            total += rate / 1400 if file.what == "packets" else rate * (1 + file.header / 1400) / file.unit
+            total += (
+                rate / 1400
+                if file.what == "packets"
+                else rate * (1 + file.header / 1400) / file.unit
+            )
     return total
 
 
@@ -136,14 +178,24 @@ def engine_run(world: Timeline, root: Path) -> Run:
     """Let the engine measure the scene."""
     plan = plan_of(world, root)
     done = subprocess.run(
-        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=120, check=False
+        [str(ENGINE), "run"],
+        input=write_plan(plan).encode(),
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr.decode("utf-8", "replace")[:500])
     claim = msgspec.structs.replace(claim_of(world.scene), played=True)
     provenance = Provenance(
-        wireproof="0", mpi="model", engine=str(ENGINE), argv=[], environment={}, launcher="", started=""
+        wireproof="0",
+        mpi="model",
+        engine=str(ENGINE),
+        argv=[],
+        environment={},
+        launcher="",
+        started="",
     )
     return assemble(frames, claim=claim, provenance=provenance)
 
@@ -151,14 +203,24 @@ def engine_run(world: Timeline, root: Path) -> Run:
 def nics_listed(root: Path) -> list[dict[str, object]]:
     """How the engine describes the ports of the tree at ``root``."""
     plan = Plan(
-        run_id="nics", seed=1, transport=Transport(kind="null"), ranks=(RankPlace(index=0, host="n1"),),
-        points=(), witness=WitnessPolicy(idle_ms=0, root=str(root)),
-    )  # fmt: skip
+        run_id="nics",
+        seed=1,
+        transport=Transport(kind="null"),
+        ranks=(RankPlace(index=0, host="n1"),),
+        points=(),
+        witness=WitnessPolicy(idle_ms=0, root=str(root)),
+    )
     done = subprocess.run(
-        [str(ENGINE), "run"], input=write_plan(plan).encode(), capture_output=True, timeout=60, check=False
+        [str(ENGINE), "run"],
+        input=write_plan(plan).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     frames = [msgspec.json.decode(line) for line in done.stdout.splitlines() if line.strip()]
     hosts = [frame for frame in frames if frame["frame"] == "host"]
     if not hosts:
-        raise RuntimeError(done.stdout.decode()[:300] + done.stderr.decode("utf-8", "replace")[:300])
+        raise RuntimeError(
+            done.stdout.decode()[:300] + done.stderr.decode("utf-8", "replace")[:300]
+        )
     return list(hosts[0]["nics"])

@@ -1,4 +1,6 @@
-"""Counters over time: each file is a sum of ramps, read through its own refresh, width and end stop."""
+"""Counters over time: each file is a sum of ramps, read through its own refresh, width and end
+stop.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,23 @@ from tests.zoo.parts import File, Port
 __all__ = ["LOOPBACK", "Flow", "Machine"]
 
 LOOPBACK = Port(
-    "lo", "", (
+    "lo",
+    "",
+    (
         File("net/{nic}/tx_bytes", "tx", "bytes", frozenset({"loop"}), "stack"),
         File("net/{nic}/rx_bytes", "rx", "bytes", frozenset({"loop"}), "stack"),
-    ), kind="loopback", mtu=65536,
-)  # fmt: skip
+    ),
+    kind="loopback",
+    mtu=65536,
+)
 
 
 @dataclass(frozen=True)
 class Flow:
     """Traffic of one host in one direction from ``start_s`` to ``end_s``.
 
-    ``shares``: port name -> share of it that the port's files see. ``reach``: ``wire``, or ``turned`` round inside the
-    adapter, where files of the physical port stand still.
+    ``shares``: port name -> share of it that the port's files see. ``reach``: ``wire``, or
+    ``turned`` round inside the adapter, where files of the physical port stand still.
     """
 
     way: str
@@ -40,8 +46,8 @@ class Flow:
 class Machine:
     """One host's ports with all their files.
 
-    ``age_s``: everything is refreshed no more often than that (beside each file's own age). ``start``: how the values
-    begin: ``anywhere``, ``near-end`` (of 32 or 64 bits) or ``pegged``.
+    ``age_s``: everything is refreshed no more often than that (beside each file's own age).
+    ``start``: how the values begin: ``anywhere``, ``near-end`` (of 32 or 64 bits) or ``pegged``.
     """
 
     ports: tuple[Port, ...]

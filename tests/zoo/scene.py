@@ -1,4 +1,6 @@
-"""A scene: two hosts with an adapter, what really carries the bytes, and everything that disturbs the counters."""
+"""A scene: two hosts with an adapter, what really carries the bytes, and everything that disturbs
+the counters.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _ACK = {"kernel": 0.5, "rdma": 0.06, "psm": 0.06}
 _PAYLOAD_PER_PACKET = {"rdma": 4096, "psm": 8192}
 
 ETH0 = Port(
-    "eth0", "igb", (
+    "eth0",
+    "igb",
+    (
         File("net/{nic}/tx_bytes", "tx", "bytes", KERNEL, "stack", header=66),
         File("net/{nic}/rx_bytes", "rx", "bytes", KERNEL, "stack", header=66),
         File("net/{nic}/tx_packets", "tx", "packets", KERNEL, "stack"),
@@ -42,13 +46,19 @@ ETH0 = Port(
         File("ethtool/{nic}/rx_packets", "rx", "packets", ALL, "wire"),
         File("ethtool/{nic}/tx_bytes", "tx", "bytes", ALL, "wire", header=70),
         File("ethtool/{nic}/rx_bytes", "rx", "bytes", ALL, "wire", header=70),
-    ), speed_mbps=1000, mtu=1500, pci="0000:01:00.0", identity={"serial": "a0-36-9f-ff-ff-00-00-01"},
-)  # fmt: skip
+    ),
+    speed_mbps=1000,
+    mtu=1500,
+    pci="0000:01:00.0",
+    identity={"serial": "a0-36-9f-ff-ff-00-00-01"},
+)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement: ``origin`` and ``target`` are host numbers; ``seconds`` how long it lasts."""
+    """One measurement: ``origin`` and ``target`` are host numbers; ``seconds`` how long it
+    lasts.
+    """
 
     pattern: str
     size: int
@@ -59,8 +69,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Move:
-    """How the payload really travels: shares of it by path. ``claimed`` and ``rail`` go by ``carrier``, ``eth0`` by the
-    kernel; what is missing to 1 goes through memory.
+    """How the payload really travels: shares of it by path. ``claimed`` and ``rail`` go by
+    ``carrier``, ``eth0`` by the kernel; what is missing to 1 goes through memory.
     """
 
     claimed: float = 0.0
@@ -73,7 +83,9 @@ class Move:
 
 @dataclass(frozen=True)
 class Other:
-    """Other traffic on a port of one host (or of both): bytes/s from ``start_s`` to ``end_s``, by ``carrier``."""
+    """Other traffic on a port of one host (or of both): bytes/s from ``start_s`` to ``end_s``, by
+    ``carrier``.
+    """
 
     port: str
     rate: float
@@ -88,18 +100,21 @@ class Other:
 
 @dataclass(frozen=True)
 class Scene:
-    """``nic``: claimed on both hosts ("" none). ``late_s``: everything is refreshed so seldom. ``start``: see
-    ``Machine``. ``hidden``: beginnings of file names that cannot be read. ``one_adapter``: both hosts are functions of
-    it. ``rate`` and ``latency_s``: of the path that was really taken. ``far``: the other host's adapter if it differs.
+    """``nic``: claimed on both hosts ("" none). ``late_s``: everything is refreshed so seldom.
+    ``start``: see ``Machine``. ``hidden``: beginnings of file names that cannot be read.
+    ``one_adapter``: both hosts are functions of it. ``rate`` and ``latency_s``: of the path that
+    was really taken. ``far``: the other host's adapter if it differs.
     """
 
     adapter: Adapter
     move: Move
     nic: str = ""
     points: tuple[Point, ...] = (
-        Point("pingpong", 8, seconds=0.1), Point("pingpong", 1 << 20), Point("stream", 4 << 20),
+        Point("pingpong", 8, seconds=0.1),
+        Point("pingpong", 1 << 20),
+        Point("stream", 4 << 20),
         Point("stream", 4 << 20, 1, 0),
-    )  # fmt: skip
+    )
     others: tuple[Other, ...] = ()
     late_s: float = 0.0
     start: str = "anywhere"
@@ -135,7 +150,9 @@ class Played:
 
 @dataclass
 class Timeline:
-    """The scene played out: two machines, the points with their times, and when everything began and ended."""
+    """The scene played out: two machines, the points with their times, and when everything began
+    and ended.
+    """
 
     scene: Scene
     machines: list[Machine]
@@ -145,15 +162,26 @@ class Timeline:
 
 
 def rail_of(adapter: Adapter) -> Port:
-    """A second port of the same kind, on a card of its own; a plain 10 Gb/s one beside stacked or virtual ports."""
+    """A second port of the same kind, on a card of its own; a plain 10 Gb/s one beside stacked or
+    virtual ports.
+    """
     main = adapter.port(adapter.claimed)
     if len(adapter.ports) == 1 and main.kind != "virtual":
         nic = {"hsn0": "hsn1", "ib0": "ib1"}.get(main.nic, main.nic + "b")
         device = f"{main.device}b" if main.device else ""
         identity = {key: _other(value, "7") for key, value in main.identity.items()}
-        return replace(main, nic=nic, device=device, pci=main.pci.replace(":00.", ":0f."), identity=identity)
-    return replace(ETH0, nic="hsn9", driver="ixgbe", speed_mbps=10000, mtu=9000, pci="0000:5e:00.0",
-                   identity={"serial": "a0-36-9f-ff-ff-00-99-01"})  # fmt: skip
+        return replace(
+            main, nic=nic, device=device, pci=main.pci.replace(":00.", ":0f."), identity=identity
+        )
+    return replace(
+        ETH0,
+        nic="hsn9",
+        driver="ixgbe",
+        speed_mbps=10000,
+        mtu=9000,
+        pci="0000:5e:00.0",
+        identity={"serial": "a0-36-9f-ff-ff-00-99-01"},
+    )
 
 
 def _other(value: str, digit: str) -> str:
@@ -178,15 +206,20 @@ def ports_of(scene: Scene, host: int) -> tuple[Port, ...]:
 def _second(port: Port) -> Port:
     """The same port in the second host: another card in the same slot."""
     kept = {"physical"}
-    identity = {key: value if key in kept else _other(value, "e") for key, value in port.identity.items()}
+    identity = {
+        key: value if key in kept else _other(value, "e") for key, value in port.identity.items()
+    }
     return replace(port, identity=identity)
 
 
 def timeline(scene: Scene) -> Timeline:
-    """Play the scene: the points' flows, chatter and other traffic become ramps of the files that count them."""
+    """Play the scene: the points' flows, chatter and other traffic become ramps of the files that
+    count them.
+    """
     hidden = frozenset({"ib/", "ethtool/"}) if scene.hidden else frozenset()
     machines = [
-        Machine(ports_of(scene, host), scene.seed * 2 + host, scene.late_s, scene.start, hidden) for host in (0, 1)
+        Machine(ports_of(scene, host), scene.seed * 2 + host, scene.late_s, scene.start, hidden)
+        for host in (0, 1)
     ]
     world = Timeline(scene, machines)
     now = world.begin_s + IDLE_S
@@ -208,17 +241,28 @@ def acknowledged(carrier: str, pattern: str) -> float:
 
 def settle_s(scene: Scene) -> float:
     """How long must be waited for the slowest counter."""
-    ages = [file.age_ms / 1e3 for host in (0, 1) for port in ports_of(scene, host) for file in port.files]
+    ages = [
+        file.age_ms / 1e3
+        for host in (0, 1)
+        for port in ports_of(scene, host)
+        for file in port.files
+    ]
     return 0.1 + 1.2 * max(scene.late_s, *ages)
 
 
 def _timed(scene: Scene, point: Point, start_s: float) -> Played:
     halves = 2 if point.pattern == "pingpong" else 1
-    latency = scene.latency_s if point.pattern == "pingpong" else scene.latency_s * 0.1 * (point.size < 65536)
+    latency = (
+        scene.latency_s
+        if point.pattern == "pingpong"
+        else scene.latency_s * 0.1 * (point.size < 65536)
+    )
     operation_s = latency + point.size / scene.rate
     count = max(_FEWEST, round(point.seconds / operation_s / halves))
     elapsed = count * operation_s * halves * 1.02
-    return Played(point, start_s, start_s + elapsed, operation_s, count, count if halves == 2 else 0)
+    return Played(
+        point, start_s, start_s + elapsed, operation_s, count, count if halves == 2 else 0
+    )
 
 
 def _carry(world: Timeline, played: Played) -> None:
@@ -236,7 +280,12 @@ def _carry(world: Timeline, played: Played) -> None:
 
 
 def _paths(move: Move) -> list[tuple[str, float]]:
-    return [("claimed", move.claimed), ("rail", move.rail), ("eth0", move.eth0), ("loop", move.loop)]
+    return [
+        ("claimed", move.claimed),
+        ("rail", move.rail),
+        ("eth0", move.eth0),
+        ("loop", move.loop),
+    ]
 
 
 def _rail_carrier(scene: Scene) -> str:
@@ -258,20 +307,30 @@ def _flow(scene: Scene, played: Played, count: int, share: float, carrier: str) 
     each = _PAYLOAD_PER_PACKET.get(carrier, min(mtu, 9000) - 52)
     packets = count * max(1, math.ceil(size / each)) * share
     reach = "turned" if scene.move.turned else "wire"
-    return Flow("tx", played.start_s, played.end_s, float(count * size) * share, packets, carrier, {}, reach)
+    return Flow(
+        "tx", played.start_s, played.end_s, float(count * size) * share, packets, carrier, {}, reach
+    )
 
 
 def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acks_each: float) -> None:
-    """Payload from the first end to the second, acknowledgements back (an answer carries its own)."""
+    """Payload from the first end to the second, acknowledgements back (an answer carries its
+    own).
+    """
     out, back = (world.machines[end] for end in ends)
     if path == "loop":
         for way in ("tx", "rx"):
             out.add(replace(flow, way=way, shares={"lo": 1.0}))
         return
     acks = replace(flow, payload=0.0, packets=flow.packets * acks_each)
-    for machine, host, data_way, ack_way in ((out, ends[0], "tx", "rx"), (back, ends[1], "rx", "tx")):
+    for machine, host, data_way, ack_way in (
+        (out, ends[0], "tx", "rx"),
+        (back, ends[1], "rx", "tx"),
+    ):
         seen = seen_by(world.scene, host, path, flow.carrier)
-        ways = {"tx": {n: pair[0] for n, pair in seen.items()}, "rx": {n: pair[1] for n, pair in seen.items()}}
+        ways = {
+            "tx": {n: pair[0] for n, pair in seen.items()},
+            "rx": {n: pair[1] for n, pair in seen.items()},
+        }
         machine.add(replace(flow, way=data_way, shares=ways[data_way]))
         machine.add(replace(acks, way=ack_way, shares=ways[ack_way]))
 
@@ -280,13 +339,24 @@ def _disturb(world: Timeline) -> None:
     for host, machine in enumerate(world.machines):
         for port in machine.ports:
             rate = _CHATTER.get(port.name, _CHATTER[""])
-            _background(machine, port.name, {port.name: (1.0, 1.0)}, rate, 0.0, world.end_s, "kernel", ("tx", "rx"))
+            _background(
+                machine,
+                port.name,
+                {port.name: (1.0, 1.0)},
+                rate,
+                0.0,
+                world.end_s,
+                "kernel",
+                ("tx", "rx"),
+            )
         for other in world.scene.others:
             if host not in other.hosts:
                 continue
             shares = shares_of(world.scene, other, host)
             for start, end in _times(world, other):
-                _background(machine, other.port, shares, other.rate, start, end, other.carrier, other.ways)
+                _background(
+                    machine, other.port, shares, other.rate, start, end, other.carrier, other.ways
+                )
 
 
 def shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float, float]]:
@@ -303,9 +373,15 @@ def _times(world: Timeline, other: Other) -> list[tuple[float, float]]:
 
 
 def _background(
-    machine: Machine, port: str, shares: Mapping[str, tuple[float, float]], rate: float, start_s: float, end_s: float,
-    carrier: str, ways: tuple[str, ...],
-) -> None:  # fmt: skip
+    machine: Machine,
+    port: str,
+    shares: Mapping[str, tuple[float, float]],
+    rate: float,
+    start_s: float,
+    end_s: float,
+    carrier: str,
+    ways: tuple[str, ...],
+) -> None:
     if end_s <= start_s:
         return
     payload = rate * (end_s - start_s)

@@ -1,6 +1,8 @@
-"""Situations: what happens in a scene, and the verdict that an expert with the same files would give.
+"""Situations: what happens in a scene, and the verdict that an expert with the same files would
+give.
 
-The expected verdicts are written by hand from what the files can show, never from running our own code.
+The expected verdicts are written by hand from what the files can show, never from running our own
+code.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ SHM_RATE, SHM_LATENCY = 3.0, 0.4e-6
 
 @dataclass(frozen=True)
 class Expected:
-    """The verdicts that are right; the first is the expert's. ``level``: at which an on-wire must be claimed at most.
+    """The verdicts that are right; the first is the expert's. ``level``: at which an on-wire must
+    be claimed at most.
 
     ``why``: the expert's reason.
     """
@@ -37,19 +40,26 @@ class Situation:
     expected: Callable[[Adapter], Expected]
 
 
-def counting(ports: tuple[Port, ...], names: set[str], carrier: str, *, pegged: bool = False) -> list[File]:
+def counting(
+    ports: tuple[Port, ...], names: set[str], carrier: str, *, pegged: bool = False
+) -> list[File]:
     """Byte counters of those ports that show the carrier's traffic."""
     return [
         file
         for port in ports
         if port.name in names
         for file in port.files
-        if file.what == "bytes" and carrier in file.counts and not file.stuck and not (pegged and file.pegs)
+        if file.what == "bytes"
+        and carrier in file.counts
+        and not file.stuck
+        and not (pegged and file.pegs)
     ]
 
 
 def best_level(adapter: Adapter, carrier: str, *, pegged: bool = False) -> Level | None:
-    """The best level at which some byte counter of the claimed path shows the carrier; None when none does."""
+    """The best level at which some byte counter of the claimed path shows the carrier; None when
+    none does.
+    """
     if not adapter.known and carrier != "kernel":
         return None
     names = set(adapter.shares.get(carrier, {}))
@@ -58,7 +68,9 @@ def best_level(adapter: Adapter, carrier: str, *, pegged: bool = False) -> Level
 
 
 def dark(adapter: Adapter, *, pegged: bool = False) -> bool:
-    """Some carrier of the adapter moves bytes that no counter shows, so that silence proves nothing."""
+    """Some carrier of the adapter moves bytes that no counter shows, so that silence proves
+    nothing.
+    """
     return any(best_level(adapter, carrier, pegged=pegged) is None for carrier in adapter.shares)
 
 
@@ -70,7 +82,9 @@ def _base(adapter: Adapter, move: Move, **changes: object) -> Scene:
 
 def _memory(adapter: Adapter, **changes: object) -> Scene:
     rate = max(12e9, SHM_RATE * adapter.rate)
-    return _base(adapter, Move(carrier=adapter.carrier), rate=rate, latency_s=SHM_LATENCY, **changes)
+    return _base(
+        adapter, Move(carrier=adapter.carrier), rate=rate, latency_s=SHM_LATENCY, **changes
+    )
 
 
 def _healthy(adapter: Adapter, carrier: str) -> Expected:
@@ -78,9 +92,17 @@ def _healthy(adapter: Adapter, carrier: str) -> Expected:
     if level is None:
         return Expected(("unproven",), why=f"no counter of the port shows {carrier} bytes")
     if not adapter.known:
-        return Expected(("unproven", "on-wire"), "stack", "the interface's counters alone, of a driver nobody knows")
+        return Expected(
+            ("unproven", "on-wire"),
+            "stack",
+            "the interface's counters alone, of a driver nobody knows",
+        )
     if any(port.link_kind == "tun" for port in adapter.ports):
-        return Expected(("unproven", "on-wire"), level, "a program holds the other end, and another port is as busy")
+        return Expected(
+            ("unproven", "on-wire"),
+            level,
+            "a program holds the other end, and another port is as busy",
+        )
     return Expected(("on-wire",), level, f"the {level} counters have all of it")
 
 
@@ -105,7 +127,10 @@ def _wrong_port(adapter: Adapter) -> Scene:
 
 def _expect_wrong_port(adapter: Adapter) -> Expected:
     if not adapter.known:
-        return Expected(("wrong-path", "unproven"), why="eth0 carried all of it; of the claimed port nothing is known")
+        return Expected(
+            ("wrong-path", "unproven"),
+            why="eth0 carried all of it; of the claimed port nothing is known",
+        )
     return Expected(("wrong-path",), why="eth0 carried all of it")
 
 
@@ -121,11 +146,16 @@ def _expect_hairpin(adapter: Adapter) -> Expected:
     if adapter.port(adapter.claimed).link_kind == "vlan":
         return Expected(("off-wire", "unproven"), why="one adapter; the port below stood still")
     if level == "wire":
-        return _perhaps(adapter, Expected(("off-wire",), why="functions of one adapter, whose port stood still"))
+        return _perhaps(
+            adapter, Expected(("off-wire",), why="functions of one adapter, whose port stood still")
+        )
     if level is None:
         return Expected(("unproven",), why="no counter shows it")
     if any(port.identity for port in adapter.ports):
-        return Expected(("off-wire", "unproven"), why="functions of one adapter: its own switch turns them round")
+        return Expected(
+            ("off-wire", "unproven"),
+            why="functions of one adapter: its own switch turns them round",
+        )
     return Expected(("unproven", "on-wire"), level, "nothing says that both are one adapter")
 
 
@@ -138,17 +168,26 @@ def _expect_half(adapter: Adapter) -> Expected:
         return Expected(("unproven",), why="no counter of the claimed port shows its half")
     if not adapter.known:
         return Expected(("unproven",), why="a driver nobody knows")
-    return _perhaps(adapter, Expected(("mixed",), why="half on the claimed port, half on the other"))
+    return _perhaps(
+        adapter, Expected(("mixed",), why="half on the claimed port, half on the other")
+    )
 
 
 def _expect_memory(adapter: Adapter) -> Expected:
     if dark(adapter):
-        return Expected(("unproven",), why="a carrier of the adapter has no counter, so silence proves nothing")
-    return _perhaps(adapter, Expected(("off-wire",), why="every carrier of every port is counted, and nothing moved"))
+        return Expected(
+            ("unproven",), why="a carrier of the adapter has no counter, so silence proves nothing"
+        )
+    return _perhaps(
+        adapter,
+        Expected(("off-wire",), why="every carrier of every port is counted, and nothing moved"),
+    )
 
 
 def _perhaps(adapter: Adapter, found: Expected) -> Expected:
-    """Where nobody says what a byte counter leaves out, what it does not show is not known to be missing."""
+    """Where nobody says what a byte counter leaves out, what it does not show is not known to be
+    missing.
+    """
     return replace(found, proofs=(*found.proofs, "unproven")) if adapter.unsure else found
 
 
@@ -159,8 +198,12 @@ def _busy_memory(adapter: Adapter) -> Scene:
 
 
 def _expect_busy_memory(adapter: Adapter) -> Expected:
-    # What moved was the others'; to tell it from a part of ours is beyond any reader of these files.
-    return Expected(("unproven", "off-wire", "mixed"), why="less moved than was measured, and none of it known as ours")
+    # What moved was the others'; to tell it from a part of ours is beyond any reader of these
+    # files.
+    return Expected(
+        ("unproven", "off-wire", "mixed"),
+        why="less moved than was measured, and none of it known as ours",
+    )
 
 
 def _busy_healthy(adapter: Adapter) -> Scene:
@@ -225,8 +268,13 @@ SITUATIONS: tuple[Situation, ...] = (
     Situation("half", "half on each of two rails", _half, _expect_half),
     Situation("busy-memory", "shared memory, other traffic", _busy_memory, _expect_busy_memory),
     Situation("busy-healthy", "healthy, other traffic", _busy_healthy, _expect_busy_healthy),
-    Situation("late", "counters a second late", lambda a: _best(a, late_s=1.0), lambda a: _healthy(a, a.carrier)),
+    Situation(
+        "late",
+        "counters a second late",
+        lambda a: _best(a, late_s=1.0),
+        lambda a: _healthy(a, a.carrier),
+    ),
     Situation("wrapped", "counters wrap", _wrapped, _expect_wrapped),
     Situation("pegged", "counters at their end", _pegged, _expect_pegged),
     Situation("hidden", "sysfs hidden", _hidden, _expect_hidden),
-)  # fmt: skip
+)

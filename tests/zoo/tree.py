@@ -1,4 +1,6 @@
-"""A machine of the zoo as files: /sys as the kernel lays it out, driver statistics as ``ethtool -S`` prints them."""
+"""A machine of the zoo as files: /sys as the kernel lays it out, driver statistics as ``ethtool
+-S`` prints them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _DEVTYPE = ("bond", "bridge", "vlan", "macvlan", "ipvlan", "team")
 
 
 def lay_out(root: Path, machine: Machine, name: str, seed: int = 1) -> dict[str, tuple[str, str]]:
-    """Write the machine's tree below ``root``; counter name -> (file below the root, statistic in it or "")."""
+    """Write the machine's tree below ``root``; counter name -> (file below the root, statistic in
+    it or "").
+    """
     places: dict[str, tuple[str, str]] = {}
     _put(root, "proc/sys/kernel/random/boot_id", f"{name:0<8.8}-0000-4000-8000-{seed:012x}")
     _put(root, "etc/hostname", name)
@@ -34,7 +38,9 @@ def _put(root: Path, path: str, text: str) -> None:
 
 
 def _link(root: Path, path: str, target: str) -> None:
-    """A relative link that ends with the target's name, as sysfs has them. ``target`` is below the root."""
+    """A relative link that ends with the target's name, as sysfs has them. ``target`` is below the
+    root.
+    """
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_symlink():
@@ -54,7 +60,9 @@ def _device(port: Port) -> str:
     return ""
 
 
-def _lay_port(root: Path, port: Port, index: int, machine: Machine, places: dict[str, tuple[str, str]]) -> None:
+def _lay_port(
+    root: Path, port: Port, index: int, machine: Machine, places: dict[str, tuple[str, str]]
+) -> None:
     device = _device(port)
     if device:
         _lay_device(root, port, device)
@@ -94,7 +102,9 @@ def _lay_device(root: Path, port: Port, device: str) -> None:
 
 
 def _configuration(serial: str) -> bytes:
-    """PCI configuration space with one extended capability: the device serial number, low word first."""
+    """PCI configuration space with one extended capability: the device serial number, low word
+    first.
+    """
     number = int(serial.replace("-", ""), 16)
     capability = (0x0001_0003).to_bytes(4, "little") + number.to_bytes(8, "little")
     return bytes(0x100) + capability + bytes(0x400 - 0x100 - len(capability))
@@ -103,13 +113,20 @@ def _configuration(serial: str) -> bytes:
 def _lay_interface(root: Path, port: Port, index: int, net: str, device: str) -> None:
     _link(root, f"sys/class/net/{port.nic}", net)
     for file, text in {
-        "ifindex": str(index), "iflink": str(index + 100 if port.link_kind == "veth" else index), "mtu": str(port.mtu),
-        "carrier": "1", "operstate": "up", "type": _TYPE.get(port.kind, "1"), "dev_port": "0",
+        "ifindex": str(index),
+        "iflink": str(index + 100 if port.link_kind == "veth" else index),
+        "mtu": str(port.mtu),
+        "carrier": "1",
+        "operstate": "up",
+        "type": _TYPE.get(port.kind, "1"),
+        "dev_port": "0",
         "address": f"02:00:00:00:00:{index:02x}",
         "speed": str(port.speed_mbps if port.speed_mbps else -1),
-        "phys_switch_id": port.identity.get("switch_id", ""), "phys_port_id": port.identity.get("port_id", ""),
-        "uevent": (f"DEVTYPE={port.link_kind}\n" if port.link_kind in _DEVTYPE else "") + f"INTERFACE={port.nic}",
-    }.items():  # fmt: skip
+        "phys_switch_id": port.identity.get("switch_id", ""),
+        "phys_port_id": port.identity.get("port_id", ""),
+        "uevent": (f"DEVTYPE={port.link_kind}\n" if port.link_kind in _DEVTYPE else "")
+        + f"INTERFACE={port.nic}",
+    }.items():
         _put(root, f"{net}/{file}", text)
     if device:
         _link(root, f"{net}/device", device)
@@ -131,7 +148,11 @@ def _lay_rdma(root: Path, port: Port, device: str, machine: Machine) -> None:
         _lay_cxi(root, port, device)
         return
     owner = device or _owner(port, machine)
-    folder = f"sys/devices/virtual/infiniband/{port.device}" if software else f"{owner}/infiniband/{port.device}"
+    folder = (
+        f"sys/devices/virtual/infiniband/{port.device}"
+        if software
+        else f"{owner}/infiniband/{port.device}"
+    )
     _link(root, f"sys/class/infiniband/{port.device}", folder)
     if not software:
         _link(root, f"{folder}/device", owner)
@@ -141,7 +162,11 @@ def _lay_rdma(root: Path, port: Port, device: str, machine: Machine) -> None:
     _put(root, f"{folder}/node_type", "4: RNIC" if port.rdma_driver == "siw" else "1: CA")
     _put(root, f"{folder}/node_guid", port.identity.get("node_guid", "0000:0000:0000:0000"))
     _put(root, f"{folder}/sys_image_guid", port.identity.get("system_guid", "0000:0000:0000:0000"))
-    for file, text in {"rate": port.rate, "link_layer": port.link_layer, "state": "4: ACTIVE"}.items():
+    for file, text in {
+        "rate": port.rate,
+        "link_layer": port.link_layer,
+        "state": "4: ACTIVE",
+    }.items():
         _put(root, f"{folder}/ports/{port.ib_port}/{file}", text)
     if port.link_layer == "Ethernet" and port.nic:
         _name_in_gids(root / folder / "ports" / str(port.ib_port) / "gid_attrs" / "ndevs", port.nic)
@@ -179,13 +204,19 @@ def _place(root: Path, name: str) -> tuple[str, str]:
         path = f"sys/class/cxi/{device}/device/telemetry/{statistic}"
     else:
         device, inner = rest.split("/", 1)
-        path = f"sys/class/infiniband/{device}/" + (inner if inner.startswith("hw_counters/") else f"ports/{inner}")
+        path = f"sys/class/infiniband/{device}/" + (
+            inner if inner.startswith("hw_counters/") else f"ports/{inner}"
+        )
     real = Path(os.path.realpath(root / Path(path).parent)) / Path(path).name
     return str(real.relative_to(os.path.realpath(root))), ""
 
 
 def write_counters(
-    root: Path, machine: Machine, values: dict[str, int], places: dict[str, tuple[str, str]], now_s: float = 0.0
+    root: Path,
+    machine: Machine,
+    values: dict[str, int],
+    places: dict[str, tuple[str, str]],
+    now_s: float = 0.0,
 ) -> None:
     """Put ``values`` into the files, as the driver would show them."""
     texts: dict[str, list[str]] = {}
@@ -194,7 +225,9 @@ def write_counters(
         if statistic:
             texts.setdefault(path, ["NIC statistics:"]).append(f"     {statistic}: {values[name]}")
         else:
-            texts[path] = [f"{values[name]}@{now_s:.6f}" if name.startswith("cxi/") else str(values[name])]
+            texts[path] = [
+                f"{values[name]}@{now_s:.6f}" if name.startswith("cxi/") else str(values[name])
+            ]
     for path, lines in texts.items():
         _put(root, path, "\n".join(lines))
 
@@ -205,4 +238,7 @@ def _known(names: Iterable[str], places: dict[str, tuple[str, str]]) -> list[str
 
 def counter_files(places: dict[str, tuple[str, str]]) -> dict[str, str]:
     """Counter name -> path as a plan's ``model_counter`` names it."""
-    return {name: f"{path}#{statistic}" if statistic else path for name, (path, statistic) in places.items()}
+    return {
+        name: f"{path}#{statistic}" if statistic else path
+        for name, (path, statistic) in places.items()
+    }

@@ -1,11 +1,14 @@
-"""Cloud adapters, paravirtual ones and the kernel's own virtual interfaces. Sources as in ``fabric``."""
+"""Cloud adapters, paravirtual ones and the kernel's own virtual interfaces. Sources as in
+``fabric``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.zoo.counters import ethtool, hw, netdev
 from tests.zoo.ethernet import ADAPTERS as ETHERNET
-from tests.zoo.fabric import MLX, ethtool, hw, netdev
+from tests.zoo.fabric import MLX
 from tests.zoo.parts import KERNEL, RDMA, Adapter, Port
 
 __all__ = ["ADAPTERS"]
@@ -30,52 +33,184 @@ def _cloud(nic: str, driver: str, *more: object, **changes: object) -> Port:
 
 
 _VF = replace(
-    _MLX5, nic="enP5s1", function="", pci="0005:00:02.0", master="eth1",
+    _MLX5,
+    nic="enP5s1",
+    function="",
+    pci="0005:00:02.0",
+    master="eth1",
     files=tuple(file for file in _MLX5.files if not file.path.endswith("_phy")),
-)  # fmt: skip
+)
 
 ADAPTERS = (
-    Adapter("ena", "ena without EFA", (_cloud("hsn0", "ena"),), "hsn0", _TCP, "net/ethernet/amazon/ena", turns=False),
-    Adapter("gve", "gve (Google)", (_cloud("hsn0", "gve"),), "hsn0", _TCP, "net/ethernet/google/gve", rate=6e9),
-    Adapter("mana", "mana (Azure), RDMA", (_cloud(
-        "hsn0", "mana", *hw("tx_bytes", "rx_bytes", RDMA), *hw("tx_packets", "rx_packets", RDMA, what="packets"),
-        *ethtool("hc_tx_bytes", "hc_rx_bytes", KERNEL, "function"),
-        device="mana_0", rdma_driver="mana", link_layer="Ethernet", rate="200 Gb/sec (4X HDR)"),), "hsn0",
-        {"rdma": {"hsn0": _WHOLE}, **_TCP}, "infiniband/hw/mana/counters.c", fast="rdma", rate=25e9),
-    Adapter("mana-netvsc", "hv_netvsc with a mana VF", (
-        Port("eth1", "hv_netvsc", netdev(), subsystem="vmbus", mtu=1500),
-        _cloud("enP30832s1", "mana", master="eth1", pci="7870:00:00.0")), "eth1",
-        {"kernel": {"eth1": _WHOLE, "enP30832s1": _WHOLE}}, "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's",
-        rate=25e9),
-    Adapter("netvsc-mlx5", "hv_netvsc with an mlx5 VF", (
-        Port("eth1", "hv_netvsc", netdev(), subsystem="vmbus", mtu=1500), _VF), "eth1",
-        {"kernel": {"eth1": _WHOLE, "enP5s1": _WHOLE}}, "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's"),
-    Adapter("virtio_net", "virtio_net", (Port("hsn0", "virtio_net", netdev(), subsystem="virtio", mtu=1500),), "hsn0",
-            _TCP, "net/virtio_net.c", rate=5e9),
-    Adapter("vmxnet3", "vmxnet3", (_cloud("hsn0", "vmxnet3", speed_mbps=10000),), "hsn0", _TCP,
-            "net/vmxnet3/vmxnet3_ethtool.c: the hypervisor's queue statistics", rate=1.25e9),
-    Adapter("veth", "veth of a container", (_upper("hsn0", "veth", driver="veth"),), "hsn0", _TCP, "net/veth.c",
-            rate=5e9),
-    Adapter("bond-ab", "bond, active-backup", (
-        _upper("bond0", "bond", "p0", "p1", driver="bonding"), _leg("p0", master="bond0"),
-        _leg("p1", master="bond0")), "bond0", {"kernel": {"bond0": _WHOLE, "p0": _WHOLE}},
-        "net/bonding/bond_main.c: bond_get_stats sums its members", rate=1.25e9),
-    Adapter("bond-lacp", "bond, 802.3ad", (
-        _upper("bond0", "bond", "p0", "p1", driver="bonding"), _leg("p0", master="bond0"),
-        _leg("p1", master="bond0")), "bond0",
-        {"kernel": {"bond0": _WHOLE, "p0": (1.0, 0.0), "p1": (0.0, 1.0)}}, "net/bonding/bond_main.c", rate=2.5e9),
-    Adapter("team", "team", (_upper("team0", "team", "p0", "p1", driver="team"), _leg("p0", master="team0"),
-                             _leg("p1", master="team0")), "team0", {"kernel": {"team0": _WHOLE, "p0": _WHOLE}},
-            "net/team", rate=1.25e9),
-    Adapter("macvlan", "macvlan on ixgbe", (_upper("mv0", "macvlan", "p0", driver="macvlan"), _leg("p0")), "mv0",
-            {"kernel": {"mv0": _WHOLE, "p0": _WHOLE}}, "net/macvlan.c", rate=1.25e9),
-    Adapter("ipvlan", "ipvlan on ixgbe", (_upper("ipv0", "ipvlan", "p0", driver="ipvlan"), _leg("p0")), "ipv0",
-            {"kernel": {"ipv0": _WHOLE, "p0": _WHOLE}}, "net/ipvlan", rate=1.25e9),
-    Adapter("vlan", "VLAN on ixgbe", (_upper("p0.7", "vlan", "p0", driver="802.1Q VLAN Support"), _leg("p0")), "p0.7",
-            {"kernel": {"p0.7": _WHOLE, "p0": _WHOLE}}, "net/8021q/vlan_dev.c", rate=1.25e9),
-    Adapter("bridge", "bridge over ixgbe", (_upper("br0", "bridge", "p0", driver="bridge"),
-                                            _leg("p0", master="br0")), "br0",
-            {"kernel": {"br0": _WHOLE, "p0": _WHOLE}}, "net/bridge/br_device.c", rate=1.25e9),
-    Adapter("tun", "tun (a tunnel whose packets leave by ixgbe)", (_upper("tun0", "tun", driver="tun"), _leg("p0")),
-            "tun0", {"kernel": {"tun0": _WHOLE, "p0": (1.05, 1.05)}}, "net/tun.c", rate=1.0e9),
-)  # fmt: skip
+    Adapter(
+        "ena",
+        "ena without EFA",
+        (_cloud("hsn0", "ena"),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/amazon/ena",
+        turns=False,
+    ),
+    Adapter(
+        "gve",
+        "gve (Google)",
+        (_cloud("hsn0", "gve"),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/google/gve",
+        rate=6e9,
+    ),
+    Adapter(
+        "mana",
+        "mana (Azure), RDMA",
+        (
+            _cloud(
+                "hsn0",
+                "mana",
+                *hw("tx_bytes", "rx_bytes", RDMA),
+                *hw("tx_packets", "rx_packets", RDMA, what="packets"),
+                *ethtool("hc_tx_bytes", "hc_rx_bytes", KERNEL, "function"),
+                device="mana_0",
+                rdma_driver="mana",
+                link_layer="Ethernet",
+                rate="200 Gb/sec (4X HDR)",
+            ),
+        ),
+        "hsn0",
+        {"rdma": {"hsn0": _WHOLE}, **_TCP},
+        "infiniband/hw/mana/counters.c",
+        fast="rdma",
+        rate=25e9,
+    ),
+    Adapter(
+        "mana-netvsc",
+        "hv_netvsc with a mana VF",
+        (
+            Port("eth1", "hv_netvsc", netdev(), subsystem="vmbus", mtu=1500),
+            _cloud("enP30832s1", "mana", master="eth1", pci="7870:00:00.0"),
+        ),
+        "eth1",
+        {"kernel": {"eth1": _WHOLE, "enP30832s1": _WHOLE}},
+        "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's",
+        rate=25e9,
+    ),
+    Adapter(
+        "netvsc-mlx5",
+        "hv_netvsc with an mlx5 VF",
+        (Port("eth1", "hv_netvsc", netdev(), subsystem="vmbus", mtu=1500), _VF),
+        "eth1",
+        {"kernel": {"eth1": _WHOLE, "enP5s1": _WHOLE}},
+        "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's",
+    ),
+    Adapter(
+        "virtio_net",
+        "virtio_net",
+        (Port("hsn0", "virtio_net", netdev(), subsystem="virtio", mtu=1500),),
+        "hsn0",
+        _TCP,
+        "net/virtio_net.c",
+        rate=5e9,
+    ),
+    Adapter(
+        "vmxnet3",
+        "vmxnet3",
+        (_cloud("hsn0", "vmxnet3", speed_mbps=10000),),
+        "hsn0",
+        _TCP,
+        "net/vmxnet3/vmxnet3_ethtool.c: the hypervisor's queue statistics",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "veth",
+        "veth of a container",
+        (_upper("hsn0", "veth", driver="veth"),),
+        "hsn0",
+        _TCP,
+        "net/veth.c",
+        rate=5e9,
+    ),
+    Adapter(
+        "bond-ab",
+        "bond, active-backup",
+        (
+            _upper("bond0", "bond", "p0", "p1", driver="bonding"),
+            _leg("p0", master="bond0"),
+            _leg("p1", master="bond0"),
+        ),
+        "bond0",
+        {"kernel": {"bond0": _WHOLE, "p0": _WHOLE}},
+        "net/bonding/bond_main.c: bond_get_stats sums its members",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "bond-lacp",
+        "bond, 802.3ad",
+        (
+            _upper("bond0", "bond", "p0", "p1", driver="bonding"),
+            _leg("p0", master="bond0"),
+            _leg("p1", master="bond0"),
+        ),
+        "bond0",
+        {"kernel": {"bond0": _WHOLE, "p0": (1.0, 0.0), "p1": (0.0, 1.0)}},
+        "net/bonding/bond_main.c",
+        rate=2.5e9,
+    ),
+    Adapter(
+        "team",
+        "team",
+        (
+            _upper("team0", "team", "p0", "p1", driver="team"),
+            _leg("p0", master="team0"),
+            _leg("p1", master="team0"),
+        ),
+        "team0",
+        {"kernel": {"team0": _WHOLE, "p0": _WHOLE}},
+        "net/team",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "macvlan",
+        "macvlan on ixgbe",
+        (_upper("mv0", "macvlan", "p0", driver="macvlan"), _leg("p0")),
+        "mv0",
+        {"kernel": {"mv0": _WHOLE, "p0": _WHOLE}},
+        "net/macvlan.c",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "ipvlan",
+        "ipvlan on ixgbe",
+        (_upper("ipv0", "ipvlan", "p0", driver="ipvlan"), _leg("p0")),
+        "ipv0",
+        {"kernel": {"ipv0": _WHOLE, "p0": _WHOLE}},
+        "net/ipvlan",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "vlan",
+        "VLAN on ixgbe",
+        (_upper("p0.7", "vlan", "p0", driver="802.1Q VLAN Support"), _leg("p0")),
+        "p0.7",
+        {"kernel": {"p0.7": _WHOLE, "p0": _WHOLE}},
+        "net/8021q/vlan_dev.c",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "bridge",
+        "bridge over ixgbe",
+        (_upper("br0", "bridge", "p0", driver="bridge"), _leg("p0", master="br0")),
+        "br0",
+        {"kernel": {"br0": _WHOLE, "p0": _WHOLE}},
+        "net/bridge/br_device.c",
+        rate=1.25e9,
+    ),
+    Adapter(
+        "tun",
+        "tun (a tunnel whose packets leave by ixgbe)",
+        (_upper("tun0", "tun", driver="tun"), _leg("p0")),
+        "tun0",
+        {"kernel": {"tun0": _WHOLE, "p0": (1.05, 1.05)}},
+        "net/tun.c",
+        rate=1.0e9,
+    ),
+)

@@ -1,7 +1,9 @@
-"""Random worlds: any adapter at both ends, any disturbance, a known true path; the verdict is held against the truth.
+"""Random worlds: any adapter at both ends, any disturbance, a known true path; the verdict is held
+against the truth.
 
-``python -m tests.zoo.worlds --count 100000`` prints how many verdicts were false, how many were undecided where an
-expert with the same files decides, and the seeds; ``--show SEED`` tells one world.
+``python -m tests.zoo.worlds --count 100000`` prints how many verdicts were false, how many were
+undecided where an expert with the same files decides, and the seeds; ``--show SEED`` tells one
+world.
 """
 
 from __future__ import annotations
@@ -26,13 +28,20 @@ from wireproof.verdict import judge
 
 __all__ = ["Outcome", "outcome", "tally", "world"]
 
-_PATHS = ("claimed",) * 6 + ("memory",) * 4 + ("eth0",) * 2 + ("rail", "half", "part", "loop", "turned", "turned")
+_PATHS = (
+    ("claimed",) * 6
+    + ("memory",) * 4
+    + ("eth0",) * 2
+    + ("rail", "half", "part", "loop", "turned", "turned")
+)
 _SIZES = (0, 8, 1024, 65536, 1 << 20, 4 << 20)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One world judged. ``fault``: "", or what is false about the verdict; ``undecided``: an expert would decide."""
+    """One world judged. ``fault``: "", or what is false about the verdict; ``undecided``: an expert
+    would decide.
+    """
 
     seed: int
     got: str
@@ -55,13 +64,19 @@ def world(seed: int) -> Scene:
     move = _move(path, carrier, rng)
     line = min(near.rate, far.rate)
     scene = Scene(
-        near, move, nic=near.claimed if _leads_inside(near, far) or rng.random() < 0.75 else "",
-        points=_points(rng), far=far, seed=seed,
+        near,
+        move,
+        nic=near.claimed if _leads_inside(near, far) or rng.random() < 0.75 else "",
+        points=_points(rng),
+        far=far,
+        seed=seed,
         late_s=rng.choice((0.0,) * 6 + (0.1, 0.5, 1.0, 2.0)),
         start=rng.choice(("anywhere",) * 6 + ("near-end", "pegged")),
-        hidden=rng.random() < 0.05, one_adapter=path == "turned", with_rail=path != "turned" and rng.random() < 0.7,
+        hidden=rng.random() < 0.05,
+        one_adapter=path == "turned",
+        with_rail=path != "turned" and rng.random() < 0.7,
         **_speed(path, carrier, line, rng),
-    )  # fmt: skip
+    )
     if path in ("rail", "half") and not scene.with_rail:
         scene = replace(scene, with_rail=True)
     return replace(scene, others=_others(scene, line, rng))
@@ -103,7 +118,11 @@ def _points(rng: random.Random) -> tuple[Point, ...]:
         size = rng.choice(_SIZES if pattern == "pingpong" else _SIZES[2:])
         ends = rng.choice(((0, 1), (1, 0)))
         found.append(Point(pattern, size, *ends, seconds=rng.choice((0.05, 0.2, 0.5, 1.2))))
-    return (*found, Point("stream", 1 << 20, seconds=0.3), Point("stream", 1 << 20, 1, 0, seconds=0.3))
+    return (
+        *found,
+        Point("stream", 1 << 20, seconds=0.3),
+        Point("stream", 1 << 20, 1, 0, seconds=0.3),
+    )
 
 
 def _others(scene: Scene, line: float, rng: random.Random) -> tuple[Other, ...]:
@@ -141,7 +160,14 @@ def outcome(seed: int) -> Outcome:
         excused = pair.point in mind.blurred_small or mind.may_be_on_wire
         if not fault and pair.message_bytes < 65536 and pair.proof == "on-wire" and not excused:
             fault = "false on-wire (small point)"
-    return Outcome(seed, got, fault, mind.decision != "", bool(mind.decision and got == "unproven"), _named(scene.move))
+    return Outcome(
+        seed,
+        got,
+        fault,
+        mind.decision != "",
+        bool(mind.decision and got == "unproven"),
+        _named(scene.move),
+    )
 
 
 def _fault(mind: Opinion, got: str, level: str) -> str:
@@ -150,7 +176,9 @@ def _fault(mind: Opinion, got: str, level: str) -> str:
     if got == "on-wire":
         if mind.may_be_on_wire and (level != "wire" or mind.wire_level):
             return ""
-        return "false on-wire" if not mind.may_be_on_wire else "on-wire at a level that was not seen"
+        return (
+            "false on-wire" if not mind.may_be_on_wire else "on-wire at a level that was not seen"
+        )
     if got == "off-wire":
         return "false off-wire" if mind.crossed_share > 0.05 else ""
     if got == "wrong-path":
@@ -190,13 +218,17 @@ def _show(seed: int) -> None:
     played = timeline(scene)
     found = judge(run_of(played))
     say = sys.stdout.write
-    say(f"{scene.adapter.key} / {scene.end(1).key}: {scene.move}\n nic {scene.nic!r} late {scene.late_s} {scene.start}")
+    say(
+        f"{scene.adapter.key} / {scene.end(1).key}: {scene.move}\n nic {scene.nic!r} late {scene.late_s} {scene.start}"
+    )
     say(f" hidden {scene.hidden} rate {scene.rate:.3g} line {scene.adapter.rate:.3g}\n")
     for other in scene.others:
         say(f" {other}\n")
     say(f" {opinion(played)}\n verdict {verdict_of(found)}\n")
     for pair in found.pairs:
-        say(f"  {pair.pattern} {pair.message_bytes} {pair.origin}->{pair.target} {pair.proof} {pair.codes}")
+        say(
+            f"  {pair.pattern} {pair.message_bytes} {pair.origin}->{pair.target} {pair.proof} {pair.codes}"
+        )
         say(f" expected {pair.expected_bytes} seen {pair.seen_bytes}\n")
     for finding in found.findings:
         say(f"  {finding.severity} {finding.code}: {finding.message[:220]}\n")
@@ -222,7 +254,9 @@ def main() -> int:
         sys.stdout.write(f"{name}: seeds {listed}\n")
     share = counts["undecided"] / max(1, counts["decidable"])
     false = sum(count for name, count in counts.items() if name.startswith(("false", "on-wire at")))
-    sys.stdout.write(f"{counts['worlds']} worlds, {false} false, undecided {share:.2%} of {counts['decidable']}\n")
+    sys.stdout.write(
+        f"{counts['worlds']} worlds, {false} false, undecided {share:.2%} of {counts['decidable']}\n"
+    )
     return 1 if false or share > 0.05 else 0
 
 

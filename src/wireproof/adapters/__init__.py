@@ -1,4 +1,6 @@
-"""Adapters: what other benchmarks print, read into Series, and the options that they take. No processes, no files."""
+"""Adapters: what other benchmarks print, read into Series, and the options that they take. No
+processes, no files.
+"""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A line in which the regular expression ``pattern`` is found may start a result. ``word`` is in every such line:
-    it is looked for first, because a search for a plain word costs next to nothing.
+    """A line in which the regular expression ``pattern`` is found may start a result. ``word`` is
+    in every such line: it is looked for first, because a search for a plain word costs next to
+    nothing.
     """
 
     word: str
@@ -34,10 +35,10 @@ class Sign:
 class Adapter:
     """``signs`` tell the lines that may start a result of this tool.
 
-    ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never raises on any
-    text, never returns a row that the program did not print, and marks a table that was cut as incomplete. It stops
-    before a line that starts another result. ``argv`` builds the program's command line; it raises BadInput for a
-    benchmark that it does not know.
+    ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never
+    raises on any text, never returns a row that the program did not print, and marks a table that
+    was cut as incomplete. It stops before a line that starts another result. ``argv`` builds the
+    program's command line; it raises BadInput for a benchmark that it does not know.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""Sockets without the kernel: a log that names such a library tells that the kernel's floor does not hold."""
+"""Sockets without the kernel: a log that names such a library tells that the kernel's floor does
+not hold.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ _LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
 )
 _SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
-# What a log of MPI has when such a library is in use; few words, since every log is searched for them.
+# What a log of MPI has when such a library is in use; few words, since every log is searched for
+# them.
 _HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
@@ -54,5 +57,7 @@ def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
                     own = name
         begin = max(begin, end)
         name = own or kept
-        noted.append(msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one)
+        noted.append(
+            msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one
+        )
     return noted

@@ -1,4 +1,6 @@
-"""A JSON document inside a log: found by its first key, read to its closing brace, never believed when it is cut."""
+"""A JSON document inside a log: found by its first key, read to its closing brace, never believed
+when it is cut.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from wireproof.adapters.page import Page
 
 __all__ = ["Document", "amount", "document_at", "member", "text"]
 
-_STRINGS = re.compile(r'"[^"]*"')  # of a line without its escapes: linear, also where a quote never closes
+# of a line without its escapes: linear, also where a quote never closes
+_STRINGS = re.compile(r'"[^"]*"')
 _MARKS = re.compile(r'"[^"]*"|[{}]')
 _NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
 _BARE_KEY = re.compile(r"(?m)^ *(\w{1,40}) ?:")
@@ -25,7 +28,9 @@ _WORDS = 80
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """``value`` is None when it was cut or is no JSON; ``why`` says so. ``after``: index of the first line not used."""
+    """``value`` is None when it was cut or is no JSON; ``why`` says so. ``after``: index of the
+    first line not used.
+    """
 
     value: dict[str, Any] | None
     after: int
@@ -46,9 +51,11 @@ def _loaded(source: str, first: int, after: int) -> Document:
 
 
 def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
-    """The object whose first member ``key`` finds on line index ``start``; its opening brace may be on a line before.
+    """The object whose first member ``key`` finds on line index ``start``; its opening brace may be
+    on a line before.
 
-    It ends where its braces balance. The key before that, not first in a member, is another document: this one is cut.
+    It ends where its braces balance. The key before that, not first in a member, is another
+    document: this one is cut.
     """
     first = key.search(page.lines[start])
     if first is None:
@@ -68,9 +75,13 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
         depth += opened - closed
         length += len(line)
         if depth > _DEEPEST or length > _LONGEST:
-            return Document(None, index + 1, f"line {index + 1}: the document is too deep or too long")
+            return Document(
+                None, index + 1, f"line {index + 1}: the document is too deep or too long"
+            )
         parts.append(line)
-    return Document(None, len(page.lines), f"line {len(page.lines)}: the text ends inside a document")
+    return Document(
+        None, len(page.lines), f"line {len(page.lines)}: the text ends inside a document"
+    )
 
 
 def _unescaped(line: str) -> str:
@@ -95,7 +106,9 @@ def member(value: object, *path: str) -> dict[str, Any]:
 
 
 def amount(value: object) -> float | None:
-    """A number >= 0 that a benchmark may print; None for all else (a string, nan, negative, 1e300)."""
+    """A number >= 0 that a benchmark may print; None for all else (a string, nan, negative,
+    1e300).
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if value == 0 or _LEAST_AMOUNT < value < _MOST_AMOUNT else None
@@ -105,4 +118,6 @@ def text(value: object) -> str:
     """One short printable line of a foreign string; "" for what is no string."""
     if not isinstance(value, str):
         return ""
-    return " ".join("".join(char if char.isprintable() else " " for char in value[: 4 * _WORDS]).split())[:_WORDS]
+    return " ".join(
+        "".join(char if char.isprintable() else " " for char in value[: 4 * _WORDS]).split()
+    )[:_WORDS]

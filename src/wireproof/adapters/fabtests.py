@@ -1,6 +1,8 @@
-"""The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m`` machine lines.
+"""The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m`` machine
+lines.
 
-MB = 10^6 bytes; the clock is cut to whole microseconds. The test's name stands only in the command before the table.
+MB = 10^6 bytes; the clock is cut to whole microseconds. The test's name stands only in the command
+before the table.
 """
 
 from __future__ import annotations
@@ -30,18 +32,26 @@ from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
 
-_HEADING = re.compile(r"(name +)?\bbytes +(xfers +)?iters +total +time +([MG])([Bb])/sec +usec/xfer( +Mxfers/sec)?")
+_HEADING = re.compile(
+    r"(name +)?\bbytes +(xfers +)?iters +total +time +([MG])([Bb])/sec +usec/xfer( +Mxfers/sec)?"
+)
 _MACHINE = re.compile(r"xfer_size: *(\d{1,18}),")
-_FIELDS = re.compile(r"(iterations|total|time|MB/sec|usec/xfer|Mxfers/sec): ?(-?[0-9.]{1,30}|-?inf|-?nan)")
+_FIELDS = re.compile(
+    r"(iterations|total|time|MB/sec|usec/xfer|Mxfers/sec): ?(-?[0-9.]{1,30}|-?inf|-?nan)"
+)
 _COLUMNS = ["bytes", "count", "total", "time", "rate", "usec"]
 
 
 def _transfers(size: int, iterations: int, total: int) -> int:
-    """2 when the bytes of an iteration went both ways: total / (size x iterations), which is 2 or 1."""
+    """2 when the bytes of an iteration went both ways: total / (size x iterations), which is 2 or
+    1.
+    """
     return 2 if size and iterations and total > 1.5 * size * iterations else 1
 
 
-def _series(page: Page, start: int, name: str, rest: str, test: FabTest, points: list[SeriesPoint]) -> Series:
+def _series(
+    page: Page, start: int, name: str, rest: str, test: FabTest, points: list[SeriesPoint]
+) -> Series:
     window = option_of(rest, "W")
     notes = [f"provider {provider_of(rest)} (from the command line)"] if provider_of(rest) else []
     if not name:
@@ -65,7 +75,9 @@ def _series(page: Page, start: int, name: str, rest: str, test: FabTest, points:
 
 def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
     why = incomplete or ("" if series.points else "no row follows the heading")
-    return msgspec.structs.replace(series, complete=not why, incomplete=why, notes=[*series.notes, *notes])
+    return msgspec.structs.replace(
+        series, complete=not why, incomplete=why, notes=[*series.notes, *notes]
+    )
 
 
 def _table_notes(rows: list[FabricRow], left_out: int) -> list[str]:
@@ -100,7 +112,11 @@ def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
     for name, rows in (groups or {"": []}).items():
         known = [_transfers(row.size, row.iterations, row.total_bytes) for row in rows if row.size]
         test = test_of(program, rest, max(set(known), key=known.count) if known else 1)
-        points = [point for point in (point_of(row, test.transfers, _rate_unit(heading)) for row in rows) if point]
+        points = [
+            point
+            for point in (point_of(row, test.transfers, _rate_unit(heading)) for row in rows)
+            if point
+        ]
         whole = _series(page, start, f"{program} {name}".strip(), rest, test, points)
         series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(points))))
     return Parsed(series, found.after)
@@ -112,7 +128,9 @@ def _rate_unit(heading: re.Match[str]) -> float:
 
 
 def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | None:
-    """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None when one is absurd."""
+    """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None
+    when one is absurd.
+    """
     size = _MACHINE.search(line)
     texts = dict(_FIELDS.findall(line))
     if (
@@ -124,7 +142,15 @@ def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | No
     count, total = integer(texts["iterations"]), integer(texts["total"])
     rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
     messages = number(texts.get("Mxfers/sec", "0"))
-    if not count or total is None or rate is None or time is None or messages is None or time <= 0 or rate < 0:
+    if (
+        not count
+        or total is None
+        or rate is None
+        or time is None
+        or messages is None
+        or time <= 0
+        or rate < 0
+    ):
         return None, 0
     transfers = _transfers(int(size.group(1)), count, total)
     point = SeriesPoint(
@@ -173,7 +199,10 @@ def _parse_machine(page: Page, start: int) -> Parsed:
         points = [_halved(point) for point in points]
     notes = [f"{odd} rows left out: a number is no measured number"] if odd else []
     state = f"line {torn}: a row is torn" if torn else ""
-    return Parsed([_finished(_series(page, start, program, rest, test, points), state, notes)], max(index, start + 1))
+    return Parsed(
+        [_finished(_series(page, start, program, rest, test, points), state, notes)],
+        max(index, start + 1),
+    )
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -187,14 +216,18 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without ``-S``."""
+    """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without
+    ``-S``.
+    """
     refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
     if len(request.sizes) > 1:
         raise BadInput(
             f"a fabtest measures one size a run, or its own list: {len(request.sizes)} sizes were asked for."
         )
     if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
-        raise BadInput(f"{request.benchmark or request.program} has no window: only the _bw tests have one.")
+        raise BadInput(
+            f"{request.benchmark or request.program} has no window: only the _bw tests have one."
+        )
     words = [request.program]
     if request.device:
         words += ["-d", request.device]

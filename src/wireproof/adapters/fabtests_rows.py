@@ -1,4 +1,6 @@
-"""The rows that fi_pingpong and the fabtests share: sizes as ``1.5k``, a time as ``0.12s``, rates with two decimals."""
+"""The rows that fi_pingpong and the fabtests share: sizes as ``1.5k``, a time as ``0.12s``, rates
+with two decimals.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,32 @@ from wireproof.adapters.rows import number
 from wireproof.adapters.scan import starts_result
 from wireproof.model.series import SeriesPoint
 
-__all__ = ["FabricRow", "FabricRows", "command_before", "option_of", "point_of", "provider_of", "read_fabric_rows"]
+__all__ = [
+    "FabricRow",
+    "FabricRows",
+    "command_before",
+    "option_of",
+    "point_of",
+    "provider_of",
+    "read_fabric_rows",
+]
 
-_SIZE_FORM, _COUNT_FORM, _RATE_FORM = r"(\d{1,15}(?:\.\d)?[kmgt]?)", r"(\d{1,15}[kmb]?)", r"(\d{1,15}\.\d\d|inf|-?nan)"
+_SIZE_FORM, _COUNT_FORM, _RATE_FORM = (
+    r"(\d{1,15}(?:\.\d)?[kmgt]?)",
+    r"(\d{1,15}[kmb]?)",
+    r"(\d{1,15}\.\d\d|inf|-?nan)",
+)
 _FORMS = {
-    "bytes": _SIZE_FORM, "count": _COUNT_FORM, "xfers": _COUNT_FORM, "ack": r"([=+-]\w{1,15})", "total": _SIZE_FORM,
-    "time": r"(\d{1,9}\.\d\d)s", "rate": _RATE_FORM, "usec": _RATE_FORM, "mxfers": _RATE_FORM,
-}  # fmt: skip
+    "bytes": _SIZE_FORM,
+    "count": _COUNT_FORM,
+    "xfers": _COUNT_FORM,
+    "ack": r"([=+-]\w{1,15})",
+    "total": _SIZE_FORM,
+    "time": r"(\d{1,9}\.\d\d)s",
+    "rate": _RATE_FORM,
+    "usec": _RATE_FORM,
+    "mxfers": _RATE_FORM,
+}
 _SIZE = re.compile(_SIZE_FORM)
 _CELL = re.compile(r"[=+-]?\d{1,19}(?:\.\d{0,9})?[kmgtbs]?")
 _BINARY = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -30,7 +51,9 @@ _PATIENCE = 500  # with -v the programs tell of every message between the rows
 
 @dataclass(frozen=True, slots=True)
 class FabricRow:
-    """One row; ``total_bytes`` is rounded down as printed. ``acknowledged``: "" when there is no such column."""
+    """One row; ``total_bytes`` is rounded down as printed. ``acknowledged``: "" when there is no
+    such column.
+    """
 
     name: str
     size: int
@@ -68,7 +91,9 @@ def _count_of(text: str) -> int:
 
 @cache
 def _form(columns: tuple[str, ...], named: bool) -> re.Pattern[str]:
-    """A whole row, each column in the form that the program prints; a host's label may stand before a nameless one."""
+    """A whole row, each column in the form that the program prints; a host's label may stand before
+    a nameless one.
+    """
     before = r"(\S.{0,79}?) +" if named else r"(\S{1,60}: +)?"
     return re.compile(rf" *{before}" + " +".join(_FORMS[name] for name in columns) + " *")
 
@@ -92,13 +117,19 @@ def _row(match: re.Match[str], columns: tuple[str, ...], named: bool, line: int)
 
 def _looks_torn(words: list[str]) -> bool:
     """A line that begins as a row does, with nothing but its kind of cells."""
-    return len(words) > 1 and _SIZE.fullmatch(words[0]) is not None and all(_CELL.fullmatch(word) for word in words)
+    return (
+        len(words) > 1
+        and _SIZE.fullmatch(words[0]) is not None
+        and all(_CELL.fullmatch(word) for word in words)
+    )
 
 
 def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) -> FabricRows:
-    """Rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time, rate, usec, [mxfers].
+    """Rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time, rate, usec,
+    [mxfers].
 
-    The decimals are fixed by the program, so that a row that was cut in its last number is known by its form.
+    The decimals are fixed by the program, so that a row that was cut in its last number is known by
+    its form.
     """
     found, lines, idle = FabricRows(), page.lines, 0
     form, last, index = _form(tuple(columns), named), len(lines) - 1, start
@@ -124,11 +155,12 @@ def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) ->
 
 
 def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPoint | None:
-    """The point of a row; None when a number is none (``inf`` of a run shorter than the clock's microsecond).
+    """The point of a row; None when a number is none (``inf`` of a run shorter than the clock's
+    microsecond).
 
-    ``transfers`` per iteration: 2 for a ping-pong, whose time is half a round trip; 1 for a stream. The program cuts
-    the elapsed time to whole microseconds: one of them, shared by all transfers, is the least step of the time.
-    ``rate_unit``: bytes per second of one unit of the rate's column.
+    ``transfers`` per iteration: 2 for a ping-pong, whose time is half a round trip; 1 for a stream.
+    The program cuts the elapsed time to whole microseconds: one of them, shared by all transfers,
+    is the least step of the time. ``rate_unit``: bytes per second of one unit of the rate's column.
     """
     time, rate, messages = number(row.time), number(row.rate), number(row.messages or "0")
     if time is None or rate is None or messages is None or time <= 0:
@@ -139,7 +171,8 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
         hrt_ns=time * 1e3 if transfers == 2 else None,
         time_ns=time * 1e3 if transfers != 2 else None,
         goodput_bytes_per_s=rate * rate_unit,
-        messages_per_s=messages * 1e6 if messages >= 1.0 else None,  # below that two decimals say too little
+        # below that two decimals say too little
+        messages_per_s=messages * 1e6 if messages >= 1.0 else None,
         iterations=row.iterations,
         time_step_ns=step,
         goodput_step=_STEP * rate_unit,
@@ -148,7 +181,9 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
 
 
 def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[str, str]:
-    """(program, the rest of its line) of the nearest command before line index ``start``, not beyond another result."""
+    """(program, the rest of its line) of the nearest command before line index ``start``, not
+    beyond another result.
+    """
     for index in range(start, max(-1, start - _LOOK_BACK), -1):
         line = page.lines[index]
         match = program.search(line[:_LONGEST_LINE])

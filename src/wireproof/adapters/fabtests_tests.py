@@ -35,7 +35,11 @@ _PINGPONG = FabTest(
     waits=True,
 )
 _STREAM = FabTest(
-    "bandwidth", "stream", "iterations x size / elapsed; each window of messages ends with a short answer", 1, window=64
+    "bandwidth",
+    "stream",
+    "iterations x size / elapsed; each window of messages ends with a short answer",
+    1,
+    window=64,
 )
 _BOTH = "iterations x size / elapsed of this side; the other side does the same at the same time and prints its own"
 
@@ -44,12 +48,16 @@ def _rma(rest: str) -> FabTest:
     operation = re.search(r"-o ?(writedata|write|read)\b", rest)
     what = operation.group(1) if operation else "write"
     if what == "writedata":
-        return FabTest("bandwidth", "put", "iterations x size / elapsed; one side writes", 1, window=64)
+        return FabTest(
+            "bandwidth", "put", "iterations x size / elapsed; one side writes", 1, window=64
+        )
     return FabTest("bandwidth", "get" if what == "read" else "put", _BOTH, 1, window=64)
 
 
 def test_of(program: str, rest: str, transfers: int) -> FabTest:
-    """The test that a program's name says; without a name the bytes per iteration (``transfers``) tell which it is."""
+    """The test that a program's name says; without a name the bytes per iteration (``transfers``)
+    tell which it is.
+    """
     if "atomic" in program:
         return FabTest("latency", "atomic", "elapsed / iterations of one atomic operation", 1)
     if "rma" in program and "pingpong" not in program:

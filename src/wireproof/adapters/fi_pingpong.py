@@ -24,17 +24,21 @@ from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
 
-_HEADING = re.compile(r"^\s*(?:\S{1,60}:\s+)?(name\s+)?bytes\s+#sent\s+#ack\s+total\s+time\s+MB/sec\s+usec/xfer")
+_HEADING = re.compile(
+    r"^\s*(?:\S{1,60}:\s+)?(name\s+)?bytes\s+#sent\s+#ack\s+total\s+time\s+MB/sec\s+usec/xfer"
+)
 _PROGRAM = re.compile(r"(?:^|[\s/'\"$])(fi_pingpong)(?=\s|$)")
 _COLUMNS = ["bytes", "count", "ack", "total", "time", "rate", "usec", "mxfers"]
-_FORMULA = (
-    "elapsed whole microseconds / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / elapsed"
-)
+_FORMULA = "elapsed whole microseconds / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / elapsed"
 
 Protocol = Literal["", "tcp", "udp", "rdma"]
 _PROTOCOLS: dict[str, Protocol] = {
-    "tcp": "tcp", "sockets": "tcp", "net": "tcp", "udp": "udp", "verbs": "rdma",
-}  # fmt: skip
+    "tcp": "tcp",
+    "sockets": "tcp",
+    "net": "tcp",
+    "udp": "udp",
+    "verbs": "rdma",
+}
 
 
 def _notes(found: FabricRows, left_out: int, provider: str) -> list[str]:
@@ -56,7 +60,9 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     found = read_fabric_rows(page, start + 1, _COLUMNS, heading.group(1) is not None)
     points = [point_of(row, 2) for row in found.rows]
-    good = sorted((point for point in points if point is not None), key=lambda point: point.message_bytes)
+    good = sorted(
+        (point for point in points if point is not None), key=lambda point: point.message_bytes
+    )
     incomplete = "" if good else "no row follows the heading"
     if found.torn:
         incomplete = f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
@@ -85,7 +91,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or its own list without ``-S``.
+    """``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or its own list without
+    ``-S``.
 
     ``benchmark``: the provider. The server takes the same options without an address.
     """
@@ -113,4 +120,9 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return tuple(words)
 
 
-ADAPTER = Adapter(name="fi_pingpong", signs=(Sign("#sent", r"\bbytes +#sent +#ack +total\b"),), parse=parse, argv=argv)
+ADAPTER = Adapter(
+    name="fi_pingpong",
+    signs=(Sign("#sent", r"\bbytes +#sent +#ack +total\b"),),
+    parse=parse,
+    argv=argv,
+)

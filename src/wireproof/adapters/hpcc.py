@@ -1,7 +1,9 @@
-"""HPC Challenge: the latency and bandwidth part of ``hpccoutf.txt``. The program has no options: hpccinf.txt rules it.
+"""HPC Challenge: the latency and bandwidth part of ``hpccoutf.txt``. The program has no options:
+hpccinf.txt rules it.
 
-The same numbers stand in the file twice: in words (msec, MB/s) and in the summary (``KEY=value``, us, GB/s). The words
-come first and have more digits, so they are used where they are whole; the summary alone is enough.
+The same numbers stand in the file twice: in words (msec, MB/s) and in the summary (``KEY=value``,
+us, GB/s). The words come first and have more digits, so they are used where they are whole; the
+summary alone is enough.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _TITLE = re.compile(r"^[\s#>*]{0,24}This is the DARPA/DOE HPC Challenge Benchmar
 _PART = re.compile(r"^\s{0,40}Latency-Bandwidth-Benchmark R\d")
 _LAST = re.compile(r"^\s{0,40}End of HPC Challenge tests")
 _VERSION = re.compile(r"HPC Challenge Benchmark version (\d[\w.]{0,15})")
-_THREE = re.compile(r"min / avg / max: {0,20}(\S{1,24}) / {0,20}(\S{1,24}) / {0,20}(\S{1,24}) (msecs|MByte/s)\s*$")
+_THREE = re.compile(
+    r"min / avg / max: {0,20}(\S{1,24}) / {0,20}(\S{1,24}) / {0,20}(\S{1,24}) (msecs|MByte/s)\s*$"
+)
 _RING = re.compile(
     r"On (naturally|randomly) {1,4}ordered ring: latency= *(\S{1,24}) msec, bandwidth= *(\S{1,24}) MB/s\s*$"
 )
@@ -43,18 +47,24 @@ _PATIENCE = 200_000
 """Lines of other parts (HPL, PTRANS ...) between the title and what is looked for."""
 
 _KEYS = {
-    "MinPingPongLatency_usec": "pingpong_latency_min", "AvgPingPongLatency_usec": "pingpong_latency_avg",
-    "MaxPingPongLatency_usec": "pingpong_latency_max", "MinPingPongBandwidth_GBytes": "pingpong_bandwidth_min",
-    "AvgPingPongBandwidth_GBytes": "pingpong_bandwidth_avg", "MaxPingPongBandwidth_GBytes": "pingpong_bandwidth_max",
-    "NaturallyOrderedRingLatency_usec": "natural_latency", "RandomlyOrderedRingLatency_usec": "random_latency",
+    "MinPingPongLatency_usec": "pingpong_latency_min",
+    "AvgPingPongLatency_usec": "pingpong_latency_avg",
+    "MaxPingPongLatency_usec": "pingpong_latency_max",
+    "MinPingPongBandwidth_GBytes": "pingpong_bandwidth_min",
+    "AvgPingPongBandwidth_GBytes": "pingpong_bandwidth_avg",
+    "MaxPingPongBandwidth_GBytes": "pingpong_bandwidth_max",
+    "NaturallyOrderedRingLatency_usec": "natural_latency",
+    "RandomlyOrderedRingLatency_usec": "random_latency",
     "NaturallyOrderedRingBandwidth_GBytes": "natural_bandwidth",
     "RandomlyOrderedRingBandwidth_GBytes": "random_bandwidth",
-}  # fmt: skip
+}
 
 
 @dataclass(slots=True)
 class _Reading:
-    """``words``: the numbers of the detailed results, ``keys``: those of the summary; ``about``: both."""
+    """``words``: the numbers of the detailed results, ``keys``: those of the summary; ``about``:
+    both.
+    """
 
     words: Figures = field(default_factory=lambda: Figures("msec; MB = 10^6 bytes"))
     keys: Figures = field(default_factory=lambda: Figures("us; GB = 10^9 bytes"))
@@ -67,7 +77,9 @@ class _Reading:
     failed: bool = False
 
     def take_words(self, line: str, at: int) -> None:
-        """One line of the part in words; only what follows "Detailed benchmark results" is a result."""
+        """One line of the part in words; only what follows "Detailed benchmark results" is a
+        result.
+        """
         if self.detailed:
             self._take_result(line, at)
         elif "Detailed benchmark results" in line:
@@ -83,8 +95,12 @@ class _Reading:
                 self.words.add(f"pingpong_{what}_{name}", number(text), scale, step_of(text), at)
         elif ring is not None:
             kind = "natural" if ring.group(1) == "naturally" else "random"
-            self.words.add(f"{kind}_latency", number(ring.group(2)), 1e6, step_of(ring.group(2)), at)
-            self.words.add(f"{kind}_bandwidth", number(ring.group(3)), 1e6, step_of(ring.group(3)), at)
+            self.words.add(
+                f"{kind}_latency", number(ring.group(2)), 1e6, step_of(ring.group(2)), at
+            )
+            self.words.add(
+                f"{kind}_bandwidth", number(ring.group(3)), 1e6, step_of(ring.group(3)), at
+            )
         elif pairs is not None:
             self.pairs[pairs.group(2)] = int(pairs.group(1))
 
@@ -96,7 +112,9 @@ class _Reading:
         key, text = found.groups()
         if key in _KEYS:
             self.seen = True
-            self.keys.add(_KEYS[key], number(text), 1e9 if key.endswith("GBytes") else 1e3, step_of(text), at)
+            self.keys.add(
+                _KEYS[key], number(text), 1e9 if key.endswith("GBytes") else 1e3, step_of(text), at
+            )
             return
         self.keys.closed = bool(self.keys.values)
         if key == "CommWorldProcs":
@@ -115,7 +133,9 @@ class _Reading:
 
     def stale(self, line: str) -> bool:
         """True when the line begins another run's results."""
-        return _TITLE.search(line) is not None or (self.words.full() and _PART.search(line) is not None)
+        return _TITLE.search(line) is not None or (
+            self.words.full() and _PART.search(line) is not None
+        )
 
 
 def _scan(page: Page, start: int, reading: _Reading) -> int:

@@ -1,4 +1,6 @@
-"""The figures of HPCC's latency and bandwidth part as series: ping-pong over all pairs, natural and random rings."""
+"""The figures of HPCC's latency and bandwidth part as series: ping-pong over all pairs, natural and
+random rings.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,20 @@ LARGE_BYTES = 2_000_000
 """HPCC's two sizes are fixed: 8 bytes for latencies, 2,000,000 (not 2 MiB) for bandwidths."""
 
 _ALL = (
-    "pingpong_latency_avg", "pingpong_bandwidth_avg", "natural_latency", "natural_bandwidth", "random_latency",
+    "pingpong_latency_avg",
+    "pingpong_bandwidth_avg",
+    "natural_latency",
+    "natural_bandwidth",
+    "random_latency",
     "random_bandwidth",
-)  # fmt: skip
+)
 _MOST = 1e18
 
 
 @dataclass(slots=True)
 class Figures:
-    """``values`` in nanoseconds and bytes per second, ``steps`` the value of one unit in the last printed digit.
+    """``values`` in nanoseconds and bytes per second, ``steps`` the value of one unit in the last
+    printed digit.
 
     ``closed``: something else follows the last figure, so that what is missing was not printed.
     """
@@ -62,28 +69,54 @@ _RING = (
 )
 _KINDS = (
     _Kind(
-        "PingPongLatency", "pingpong_latency", "half_round_trip", "pingpong",
+        "PingPongLatency",
+        "pingpong_latency",
+        "half_round_trip",
+        "pingpong",
         "loop time / (2 x round trips), one pair at a time; mean over the pairs of each pair's best of 5",
     ),
     _Kind(
-        "PingPongBandwidth", "pingpong_bandwidth", "bandwidth", "pingpong",
+        "PingPongBandwidth",
+        "pingpong_bandwidth",
+        "bandwidth",
+        "pingpong",
         "size / half a round trip, one pair at a time; mean over the pairs of each pair's best of 2",
     ),
-    _Kind("NaturallyOrderedRingLatency", "natural_latency", "latency", "ring", _RING.format("ranks in order:")),
-    _Kind("NaturallyOrderedRingBandwidth", "natural_bandwidth", "bandwidth", "ring", _RING.format("ranks in order:")),
     _Kind(
-        "RandomlyOrderedRingLatency", "random_latency", "latency", "ring",
+        "NaturallyOrderedRingLatency",
+        "natural_latency",
+        "latency",
+        "ring",
+        _RING.format("ranks in order:"),
+    ),
+    _Kind(
+        "NaturallyOrderedRingBandwidth",
+        "natural_bandwidth",
+        "bandwidth",
+        "ring",
+        _RING.format("ranks in order:"),
+    ),
+    _Kind(
+        "RandomlyOrderedRingLatency",
+        "random_latency",
+        "latency",
+        "ring",
         _RING.format("geometric mean over 30 random rings:"),
     ),
     _Kind(
-        "RandomlyOrderedRingBandwidth", "random_bandwidth", "bandwidth", "ring",
+        "RandomlyOrderedRingBandwidth",
+        "random_bandwidth",
+        "bandwidth",
+        "ring",
         _RING.format("geometric mean over 10 random rings:"),
     ),
-)  # fmt: skip
+)
 
 
 def _main(figures: Figures, kind: _Kind) -> str:
-    """The key of the figure that stands for a kind: the mean; old versions print only the worst pair."""
+    """The key of the figure that stands for a kind: the mean; old versions print only the worst
+    pair.
+    """
     if kind.traffic == "ring":
         return kind.key
     worst = "max" if "latency" in kind.key else "min"
@@ -119,10 +152,16 @@ def _point(figures: Figures, kind: _Kind) -> SeriesPoint | None:
 
 
 def _refused(figures: Figures) -> list[str]:
-    return [f"left out, no measured number: {', '.join(figures.refused[:5])}"] if figures.refused else []
+    return (
+        [f"left out, no measured number: {', '.join(figures.refused[:5])}"]
+        if figures.refused
+        else []
+    )
 
 
-def _notes(figures: Figures, kind: _Kind, processes: int | None, pairs: dict[str, int], failed: bool) -> list[str]:
+def _notes(
+    figures: Figures, kind: _Kind, processes: int | None, pairs: dict[str, int], failed: bool
+) -> list[str]:
     notes = []
     what = "latency" if "latency" in kind.key else "bandwidth"
     if kind.traffic == "pingpong":
@@ -139,11 +178,13 @@ def _notes(figures: Figures, kind: _Kind, processes: int | None, pairs: dict[str
     return notes
 
 
-def results(base: Series, figures: Figures, pairs: dict[str, int], *, begun: bool, failed: bool) -> list[Series]:
+def results(
+    base: Series, figures: Figures, pairs: dict[str, int], *, begun: bool, failed: bool
+) -> list[Series]:
     """Up to six series of one point, made from ``base`` (an empty series with what all share).
 
-    One empty series more says that figures are missing, if the part had ``begun``. ``pairs``: how many were measured,
-    by ``latency`` and ``bandwidth``.
+    One empty series more says that figures are missing, if the part had ``begun``. ``pairs``: how
+    many were measured, by ``latency`` and ``bandwidth``.
     """
     found = []
     for kind in _KINDS:
@@ -165,8 +206,16 @@ def results(base: Series, figures: Figures, pairs: dict[str, int], *, begun: boo
                 )
             )
     if begun and not figures.closed and len(found) < len(_KINDS):
-        what = "were not measured, no positive number is printed" if figures.refused else "are not in the text"
-        missing = [kind.benchmark for kind in _KINDS if kind.benchmark not in {one.benchmark for one in found}]
+        what = (
+            "were not measured, no positive number is printed"
+            if figures.refused
+            else "are not in the text"
+        )
+        missing = [
+            kind.benchmark
+            for kind in _KINDS
+            if kind.benchmark not in {one.benchmark for one in found}
+        ]
         found.append(
             structs.replace(
                 base,

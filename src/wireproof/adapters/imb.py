@@ -1,6 +1,8 @@
-"""Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): what they print and their options.
+"""Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): what they print and
+their options.
 
-A run has a title, a head and one table per benchmark and number of processes; a pasted piece has often one table only.
+A run has a title, a head and one table per benchmark and number of processes; a pasted piece has
+often one table only.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from wireproof.model.tool import ToolRequest
 __all__ = ["ADAPTER"]
 
 _PATIENCE = 2000
-"""Lines between two tables (warnings, other output) after which what the run's title said is forgotten."""
+"""Lines between two tables (warnings, other output) after which what the run's title said is
+forgotten.
+"""
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -64,7 +68,8 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
     if suite == "MT":
         return ["-datatype", "char", "-count", ",".join(map(str, request.sizes))]
     logs = _logs(request.sizes)
-    if logs is not None and not (suite == "P2P" and 0 in request.sizes):  # IMB-P2P's range k:n is without 0
+    # IMB-P2P's range k:n is without 0
+    if logs is not None and not (suite == "P2P" and 0 in request.sizes):
         return ["-msglog", f"{logs[0]}:{logs[1]}"]
     if suite == "P2P":
         return [word for size in request.sizes for word in ("-msgsz", str(size))]
@@ -77,7 +82,9 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
 
 
 def _suite(program: str) -> str:
-    """``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and ``IMB-MPI1-GPU``."""
+    """``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and
+    ``IMB-MPI1-GPU``.
+    """
     return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
 
 
@@ -85,13 +92,19 @@ def _refuse(request: ToolRequest, suite: str) -> None:
     """Raises BadInput for what IMB leaves to the launcher or cannot do."""
     if request.seconds is not None and suite in ("P2P", "MT"):
         raise BadInput(f"{request.program} has no time limit: give iterations.")
-    refuse_others(request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds", "window")
+    refuse_others(
+        request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds", "window"
+    )
     if request.window is not None and suite not in ("MPI1", "MT"):
-        raise BadInput(f"{request.program} has no window: only IMB-MPI1 (Uniband, Biband) and IMB-MT have one.")
+        raise BadInput(
+            f"{request.program} has no window: only IMB-MPI1 (Uniband, Biband) and IMB-MT have one."
+        )
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` is the limit for one message size."""
+    """``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` is the limit for one
+    message size.
+    """
     suite = _suite(request.program)
     _refuse(request, suite)
     words = [request.program]

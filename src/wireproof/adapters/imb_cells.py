@@ -1,7 +1,9 @@
-"""Rows that do not stand as they were printed: a cell a line, as text out of a PDF has them, or with a remark behind.
+"""Rows that do not stand as they were printed: a cell a line, as text out of a PDF has them, or
+with a remark behind.
 
-Five numbers are one row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size and rate x t = 1: the
-order inside a row may have been lost on the way, so the order that fits is taken, and none if two fit.
+Five numbers are one row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size
+and rate x t = 1: the order inside a row may have been lost on the way, so the order that fits is
+taken, and none if two fit.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def _near(value: float, true: float, rounding: float) -> bool:
 
 
 def _fits(columns: Sequence[str], words: Sequence[str]) -> bool:
-    """True when the words, in this order, are a row: kinds of number and both identities, for one pair of processes."""
+    """True when the words, in this order, are a row: kinds of number and both identities, for one
+    pair of processes.
+    """
     row = dict(zip(columns, words, strict=True))
     if not all(row[name].isdigit() for name in ("bytes", "repetitions", "rate") if name in row):
         return False
@@ -53,7 +57,9 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> list[str] | None:
 
 
 def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
-    """(word, line index) of the lines that hold one number each, and the index of the line that ends them."""
+    """(word, line index) of the lines that hold one number each, and the index of the line that
+    ends them.
+    """
     found: list[tuple[str, int]] = []
     index, last = start, len(page.lines) - 1
     while index <= last and len(found) < _MOST_CELLS:
@@ -67,7 +73,9 @@ def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
 
 
 def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None:
-    """The rows from line index ``start`` on; None when these are no such cells. What does not fit is ``torn``."""
+    """The rows from line index ``start`` on; None when these are no such cells. What does not fit
+    is ``torn``.
+    """
     if not _NEEDED <= set(columns) <= _KNOWN:
         return None
     cells, after = _cells(page, start)
@@ -90,17 +98,26 @@ def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None
 def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
     """The rows, and those with a remark behind the last number (``97.62 <-- drops here``).
 
-    A blank stands between them: other output that fell into a row is glued to a number that may be short. Such a row
-    stands next to another row: further down, numbers with words behind them are something else.
+    A blank stands between them: other output that fell into a row is glued to a number that may be
+    short. Such a row stands next to another row: further down, numbers with words behind them are
+    something else.
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines) - page.cut)):
         line = page.lines[index]
-        if index in measured or not line.lstrip()[:1].isdigit() or not {index - 1, index + 1} & measured:
+        if (
+            index in measured
+            or not line.lstrip()[:1].isdigit()
+            or not {index - 1, index + 1} & measured
+        ):
             continue
         words = line.split(None, width)
         remark = words[width] if len(words) > width else ""
-        if remark and not remark[0].isdigit() and all(number(word) is not None for word in words[:width]):
+        if (
+            remark
+            and not remark[0].isdigit()
+            and all(number(word) is not None for word in words[:width])
+        ):
             rows.fields.append(words[:width])
             rows.lines.append(index)
             measured.add(index)

@@ -1,4 +1,6 @@
-"""What stands above the rows of an IMB table: the run's title, the benchmark, the processes, the columns' names."""
+"""What stands above the rows of an IMB table: the run's title, the benchmark, the processes, the
+columns' names.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,39 @@ _TABLE = re.compile(
 _VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
 _MAXIMUM = re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b")
 _WINDOW = re.compile(r"window_size (?:= )?(\d{1,7})\b")
-_NAME = re.compile(r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)")
+_NAME = re.compile(
+    r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)"
+)
 _PROCESSES = re.compile(r"#processes = (\d{1,8})\b")
 _THREADS = re.compile(r"threads: (\d{1,6})\)")
 _GROUPS = re.compile(r"\( ?(\d{1,8}) groups of (\d{1,8}) processes")
 _WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
 _MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
 _HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{_NAMES}\w{{0,20}}")
-_PLAIN = {"pingpong": "PingPong", "pingping": "PingPing", "sendrecv": "Sendrecv", "uniband": "Uniband",
-          "biband": "Biband"}  # fmt: skip
+_PLAIN = {
+    "pingpong": "PingPong",
+    "pingping": "PingPing",
+    "sendrecv": "Sendrecv",
+    "uniband": "Uniband",
+    "biband": "Biband",
+}
 
 _COLUMNS = {
-    "group": "group", "bytes": "bytes", "repetitions": "repetitions", "t[usec]": "t", "t_min[usec]": "t_min",
-    "t_max[usec]": "t_max", "t_avg[usec]": "t_avg", "t_ovrl[usec]": "t_ovrl", "t_pure[usec]": "t_pure",
-    "t_cpu[usec]": "t_cpu", "overlap[%]": "overlap", "mbytes/sec": "goodput", "msg/sec": "rate", "defects": "defects",
-}  # fmt: skip
+    "group": "group",
+    "bytes": "bytes",
+    "repetitions": "repetitions",
+    "t[usec]": "t",
+    "t_min[usec]": "t_min",
+    "t_max[usec]": "t_max",
+    "t_avg[usec]": "t_avg",
+    "t_ovrl[usec]": "t_ovrl",
+    "t_pure[usec]": "t_pure",
+    "t_cpu[usec]": "t_cpu",
+    "overlap[%]": "overlap",
+    "mbytes/sec": "goodput",
+    "msg/sec": "rate",
+    "defects": "defects",
+}
 _LEADING = ("group", "bytes", "repetitions")
 _MOST_COLUMNS = 10
 _PATIENCE = 40
@@ -52,7 +72,9 @@ _PATIENCE = 40
 
 @dataclass(slots=True)
 class Run:
-    """What the head of a run says: ``version`` (0, 0), ``part`` "" and None where it does not (a pasted table)."""
+    """What the head of a run says: ``version`` (0, 0), ``part`` "" and None where it does not (a
+    pasted table).
+    """
 
     version_text: str = ""
     version: tuple[int, int] = (0, 0)
@@ -73,7 +95,9 @@ class Run:
 
 @dataclass(slots=True)
 class Heading:
-    """``first``: index of the first line below it. ``columns`` is empty when no line of column names was found."""
+    """``first``: index of the first line below it. ``columns`` is empty when no line of column
+    names was found.
+    """
 
     name: str = ""
     processes: int | None = None
@@ -110,7 +134,9 @@ def run_of(line: str) -> Run | None:
 
 
 def ends_table(line: str) -> bool:
-    """True for a line that stands below a table's last row: the rule above the next, the farewell, another result."""
+    """True for a line that stands below a table's last row: the rule above the next, the farewell,
+    another result.
+    """
     return line.lstrip().startswith("#-") or "MPI_Finalize" in line or starts_result(line)
 
 
@@ -127,8 +153,12 @@ def _columns(line: str) -> list[str]:
 
 
 def _sorted(columns: list[str]) -> list[str]:
-    """Names that stood on two lines, in the order of the rows: the size and the repetitions come first."""
-    return [one for one in _LEADING if one in columns] + [one for one in columns if one not in _LEADING]
+    """Names that stood on two lines, in the order of the rows: the size and the repetitions come
+    first.
+    """
+    return [one for one in _LEADING if one in columns] + [
+        one for one in columns if one not in _LEADING
+    ]
 
 
 def _hint(page: Page, start: int) -> str:
@@ -142,7 +172,11 @@ def _hint(page: Page, start: int) -> str:
 
 
 def _learn(heading: Heading, line: str) -> None:
-    processes, groups, threads = _PROCESSES.search(line), _GROUPS.search(line), _THREADS.search(line)
+    processes, groups, threads = (
+        _PROCESSES.search(line),
+        _GROUPS.search(line),
+        _THREADS.search(line),
+    )
     waiting, mode, window = _WAITING.search(line), _MODE.search(line), _WINDOW.search(line)
     if processes is not None:
         heading.processes = int(processes.group(1))
@@ -171,7 +205,9 @@ def _second_line(page: Page, heading: Heading) -> None:
 
 
 def read_heading(page: Page, start: int) -> Heading:
-    """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column names."""
+    """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column
+    names.
+    """
     lines, heading, idle = page.lines, Heading(first=start + 1), 0
     last = len(lines) - 1
     named = _NAME.search(lines[start])

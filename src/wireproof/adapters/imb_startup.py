@@ -1,4 +1,6 @@
-"""What Intel MPI prints before a run's title when I_MPI_DEBUG is set: where the ranks are, which provider carries."""
+"""What Intel MPI prints before a run's title when I_MPI_DEBUG is set: where the ranks are, which
+provider carries.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ _MOST = 20_000
 
 @dataclass(slots=True)
 class Startup:
-    """``hosts``: of all ranks, each once, in the order of the ranks; ``notes``: the provider, and ranks on one host."""
+    """``hosts``: of all ranks, each once, in the order of the ranks; ``notes``: the provider, and
+    ranks on one host.
+    """
 
     hosts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def startup(page: Page, title: int) -> Startup:
-    """Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or few others between them."""
+    """Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or few others
+    between them.
+    """
     ranks: dict[int, str] = {}
     provider, others = "", 0
     for index in range(title - 1, max(-1, title - _MOST), -1):

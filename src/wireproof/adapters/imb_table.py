@@ -1,4 +1,6 @@
-"""One IMB table, from its heading to its last row, as series: one, or one per group in ``-multi 1``."""
+"""One IMB table, from its heading to its last row, as series: one, or one per group in ``-multi
+1``.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,11 @@ _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 @dataclass(slots=True)
 class _Table:
-    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as they were printed.
+    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
+    they were printed.
 
-    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can tell.
+    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can
+    tell.
     """
 
     columns: list[str]
@@ -50,7 +54,8 @@ class _Table:
 
 def _numbers(words: list[str], line: str) -> list[float] | None:
     """The row's numbers; None when one is no finite number >= 0 in plain digits."""
-    if not line.isascii() or "_" in line:  # cheaper than to look at the words; a remark may have both
+    # cheaper than to look at the words; a remark may have both
+    if not line.isascii() or "_" in line:
         text = "".join(words)
         if not text.isascii() or "_" in text:
             return None
@@ -85,13 +90,17 @@ def _pairs(heading: Heading, test: ImbTest) -> int:
 
 
 def _clock(table: _Table, test: ImbTest) -> int | None:
-    """The column of the time that stands for the row: the same benchmark prints one time or three, by mode."""
+    """The column of the time that stands for the row: the same benchmark prints one time or three,
+    by mode.
+    """
     names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
     return next((place for name in names if (place := table.column(name)) is not None), None)
 
 
 def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
-    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB = 10^6; None: unclear."""
+    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
+    10^6; None: unclear.
+    """
     size, goodput = table.column("bytes"), table.column("goodput")
     time, rate = _clock(table, test), table.column("rate")
     if size is None or goodput is None:
@@ -99,9 +108,15 @@ def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
     found: list[float | None] = []
     for row in table.values:
         if rate is not None:
-            found.append(ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None)
+            found.append(
+                ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
+            )
         else:
-            found.append(None if time is None else ratio(row[size], row[time], row[goodput], test.messages * pairs))
+            found.append(
+                None
+                if time is None
+                else ratio(row[size], row[time], row[goodput], test.messages * pairs)
+            )
     return found
 
 
@@ -124,14 +139,24 @@ def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) ->
 
 
 def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
-    """The rows (of group ``only``) as points, by size; rows of one size stay in the order printed."""
-    size, count, goodput, rate, group = map(table.column, ("bytes", "repetitions", "goodput", "rate", "group"))
+    """The rows (of group ``only``) as points, by size; rows of one size stay in the order
+    printed.
+    """
+    size, count, goodput, rate, group = map(
+        table.column, ("bytes", "repetitions", "goodput", "rate", "group")
+    )
     clock = _clock(table, test)
     own = [(name, table.column(name)) for name in _OWN]
     extras = [(_extra(name), place) for name, place in own if place is not None and place != clock]
-    shortest, longest, defects = table.column("t_min"), table.column("t_max"), table.column("defects")
+    shortest, longest, defects = (
+        table.column("t_min"),
+        table.column("t_max"),
+        table.column("defects"),
+    )
     points = []
-    for row, words, line, mega in zip(table.values, table.words, table.lines, table.megabytes, strict=True):
+    for row, words, line, mega in zip(
+        table.values, table.words, table.lines, table.megabytes, strict=True
+    ):
         if only is not None and group is not None and row[group] != only:
             continue
         time = None if clock is None else row[clock] * 1e3
@@ -161,7 +186,9 @@ def _extra(name: str) -> str:
 
 
 def _failure(page: Page, rows: Rows, first: int) -> str:
-    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell into its line."""
+    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell
+    into its line.
+    """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines))):
         if index in measured:
@@ -174,13 +201,20 @@ def _failure(page: Page, rows: Rows, first: int) -> str:
             if mark in line:
                 size = line[: line.index(mark)].split()[-1:] or words
                 return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
-        if {index - 1, index + 1} & measured and len(words) > 2 and words[1].isdigit() and number(words[2]) is not None:
+        if (
+            {index - 1, index + 1} & measured
+            and len(words) > 2
+            and words[1].isdigit()
+            and number(words[2]) is not None
+        ):
             return f"line {index + 1}: other output is mixed into a row"
     return ""
 
 
 def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> str:
-    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when it is not."""
+    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when
+    it is not.
+    """
     size = table.column("bytes")
     if run.largest_bytes is None or size is None or test.one_size or not table.values:
         return ""
@@ -209,7 +243,9 @@ def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, 
 
 
 def _guess(table: _Table) -> str:
-    """The benchmark behind bare column names, by the columns and by how bandwidth, size and time are tied."""
+    """The benchmark behind bare column names, by the columns and by how bandwidth, size and time
+    are tied.
+    """
     if table.column("goodput") is None:
         return ""
     if table.column("t_max") is None:
@@ -226,26 +262,36 @@ def _guess(table: _Table) -> str:
 def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> list[str]:
     notes = []
     if guessed:
-        notes.append("the text does not name the benchmark: taken for what its columns and their arithmetic fit")
+        notes.append(
+            "the text does not name the benchmark: taken for what its columns and their arithmetic fit"
+        )
     if heading.mode:
         notes.append(f"mode {heading.mode}")
     if only is not None and heading.groups > 1:
         notes.append(f"group {only} of {heading.groups} that ran at the same time")
     elif heading.groups > 1:
-        notes.append(f"{heading.groups} groups ran at the same time; the slowest process of all makes the time")
+        notes.append(
+            f"{heading.groups} groups ran at the same time; the slowest process of all makes the time"
+        )
     if heading.waiting:
         notes.append(f"{heading.waiting} more processes waited meanwhile")
     if heading.threads:
         notes.append(f"{heading.threads} threads per process; sizes are sums over the threads")
     if table.odd:
         where = ", ".join(str(line + 1) for line in table.odd[:5])
-        notes.append(f"{len(table.odd)} rows are left out, they hold what is no measured number: lines {where}")
+        notes.append(
+            f"{len(table.odd)} rows are left out, they hold what is no measured number: lines {where}"
+        )
     return notes
 
 
 def _groups(table: _Table) -> Sequence[int | None]:
     place = table.column("group")
-    return [None] if place is None or not table.values else sorted({int(row[place]) for row in table.values})
+    return (
+        [None]
+        if place is None or not table.values
+        else sorted({int(row[place]) for row in table.values})
+    )
 
 
 def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: ImbTest) -> Series:
@@ -263,7 +309,9 @@ def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: I
         waits=test.waits,
         processes=heading.processes,
         pairs=_pairs(heading, test),
-        window=heading.window or (run.window if test.per_pair and test.window else None) or test.window,
+        window=heading.window
+        or (run.window if test.per_pair and test.window else None)
+        or test.window,
         complete=False,
         incomplete=f"line {heading.first}: no line of column names follows the heading",
         hosts=run.hosts,
@@ -275,14 +323,22 @@ def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: I
 
 
 def read_table(page: Page, start: int, run: Run) -> Parsed:
-    """The table whose heading begins on line index ``start``. No series when the text ends inside that line."""
+    """The table whose heading begins on line index ``start``. No series when the text ends inside
+    that line.
+    """
     heading = read_heading(page, start)
     if not heading.columns:
         named = heading.name and not heading.hinted
         test = described(heading.name, [], heading.mode, run.part, run.version)
-        return Parsed([_base(page, start, heading, run, heading.name, test)] if named else [], heading.first)
+        return Parsed(
+            [_base(page, start, heading, run, heading.name, test)] if named else [], heading.first
+        )
     rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
-    cells = rows_of_cells(page, heading.first, heading.columns) if rows.torn and not rows.fields else None
+    cells = (
+        rows_of_cells(page, heading.first, heading.columns)
+        if rows.torn and not rows.fields
+        else None
+    )
     rows = cells or with_remarks(page, rows, heading.first, len(heading.columns))
     table = _table(page, heading.columns, rows)
     name = heading.name or _guess(table)

@@ -1,4 +1,6 @@
-"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): what is timed and how the numbers are made of it."""
+"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): what is timed and how the numbers are
+made of it.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ __all__ = ["ImbTest", "described"]
 
 @dataclass(frozen=True, slots=True)
 class ImbTest:
-    """``clock``: the column whose time stands for the row and, where there is one, makes the bandwidth.
+    """``clock``: the column whose time stands for the row and, where there is one, makes the
+    bandwidth.
 
-    ``messages``: ``messages`` x pairs x size / time is the printed bandwidth (0: no such identity). ``per_pair``: the
-    bandwidth is the sum over the pairs of processes. ``one_size``: the benchmark has one size, whatever was asked for.
+    ``messages``: ``messages`` x pairs x size / time is the printed bandwidth (0: no such identity).
+    ``per_pair``: the bandwidth is the sum over the pairs of processes. ``one_size``: the benchmark
+    has one size, whatever was asked for.
     """
 
     metric: str
@@ -31,68 +35,102 @@ class ImbTest:
 
 
 _PINGPONG = ImbTest(
-    "half_round_trip", "pingpong",
+    "half_round_trip",
+    "pingpong",
     "t = (loop time / 2 / repetitions), the slowest process's; bandwidth = size / t, one direction",
-    half_round_trip=True, messages=1, waits=True,
-)  # fmt: skip
+    half_round_trip=True,
+    messages=1,
+    waits=True,
+)
 _PINGPING = ImbTest(
-    "bandwidth", "exchange",
+    "bandwidth",
+    "exchange",
     "t = loop time / repetitions while both send at once, not halved; bandwidth = size / t counts one direction only",
     messages=1,
-)  # fmt: skip
+)
 _SENDRECV = ImbTest(
-    "bidirectional_bandwidth", "exchange",
+    "bidirectional_bandwidth",
+    "exchange",
     "bandwidth of one process = 2 x size / t_max: one message out and one in at the same time",
-    messages=2, directions=2,
-)  # fmt: skip
+    messages=2,
+    directions=2,
+)
 _EXCHANGE = ImbTest(
-    "bidirectional_bandwidth", "exchange",
+    "bidirectional_bandwidth",
+    "exchange",
     "bandwidth of one process = 4 x size / t_max: one message out and one in with each of two neighbours",
-    messages=4, directions=2, window=2,
-)  # fmt: skip
+    messages=4,
+    directions=2,
+    window=2,
+)
 _UNIBAND = ImbTest(
-    "bandwidth", "stream",
+    "bandwidth",
+    "stream",
     "rate = window x pairs / the slowest process's time of a window; bandwidth = rate x size, sum over the pairs",
-    per_pair=True, window=256,
-)  # fmt: skip
+    per_pair=True,
+    window=256,
+)
 _BIBAND = ImbTest(
-    "bidirectional_bandwidth", "exchange",
+    "bidirectional_bandwidth",
+    "exchange",
     "rate = 2 x window x pairs / the slowest process's time of a window; bandwidth = rate x size, both directions, "
     "sum over the pairs",
-    directions=2, per_pair=True, window=256,
-)  # fmt: skip
-_COLLECTIVE = ImbTest(
-    "time", "collective", "mean time of one call per process; t_min, t_max, t_avg over the processes", clock="t_avg"
+    directions=2,
+    per_pair=True,
+    window=256,
 )
-_LOCAL = replace(_COLLECTIVE, traffic="other", formula="mean time of one call inside a process: nothing is sent")
+_COLLECTIVE = ImbTest(
+    "time",
+    "collective",
+    "mean time of one call per process; t_min, t_max, t_avg over the processes",
+    clock="t_avg",
+)
+_LOCAL = replace(
+    _COLLECTIVE, traffic="other", formula="mean time of one call inside a process: nothing is sent"
+)
 _OVERLAP = ImbTest(
-    "overlap", "collective",
+    "overlap",
+    "collective",
     "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), held between 0 and 100 %; the time is t_pure",
     clock="t_pure",
-)  # fmt: skip
+)
 
-# P2P: time is the mean over the processes, rate = messages of all processes / the slowest process's time.
+# P2P: time is the mean over the processes, rate = messages of all processes / the slowest process's
+# time.
 _ALL = "bandwidth = messages of all processes x size / the slowest process's time; t = mean time"
 _P2P: dict[str, ImbTest] = {
     "pingpong": replace(
-        _PINGPONG, clock="t", per_pair=True,
+        _PINGPONG,
+        clock="t",
+        per_pair=True,
         formula="t = mean over the processes of loop time / 2 / repetitions; bandwidth = pairs x size / half a round "
         "trip of the slowest; every message is written before it is sent and read after it came",
     ),
     "pingping": replace(
-        _PINGPING, clock="t", metric="bidirectional_bandwidth", messages=2, directions=2, per_pair=True,
+        _PINGPING,
+        clock="t",
+        metric="bidirectional_bandwidth",
+        messages=2,
+        directions=2,
+        per_pair=True,
         formula=f"{_ALL} of one exchange: both directions are counted",
     ),
     "sendrecv_replace": ImbTest(
-        "bandwidth", "ring", f"{_ALL} of one step to the right of a ring of all processes", clock="t", messages=1,
+        "bandwidth",
+        "ring",
+        f"{_ALL} of one step to the right of a ring of all processes",
+        clock="t",
+        messages=1,
         per_pair=True,
     ),
     "unirandom": ImbTest("message_rate", "other", f"{_ALL}; one random pair at a time", clock="t"),
-    "birandom": ImbTest("message_rate", "other", f"{_ALL}; one random pair at a time, both directions", clock="t"),
+    "birandom": ImbTest(
+        "message_rate", "other", f"{_ALL}; one random pair at a time, both directions", clock="t"
+    ),
     "corandom": ImbTest("message_rate", "other", f"{_ALL}; a random ring for each step", clock="t"),
     "stencil2d": ImbTest("message_rate", "other", f"{_ALL}; 4 neighbours at once", clock="t"),
     "stencil3d": ImbTest("message_rate", "other", f"{_ALL}; 6 neighbours at once", clock="t"),
-}  # fmt: skip
+}
 
 _MPI1: dict[str, ImbTest] = {
     "pingpong": _PINGPONG,
@@ -111,10 +149,19 @@ _MPI1: dict[str, ImbTest] = {
 _THREADS = "size = sum over the threads; bandwidth = {} / the slowest thread's time"
 _MT: dict[str, ImbTest] = {
     "pingpongmt": replace(_PINGPONG, formula=_THREADS.format("size") + ", half a round trip"),
-    "pingpingmt": replace(_PINGPING, formula=_THREADS.format("size") + " while both send: one direction is counted"),
+    "pingpingmt": replace(
+        _PINGPING, formula=_THREADS.format("size") + " while both send: one direction is counted"
+    ),
     "sendrecvmt": replace(_SENDRECV, formula=_THREADS.format("2 x size") + ": out and in"),
-    "exchangemt": replace(_EXCHANGE, formula=_THREADS.format("4 x size") + ": out and in with two neighbours"),
-    "unibandmt": replace(_UNIBAND, window=64, clock="", formula="size x pairs / the slowest thread's time per message"),
+    "exchangemt": replace(
+        _EXCHANGE, formula=_THREADS.format("4 x size") + ": out and in with two neighbours"
+    ),
+    "unibandmt": replace(
+        _UNIBAND,
+        window=64,
+        clock="",
+        formula="size x pairs / the slowest thread's time per message",
+    ),
     "bibandmt": replace(
         _BIBAND,
         window=64,
@@ -126,14 +173,35 @@ _MT: dict[str, ImbTest] = {
 _ATOMIC = {"accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 _ONE_SIZE = {"fetch_and_op", "compare_and_swap"}
 _COLLECTIVES = {
-    "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "allgather", "allgatherv", "gather", "gatherv",
-    "scatter", "scatterv", "alltoall", "alltoallv", "bcast", "barrier",
-}  # fmt: skip
-_ALL_RMA = {"put_all_local", "get_all_local", "one_put_all", "one_get_all", "all_put_all", "all_get_all"}
+    "allreduce",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "allgather",
+    "allgatherv",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "alltoall",
+    "alltoallv",
+    "bcast",
+    "barrier",
+}
+_ALL_RMA = {
+    "put_all_local",
+    "get_all_local",
+    "one_put_all",
+    "one_get_all",
+    "all_put_all",
+    "all_get_all",
+}
 
 
 def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
-    """``mode``: AGGREGATE, NON-AGGREGATE or ""; ``active``: IMB-EXT, which synchronizes by a fence."""
+    """``mode``: AGGREGATE, NON-AGGREGATE or ""; ``active``: IMB-EXT, which synchronizes by a
+    fence.
+    """
     each = mode != "AGGREGATE"
     end = ("a fence" if active else "a flush") + (" each" if each else " once, after the last")
     metric = "latency" if each else "bandwidth"
@@ -145,13 +213,24 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
     if way in ("unidir", "bidir") and verb in ("put", "get"):
         text = f"t = time of one {verb} with {end}; bandwidth = size / t"
         if way == "bidir":
-            return ImbTest(metric, "exchange", text + ", one of the two directions", clock="t", messages=1, waits=each)
-        return ImbTest(metric, "put" if verb == "put" else "get", text, clock="t", messages=1, waits=each)
+            return ImbTest(
+                metric,
+                "exchange",
+                text + ", one of the two directions",
+                clock="t",
+                messages=1,
+                waits=each,
+            )
+        return ImbTest(
+            metric, "put" if verb == "put" else "get", text, clock="t", messages=1, waits=each
+        )
     if name in ("put_local", "get_local"):
         text = f"t = time of one {way} until the buffer may be used again (local completion); bandwidth = size / t"
         return ImbTest("bandwidth", "other", text, clock="t", messages=1)
     if name in ("exchange_put", "exchange_get"):
-        return replace(_COLLECTIVE, traffic="other", formula=f"time of one {verb} with each of two neighbours")
+        return replace(
+            _COLLECTIVE, traffic="other", formula=f"time of one {verb} with each of two neighbours"
+        )
     if name in _ALL_RMA:
         text = "time of one transfer with every other process; a printed bandwidth counts the size once"
         return ImbTest("time", "other", text, clock="t")
@@ -172,7 +251,12 @@ def _collective(name: str) -> ImbTest | None:
 
 def _unknown(columns: list[str]) -> ImbTest:
     clock = next((name for name in ("t", "t_max", "t_avg", "t_pure") if name in columns), "")
-    return ImbTest("other", "other", "a benchmark that is not known to wireproof: its numbers as printed", clock=clock)
+    return ImbTest(
+        "other",
+        "other",
+        "a benchmark that is not known to wireproof: its numbers as printed",
+        clock=clock,
+    )
 
 
 def described(
@@ -180,15 +264,20 @@ def described(
 ) -> ImbTest:
     """The test behind ``# Benchmarking NAME``.
 
-    ``columns`` are the table's (``bytes``, ``t``, ``rate`` ...): a name that two programs share is told apart by them.
-    ``mode`` is what ``# MODE:`` says, ``part`` the program in the title, ``version`` its number ((0, 0): not printed).
+    ``columns`` are the table's (``bytes``, ``t``, ``rate`` ...): a name that two programs share is
+    told apart by them. ``mode`` is what ``# MODE:`` says, ``part`` the program in the title,
+    ``version`` its number ((0, 0): not printed).
     """
     plain = name.split("(")[0].strip().lower().removeprefix("multi-")
     if plain in _P2P and ("P2P" in part or {"t", "rate"} <= set(columns)):
         return _P2P[plain]
     if plain in _MT:
         return _MT[plain]
-    test = _MPI1.get(plain) or _one_sided(plain, mode, "MPI-2" in part or "EXT" in part) or _collective(plain)
+    test = (
+        _MPI1.get(plain)
+        or _one_sided(plain, mode, "MPI-2" in part or "EXT" in part)
+        or _collective(plain)
+    )
     if test is None:
         return _unknown(columns)
     if test.window == _UNIBAND.window and version < (2021, 2):  # 64 messages until 2021.1, then 256

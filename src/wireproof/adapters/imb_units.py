@@ -1,4 +1,6 @@
-"""What ``Mbytes/sec`` is in an IMB table: 2^20 bytes before IMB 2018, 10^6 since; the rows' arithmetic knows best."""
+"""What ``Mbytes/sec`` is in an IMB table: 2^20 bytes before IMB 2018, 10^6 since; the rows'
+arithmetic knows best.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,18 @@ MEBI = 2.0**20
 
 _AGREE = 0.012
 _ROUNDING = 0.006
-"""A row whose printed digits may hide more than this share says nothing: 10^6 and 2^20 are 4.9 % apart."""
+"""A row whose printed digits may hide more than this share says nothing: 10^6 and 2^20 are 4.9 %
+apart.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Megabyte:
-    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for nothing).
+    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for
+    nothing).
 
-    ``told``: the program's version tells, so that it holds for rows that have too few digits to tell by themselves.
+    ``told``: the program's version tells, so that it holds for rows that have too few digits to
+    tell by themselves.
     """
 
     bytes: float | None
@@ -55,7 +61,9 @@ def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
 
 
 def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megabyte:
-    """The bytes of a printed MB, from the program's version ((0, 0): not in the text) and the rows' arithmetic."""
+    """The bytes of a printed MB, from the program's version ((0, 0): not in the text) and the rows'
+    arithmetic.
+    """
     mega, mebi, neither = _votes(ratios)
     said = (MEBI if version[0] < 2018 else MEGA) if version[0] else None
     computed = None
@@ -64,7 +72,9 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megaby
     if computed is None:
         if said is not None:
             return Megabyte(said, "", told=True)
-        doubt = "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
+        doubt = (
+            "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
+        )
         return Megabyte(MEGA if neither else None, doubt, told=False)
     if said is not None and said != computed:
         number = ".".join(map(str, version))

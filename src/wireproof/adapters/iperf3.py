@@ -1,6 +1,7 @@
 """iperf3: what it prints (text, JSON, a stream of events) and the options that it takes.
 
-The text of iperf 2 is read too. Transfer and byte rates count in powers of 1024, bit rates in powers of 1000.
+The text of iperf 2 is read too. Transfer and byte rates count in powers of 1024, bit rates in
+powers of 1000.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from wireproof.model.tool import ToolRequest
 __all__ = ["ADAPTER"]
 
 _BENCHMARKS = {"": (), "tcp": (), "udp": ("-u",), "reverse": ("-R",), "bidir": ("--bidir",)}
-_ABLE = ("server", "port", "sizes", "iterations", "seconds", "omit_seconds", "socket_buffer_bytes", "cpu", "device")
+_ABLE = (
+    "server",
+    "port",
+    "sizes",
+    "iterations",
+    "seconds",
+    "omit_seconds",
+    "socket_buffer_bytes",
+    "cpu",
+    "device",
+)
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -39,7 +50,9 @@ def _client(request: ToolRequest) -> list[str]:
     if not request.server:
         raise BadInput("iperf3's client needs the server's address.")
     if len(request.sizes) > 1:
-        raise BadInput(f"iperf3 measures one block length a run: {len(request.sizes)} sizes were asked for.")
+        raise BadInput(
+            f"iperf3 measures one block length a run: {len(request.sizes)} sizes were asked for."
+        )
     if request.seconds is not None and request.iterations is not None:
         raise BadInput("iperf3 runs for seconds or for a number of blocks, not both.")
     words = ["-c", request.server, *_BENCHMARKS[request.benchmark]]
@@ -57,9 +70,11 @@ def _client(request: ToolRequest) -> list[str]:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``iperf3 -c SERVER -t 12 -O 2 -l 1048576 -J -A 4``; the server serves one client and ends (``-s -1``).
+    """``iperf3 -c SERVER -t 12 -O 2 -l 1048576 -J -A 4``; the server serves one client and ends
+    (``-s -1``).
 
-    ``benchmark``: tcp (the default), udp, reverse, bidir. ``seconds`` are measured, ``omit_seconds`` run before them.
+    ``benchmark``: tcp (the default), udp, reverse, bidir. ``seconds`` are measured,
+    ``omit_seconds`` run before them.
     """
     refuse_others(request, "iperf3", *_ABLE)
     if request.benchmark not in _BENCHMARKS:

@@ -1,4 +1,6 @@
-"""iperf 2's text. It prints no word at the end: which row sums up a run is told by the times of the rows."""
+"""iperf 2's text. It prints no word at the end: which row sums up a run is told by the times of the
+rows.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,18 @@ _DEFAULT_SECONDS = 9.5  # a run lasts 10 s unless asked otherwise; it ends a lit
 
 
 def _summary(rows: list[Row]) -> tuple[Row | None, str]:
-    """The row from 0 to the end. A row alone may be a first interval: its length must be that of a run."""
+    """The row from 0 to the end. A row alone may be a first interval: its length must be that of a
+    run.
+    """
     later = [row.start > 0 for row in rows]
     last = rows[-1]
     if any(later):
         if last.start == 0 and last.end >= 0.99 * max(row.end for row in rows):
             return last, ""
-        return None, "the row over the whole run is missing: the run did not finish or the log is cut"
+        return (
+            None,
+            "the row over the whole run is missing: the run did not finish or the log is cut",
+        )
     measured = abs(last.end * 10 - round(last.end * 10)) > 1e-3
     if last.start == 0 and (measured or last.end >= _DEFAULT_SECONDS):
         return last, ""
@@ -44,7 +51,9 @@ def _chosen(run: Run) -> tuple[Row | None, str]:
 
 
 def old_series(page: Page, start: int, run: Run) -> Series:
-    """A run with rows, none of which says sender or receiver. A TCP client's count is what it wrote."""
+    """A run with rows, none of which says sender or receiver. A TCP client's count is what it
+    wrote.
+    """
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
     flows = [Flow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
@@ -55,7 +64,9 @@ def old_series(page: Page, start: int, run: Run) -> Series:
         protocol="udp" if run.udp else "tcp",
         benchmark="udp" if run.udp else "tcp",
         version="2",
-        streams=max(1, run.peers, len({one.stream for one in run.rows if one.stream not in ("SUM", "")})),
+        streams=max(
+            1, run.peers, len({one.stream for one in run.rows if one.stream not in ("SUM", "")})
+        ),
         incomplete=why or run.trouble,
         hosts=run.hosts,
         tool="iperf",

@@ -18,10 +18,14 @@ ROW = re.compile(
 TAIL_UDP = re.compile(r"(\d{1,9}\.\d{1,6}) ms +(\d{1,15}) */ *(\d{1,15}) \(")
 _TAIL_RETRANSMITS = re.compile(r"^\s+(\d{1,12})\s+(?:[\d.]+ [KMG]?Bytes\s+)?sender")
 _ROLE = re.compile(r"\b(sender|receiver)\s*$")
-_OWN = re.compile(r"\[ ID\]|^ *(?:Connecting to host|Accepted connection from) |^ *iperf3: (?:error|interrupt)")
+_OWN = re.compile(
+    r"\[ ID\]|^ *(?:Connecting to host|Accepted connection from) |^ *iperf3: (?:error|interrupt)"
+)
 _FINISH = re.compile(r"^ *iperf Done\.")
 _BEGIN = re.compile(r"(?:Connecting to host|Accepted connection from) ([\w.:%-]{1,80})")
-_PEER = re.compile(r"local ([\w.:%-]{1,60}) port \d{1,5} connected (?:to|with) ([\w.:%-]{1,60}) port")
+_PEER = re.compile(
+    r"local ([\w.:%-]{1,60}) port \d{1,5} connected (?:to|with) ([\w.:%-]{1,60}) port"
+)
 _BLOCK = re.compile(r"(\d{1,9}) byte blocks|\s(?:-l|--len(?:gth)?)[ =]?(\d{1,9}[kKmM]?)\b")
 _VERSION = re.compile(r"^ *iperf (3[\w.+-]{0,20})")
 _TROUBLE = re.compile(r"iperf3?: (?:error|interrupt)[^\n]{0,120}")
@@ -34,7 +38,9 @@ _OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``role`` "" for an interval. Bytes per second."""
+    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``role`` "" for an interval.
+    Bytes per second.
+    """
 
     stream: str
     way: str
@@ -160,7 +166,11 @@ def _closed(run: Run, line: str) -> bool:
 def _open(run: Run, line: str) -> None:
     """Notes who prints: iperf3's client or server, or iperf 2."""
     begin = _BEGIN.search(line)
-    run.client = run.client or (begin is not None and "Connecting" in line) or line.startswith("Client connecting")
+    run.client = (
+        run.client
+        or (begin is not None and "Connecting" in line)
+        or line.startswith("Client connecting")
+    )
     run.server = run.server or (begin is not None and "Accepted" in line)
     run.old = run.old or _OLD.search(line) is not None
 

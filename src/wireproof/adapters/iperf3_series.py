@@ -1,4 +1,6 @@
-"""What iperf3 and iperf measured, as a Series: the rate at which payload arrived, summed over the streams."""
+"""What iperf3 and iperf measured, as a Series: the rate at which payload arrived, summed over the
+streams.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,18 @@ def _values(flows: list[Flow], values: dict[str, float]) -> dict[str, float]:
             if name in flow.values:
                 found[name] = found.get(name, 0.0) + flow.values[name]
     if len(flows) > 1:
-        found |= {"forward_bytes_per_s": flows[0].bytes_per_s, "backward_bytes_per_s": flows[1].bytes_per_s}
+        found |= {
+            "forward_bytes_per_s": flows[0].bytes_per_s,
+            "backward_bytes_per_s": flows[1].bytes_per_s,
+        }
     return found | values
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a run says of itself. ``message_bytes``: length of one write, None where the log is silent (TCP's default
-    is taken then). ``lines``: first and last, from 1. ``both``: payload went in both directions at once.
+    """What a run says of itself. ``message_bytes``: length of one write, None where the log is
+    silent (TCP's default is taken then). ``lines``: first and last, from 1. ``both``: payload went
+    in both directions at once.
     """
 
     lines: tuple[int, int]
@@ -63,7 +69,9 @@ def _notes(said: Said, flows: list[Flow], known: list[Flow]) -> list[str]:
     if len(known) < len(flows):
         notes.append("a rate that cannot be is left out")
     if said.message_bytes is None and known:
-        notes.append(f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken")
+        notes.append(
+            f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken"
+        )
     basis = next((flow.basis for flow in known if flow.basis != "received"), "")
     if basis:
         notes.append(f"the rate is what was {basis}: the receiver's own count is not in the log")
@@ -86,7 +94,9 @@ def series_of(page: Page, flows: list[Flow], said: Said) -> Series:
     enough = len(known) >= (2 if said.both else 1)
     incomplete = said.incomplete
     if not enough:
-        incomplete = incomplete or ("one of the two directions is missing" if known else "no payload arrived")
+        incomplete = incomplete or (
+            "one of the two directions is missing" if known else "no payload arrived"
+        )
     return Series(
         tool=said.tool,
         benchmark=said.benchmark + ("_bidir" if said.both else ""),

@@ -1,4 +1,6 @@
-"""iperf3's text: only the summary lines (``sender``, ``receiver``) count; a run without them is incomplete."""
+"""iperf3's text: only the summary lines (``sender``, ``receiver``) count; a run without them is
+incomplete.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def _flow(run: Run, way: str) -> tuple[Flow | None, str]:
 
 
 def _old_udp(run: Run) -> Flow | None:
-    """Before 3.1 a client printed one summary of UDP without a role: what was sent, and what the server missed."""
+    """Before 3.1 a client printed one summary of UDP without a role: what was sent, and what the
+    server missed.
+    """
     last = run.rows[-1] if run.rows else None
     udp = TAIL_UDP.search(last.tail) if last is not None else None
     if last is None or udp is None or not run.sent or last.start != 0.0 or int(udp.group(3)) == 0:
@@ -44,7 +48,9 @@ def _old_udp(run: Run) -> Flow | None:
 
 
 def _range(run: Run, ways: list[str]) -> dict[str, float]:
-    """Slowest and fastest interval, its streams added; only where every stream of it was seen and it is a whole one."""
+    """Slowest and fastest interval, its streams added; only where every stream of it was seen and
+    it is a whole one.
+    """
     if len(ways) > 1:
         return {}
     sums = [row for row in run.rows if row.stream == "SUM"] or run.rows
@@ -54,14 +60,20 @@ def _range(run: Run, ways: list[str]) -> dict[str, float]:
     rates = [row.rate for row in sums if row.end - row.start >= length / 2]
     if len(rates) < 2:
         return {}
-    return {"interval_min_bytes_per_s": min(rates), "interval_max_bytes_per_s": max(rates), "intervals": len(rates)}
+    return {
+        "interval_min_bytes_per_s": min(rates),
+        "interval_max_bytes_per_s": max(rates),
+        "intervals": len(rates),
+    }
 
 
 def parse_text(page: Page, start: int) -> Parsed:
     """The run that begins on line index ``start``."""
     run = collect(page, start)
     seen = [*run.rows, *run.summary]
-    nameless = not (run.client or run.server or run.trouble or _NEW_HEADING.search(page.lines[start]))
+    nameless = not (
+        run.client or run.server or run.trouble or _NEW_HEADING.search(page.lines[start])
+    )
     if run.rows and not run.summary and (run.old or nameless):
         return Parsed([old_series(page, start, run)], max(run.after, start + 1))
     if not seen and (("interrupt" in run.trouble and not run.client) or run.old):
@@ -80,7 +92,9 @@ def parse_text(page: Page, start: int) -> Parsed:
     block = run.block
     if block is None and run.udp and (block := datagram(run)) is not None:
         notes.append("message size = transfer / datagrams, within the printed digits")
-    streams = {stream for stream, way in run.intervals if stream not in ("SUM", "") and way == ways[0]}
+    streams = {
+        stream for stream, way in run.intervals if stream not in ("SUM", "") and way == ways[0]
+    }
     both = len(ways) > 1
     said = Said(
         lines=(start + 1, max(start, run.last) + 1),

@@ -1,7 +1,7 @@
 """mpiGraph: two tables of the bandwidth from every rank to every other, and its three arguments.
 
-MB = 2^20 bytes. All ranks send to the one d further and receive from the one d back at the same time, so that each
-number is one direction of an interface that is loaded in both.
+MB = 2^20 bytes. All ranks send to the one d further and receive from the one d back at the same
+time, so that each number is one direction of an interface that is loaded in both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ __all__ = ["ADAPTER"]
 Side = Literal["Send", "Recv"]
 
 _START = re.compile(r"\bSTART mpiGraph\b(?: +v?([\w.]{1,20}))?")
-_ARGUMENT = re.compile(r"^\s*(Msg ?Size|Times|Iterations|Window(?: Size)?|Procs):?\s+(\d{1,18})(?: Bytes)?\s*$")
+_ARGUMENT = re.compile(
+    r"^\s*(Msg ?Size|Times|Iterations|Window(?: Size)?|Procs):?\s+(\d{1,18})(?: Bytes)?\s*$"
+)
 _SUMMARY = re.compile(r"^\s*(Send|Recv) (?:\s*)(max|avg)\s+(\d{1,15}\.\d{1,9})\s*$")
 _HEADING = re.compile(r"^\s*(Send|Recv)\s+\S{1,255}:0(?:\s|$)")
 _ROW = re.compile(r"^\s*(\S{1,255}):(\d{1,7})\s+(to|from)(?:\s|$)")
@@ -36,12 +38,20 @@ _FORMULA = (
     "size / mean over the repetitions of (time of a window / window), {side} side; "
     "all ranks send and receive at the same time; no warm-up; MB = 2^20 bytes"
 )
-_ARGUMENTS = {"MsgSize": "size", "Times": "times", "Iterations": "times", "Window": "window", "WindowSize": "window"}
+_ARGUMENTS = {
+    "MsgSize": "size",
+    "Times": "times",
+    "Iterations": "times",
+    "Window": "window",
+    "WindowSize": "window",
+}
 
 
 @dataclass(slots=True)
 class _Table:
-    """One n x n table. ``pairs``: (from, to, MiB/s, line index); ``seen``: rows that were read whole."""
+    """One n x n table. ``pairs``: (from, to, MiB/s, line index); ``seen``: rows that were read
+    whole.
+    """
 
     side: Side
     line: int
@@ -75,7 +85,9 @@ def _hosts(line: str) -> list[str]:
 
 
 def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> None:
-    """Adds a row to its table, or marks it as torn when it has not one number with three decimals per rank."""
+    """Adds a row to its table, or marks it as torn when it has not one number with three decimals
+    per rank.
+    """
     rank, texts = int(match.group(2)), line[match.end() :].split()
     wanted = "to" if table.side == "Send" else "from"
     whole = len(texts) == len(table.hosts) and all(map(_NUMBER.fullmatch, texts))
@@ -94,13 +106,21 @@ def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> Non
     table.highest = max(table.highest, high[0])
     table.total += sum(value for value, _ in known)
     table.count += len(known)
-    kept = known if len(table.hosts) <= _MOST_PROCESSES else sorted({low, high}, key=lambda one: one[1])
+    kept = (
+        known
+        if len(table.hosts) <= _MOST_PROCESSES
+        else sorted({low, high}, key=lambda one: one[1])
+    )
     for value, other in kept:
-        table.pairs.append((rank, other, value, index) if wanted == "to" else (other, rank, value, index))
+        table.pairs.append(
+            (rank, other, value, index) if wanted == "to" else (other, rank, value, index)
+        )
 
 
 def _read(page: Page, start: int) -> _Run:
-    """Everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another result."""
+    """Everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another
+    result.
+    """
     run, lines = _Run(), page.lines
     opening = _START.search(lines[start])
     index = start + (opening is not None)
@@ -147,11 +167,15 @@ def _notes(run: _Run, table: _Table) -> list[str]:
             f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max {table.highest:.3f} MiB/s"
         )
     if f"{table.side} avg" in run.printed:
-        notes.append(f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of bandwidths")
+        notes.append(
+            f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of bandwidths"
+        )
     if table.silent:
         notes.append(f"{table.silent} pairs left out: zero was printed, which is no measurement")
     if len(table.hosts) > _MOST_PROCESSES:
-        notes.append(f"{len(table.hosts)} ranks: of each row the slowest and the fastest pair are kept")
+        notes.append(
+            f"{len(table.hosts)} ranks: of each row the slowest and the fastest pair are kept"
+        )
     return notes
 
 
@@ -190,7 +214,9 @@ def _series(page: Page, run: _Run, table: _Table, size: int) -> Series:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The run that begins on line index ``start``: a series of what the senders saw and one of the receivers."""
+    """The run that begins on line index ``start``: a series of what the senders saw and one of the
+    receivers.
+    """
     run = _read(page, start)
     size = run.numbers.get("size")
     if size is None:
@@ -203,10 +229,14 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``mpiGraph 1048576 10 10``: size, repetitions, window; all three or none, so the program's own fill the gaps."""
+    """``mpiGraph 1048576 10 10``: size, repetitions, window; all three or none, so the program's
+    own fill the gaps.
+    """
     refuse_others(request, "mpiGraph", "sizes", "iterations", "window")
     if len(request.sizes) > 1:
-        raise BadInput(f"mpiGraph measures one size a run: {len(request.sizes)} sizes were asked for.")
+        raise BadInput(
+            f"mpiGraph measures one size a run: {len(request.sizes)} sizes were asked for."
+        )
     words = [request.program]
     if request.sizes or request.iterations is not None or request.window is not None:
         size = request.sizes[0] if request.sizes else 16384

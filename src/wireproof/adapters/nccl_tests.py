@@ -1,7 +1,8 @@
-"""nccl-tests and rccl-tests: the tables of all_reduce_perf and its sisters, out of place and in place.
+"""nccl-tests and rccl-tests: the tables of all_reduce_perf and its sisters, out of place and in
+place.
 
-GB = 10^9 bytes. Ranks may share a node, so that a table proves nothing of a network unless its devices' list names
-more than one host.
+GB = 10^9 bytes. Ranks may share a node, so that a table proves nothing of a network unless its
+devices' list names more than one host.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.nccl_tests_run import NcclRun, bus_factor, guessed_name, read_end, run_before
+from wireproof.adapters.nccl_tests_run import (
+    NcclRun,
+    bus_factor,
+    guessed_name,
+    read_end,
+    run_before,
+)
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.rows import integer, number, step_of
@@ -45,12 +52,16 @@ class _Table:
 
 
 def _columns(line: str) -> list[str]:
-    """``time`` and its followers get their place's number: time0, algbw0, busbw0, wrong0, time1 ..."""
+    """``time`` and its followers get their place's number: time0, algbw0, busbw0, wrong0, time1
+    ...
+    """
     columns, place = list[str](), -1
     for word in line.replace("#wrong", " wrong ").replace("#", " ").split():
         name = "time" if word == "cputime" else "wrong" if word == "wrong" else word
         place += name == "time"
-        columns.append(f"{name}{place}" if name in ("time", "algbw", "busbw", "wrong", "error") else name)
+        columns.append(
+            f"{name}{place}" if name in ("time", "algbw", "busbw", "wrong", "error") else name
+        )
     return columns
 
 
@@ -75,7 +86,11 @@ def _read(page: Page, start: int, run: NcclRun) -> _Table:
         if len(words) > 3 and words[0].endswith(":"):
             words = words[1:]
         if words and words[0].isdigit():
-            torn = index == last and page.cut and not _whole(line, [lines[at] for _, at in table.rows[-_ALIKE:]])
+            torn = (
+                index == last
+                and page.cut
+                and not _whole(line, [lines[at] for _, at in table.rows[-_ALIKE:]])
+            )
             if torn:
                 table.cut = True
             elif _is_row(words) and len(words) == len(table.columns):
@@ -122,7 +137,11 @@ def _ratio(points: list[SeriesPoint]) -> float | None:
     """Bus / algorithm bandwidth where rounding hurts least."""
     known = [point for point in points if point.goodput_bytes_per_s]
     best = max(known, key=lambda point: point.goodput_bytes_per_s or 0.0, default=None)
-    return best.values["bus_bytes_per_s"] / (best.goodput_bytes_per_s or 1.0) if best is not None else None
+    return (
+        best.values["bus_bytes_per_s"] / (best.goodput_bytes_per_s or 1.0)
+        if best is not None
+        else None
+    )
 
 
 def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
@@ -147,12 +166,18 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
     if not run.hosts:
         notes.append("no list of devices: how many hosts took part is not known")
     if run.repeated:
-        notes.append("a rank is listed more than once: each process ran alone (a build without MPI), no exchange")
+        notes.append(
+            "a rank is listed more than once: each process ran alone (a build without MPI), no exchange"
+        )
     factor = bus_factor(program, run.ranks) if run.ranks else None
     if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
-        notes.append(f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has {factor:.3f}")
+        notes.append(
+            f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has {factor:.3f}"
+        )
     if run.average:
-        notes.append(f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones included")
+        notes.append(
+            f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones included"
+        )
     if run.wrong:
         notes.append(f"{run.wrong} values out of bounds")
     if left_out:
@@ -162,11 +187,17 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
 
 def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> Series:
     texts = [dict(zip(table.columns, words, strict=True)) for words, _ in table.rows]
-    points = [_point(row, place, run, line) for row, (_, line) in zip(texts, table.rows, strict=True)]
-    good = sorted((point for point in points if point is not None), key=lambda point: point.message_bytes)
+    points = [
+        _point(row, place, run, line) for row, (_, line) in zip(texts, table.rows, strict=True)
+    ]
+    good = sorted(
+        (point for point in points if point is not None), key=lambda point: point.message_bytes
+    )
     first = texts[0] if texts else {}
     ratio = _ratio(good)
-    program = run.program or guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
+    program = run.program or guessed_name(
+        first.get("redop", ""), first.get("root", ""), ratio, run.ranks
+    )
     factor = bus_factor(program, run.ranks) if run.ranks else None
     incomplete = _state(page, table, run, bool(good))
     return Series(
@@ -176,7 +207,9 @@ def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> 
         metric="time",
         traffic="ring" if program.startswith("sendrecv") else "collective",
         points=good,
-        formula=_FORMULA.format(factor="a factor of the collective" if factor is None else f"{factor:.4g}"),
+        formula=_FORMULA.format(
+            factor="a factor of the collective" if factor is None else f"{factor:.4g}"
+        ),
         unit="us; GB = 10^9 bytes",
         processes=run.ranks,
         complete=not incomplete,
@@ -190,17 +223,23 @@ def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> 
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table whose column names are on line index ``start``: a series per place (out of place, in place)."""
+    """The table whose column names are on line index ``start``: a series per place (out of place,
+    in place).
+    """
     if _HEADING.search(page.lines[start][:_LONGEST_LINE]) is None:
         return Parsed([], start + 1)
     run = run_before(page, start)
     table = _read(page, start, run)
     places = sum(name.startswith("time") for name in table.columns)
-    return Parsed([_series(page, start, table, run, place) for place in range(min(places, 2))], table.after)
+    return Parsed(
+        [_series(page, start, table, run, place) for place in range(min(places, 2))], table.after
+    )
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one device per process."""
+    """``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one device
+    per process.
+    """
     refuse_others(request, "nccl-tests", "sizes", "iterations")
     words = [request.program]
     if request.sizes:

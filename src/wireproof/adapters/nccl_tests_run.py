@@ -1,4 +1,6 @@
-"""What stands around an nccl-tests table: the devices' list, the arguments, the program's name, the last lines."""
+"""What stands around an nccl-tests table: the devices' list, the arguments, the program's name, the
+last lines.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,12 @@ from wireproof.adapters.page import Page
 
 __all__ = ["NcclRun", "bus_factor", "guessed_name", "read_end", "run_before"]
 
-_RANK = re.compile(r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d")
-_ARGUMENTS = re.compile(r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b")
+_RANK = re.compile(
+    r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
+)
+_ARGUMENTS = re.compile(
+    r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b"
+)
 _ITERATIONS = re.compile(r"(?<!warmup )(?<!agg )\biters: +(\d{1,9})")
 _STARTING = re.compile(r"Collective test (?:starting|concluded): +([\w-]{1,60})")
 _VERSION = re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})")
@@ -22,12 +28,21 @@ _LOOK_BACK = 5000
 _LONGEST_LINE = 500
 
 # times (n - 1) / n over n ranks
-_FACTORS = {"all_reduce": 2.0, "reduce_scatter": 1.0, "all_gather": 1.0, "alltoall": 1.0, "gather": 1.0, "scatter": 1.0}
+_FACTORS = {
+    "all_reduce": 2.0,
+    "reduce_scatter": 1.0,
+    "all_gather": 1.0,
+    "alltoall": 1.0,
+    "gather": 1.0,
+    "scatter": 1.0,
+}
 
 
 @dataclass(slots=True)
 class NcclRun:
-    """``hosts``: by rank, without repeats; ``repeated``: rank 0 is listed more than once, so each process ran alone."""
+    """``hosts``: by rank, without repeats; ``repeated``: rank 0 is listed more than once, so each
+    process ran alone.
+    """
 
     program: str = ""
     version: str = ""
@@ -42,7 +57,9 @@ class NcclRun:
 
 
 def bus_factor(program: str, ranks: int) -> float | None:
-    """Bus bandwidth / algorithm bandwidth as nccl-tests defines it: 2 (n - 1) / n for all_reduce; None when unknown."""
+    """Bus bandwidth / algorithm bandwidth as nccl-tests defines it: 2 (n - 1) / n for all_reduce;
+    None when unknown.
+    """
     name = program.removesuffix("_perf").removesuffix("v")
     if name in ("broadcast", "reduce", "sendrecv"):
         return 1.0
@@ -96,7 +113,11 @@ def read_end(run: NcclRun, line: str) -> bool:
     """Takes up what the last lines say; True when ``line`` is one of them."""
     if ":" not in line:
         return False
-    average, wrong, named = _AVERAGE.search(line), _OUT_OF_BOUNDS.search(line), _STARTING.search(line)
+    average, wrong, named = (
+        _AVERAGE.search(line),
+        _OUT_OF_BOUNDS.search(line),
+        _STARTING.search(line),
+    )
     if average is not None:
         run.average = average.group(1)
     elif wrong is not None:

@@ -1,7 +1,8 @@
 """OSU Micro-Benchmarks 3.x to 7.x: what they print and the options that they take.
 
-MB = 10^6 bytes. Every table has a title (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column names and rows that
-begin with the message size; widths and precision are build options, so rows are read by words, never by columns.
+MB = 10^6 bytes. Every table has a title (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column
+names and rows that begin with the message size; widths and precision are build options, so rows are
+read by words, never by columns.
 """
 
 from __future__ import annotations
@@ -35,11 +36,18 @@ _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
 _HEADING_LINES = 14
 
-_TIMES = {"Avg Latency": "time", "Latency": "time", "Min Latency": "time_min", "Max Latency": "time_max"}
+_TIMES = {
+    "Avg Latency": "time",
+    "Latency": "time",
+    "Min Latency": "time_min",
+    "Max Latency": "time_max",
+}
 
 
 def _column(name: str) -> str:
-    """The role of a column: time, time_min, time_max, goodput, rate, iterations, valid, pNN, or its own name."""
+    """The role of a column: time, time_min, time_max, goodput, rate, iterations, valid, pNN, or its
+    own name.
+    """
     plain = name.partition("(")[0].strip()
     if plain in _TIMES and "us" in name:
         return _TIMES[plain]
@@ -47,12 +55,19 @@ def _column(name: str) -> str:
         return plain.split()[0].lower()
     if "MB/s" in name and not plain.startswith(("Min", "Max")):
         return "goodput"
-    known = {"Messages/s": "rate", "Iterations": "iterations", "Validation": "valid", "Pure Comm.": "time"}
+    known = {
+        "Messages/s": "rate",
+        "Iterations": "iterations",
+        "Validation": "valid",
+        "Pure Comm.": "time",
+    }
     return known.get(plain, plain.lower().replace(" ", "_").replace(".", ""))
 
 
 def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
-    """Column roles, whether rows begin with a size, and the index of the first line after the column names."""
+    """Column roles, whether rows begin with a size, and the index of the first line after the
+    column names.
+    """
     sized, columns, index = False, list[str](), start + 1
     for index in range(start + 1, min(len(page.lines), start + 1 + _HEADING_LINES)):
         line = page.lines[index]
@@ -70,7 +85,9 @@ def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where each number of a row stands; worked out once per table. ``tails`` and ``others`` are kept by name."""
+    """Where each number of a row stands; worked out once per table. ``tails`` and ``others`` are
+    kept by name.
+    """
 
     columns: tuple[str, ...]
     tails: tuple[str, ...]
@@ -81,7 +98,9 @@ class _Layout:
 def _layout(columns: list[str], test: OsuTest) -> _Layout:
     tails = tuple(name for name in columns if re.fullmatch(r"p\d+(\.\d+)?", name))
     known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", "valid", *tails}
-    return _Layout(tuple(columns), tails, tuple(name for name in columns if name not in known), test)
+    return _Layout(
+        tuple(columns), tails, tuple(name for name in columns if name not in known), test
+    )
 
 
 def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
@@ -120,7 +139,9 @@ def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
 def _points(rows: Rows, columns: list[str], test: OsuTest) -> tuple[list[SeriesPoint], int]:
     """Points by size, and how many rows held what is no measured number (nan, a negative time)."""
     layout = _layout(columns, test)
-    points = [_point(words, layout, line) for words, line in zip(rows.fields, rows.lines, strict=True)]
+    points = [
+        _point(words, layout, line) for words, line in zip(rows.fields, rows.lines, strict=True)
+    ]
     good = [point for point in points if point is not None]
     good.sort(key=lambda point: point.message_bytes)
     return good, len(points) - len(good)
@@ -165,7 +186,11 @@ def parse(page: Page, start: int) -> Parsed:
     if not columns and test.metric == "other":
         return Parsed([], first)
     whole = sized or not columns
-    rows = read_rows(page, first, (len(columns) + 1,), starts_result) if whole else _size_less(page, first, columns)
+    rows = (
+        read_rows(page, first, (len(columns) + 1,), starts_result)
+        if whole
+        else _size_less(page, first, columns)
+    )
     if rows.torn and not rows.fields and len(columns) == 1:
         rows = rows_of_cells(page, first) or rows
     points, odd = _points(rows, columns, test)
@@ -204,9 +229,16 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
         words += ["-i", str(request.iterations)]
     if request.window is not None:
         if "bw" not in request.benchmark:
-            raise BadInput(f"{request.benchmark or request.program} has no window: only the bandwidth tests have one.")
+            raise BadInput(
+                f"{request.benchmark or request.program} has no window: only the bandwidth tests have one."
+            )
         words += ["-W", str(request.window)]
     return (*words, *request.extra)
 
 
-ADAPTER = Adapter(name="osu", signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),), parse=parse, argv=argv)
+ADAPTER = Adapter(
+    name="osu",
+    signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
+    parse=parse,
+    argv=argv,
+)

@@ -1,4 +1,6 @@
-"""The tests of the OSU suite: what each title means, what is timed and how the printed number is made of it."""
+"""The tests of the OSU suite: what each title means, what is timed and how the printed number is
+made of it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class OsuTest:
 
 
 _HALF = "mean time of one send and its answer / 2"
-_LATENCY = OsuTest("osu_latency", "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True)
+_LATENCY = OsuTest(
+    "osu_latency", "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True
+)
 _BW = "size x window x windows / time; a window ends with a short answer"
 
 
@@ -35,19 +39,26 @@ _TWO_SIDED: dict[str, OsuTest] = {
     "latency": _LATENCY,
     "bandwidth": OsuTest("osu_bw", "bandwidth", "stream", _BW, window=64),
     "bi-directional bandwidth": OsuTest(
-        "osu_bibw", "bidirectional_bandwidth", "exchange", "2 x size x window x windows / time, both directions",
-        directions=2, window=64,
+        "osu_bibw",
+        "bidirectional_bandwidth",
+        "exchange",
+        "2 x size x window x windows / time, both directions",
+        directions=2,
+        window=64,
     ),
     "multiple bandwidth / message rate": OsuTest(
-        "osu_mbw_mr", "message_rate", "rate",
-        "pairs x size x window x windows / mean time of the senders: a slow pair is averaged away", window=64,
+        "osu_mbw_mr",
+        "message_rate",
+        "rate",
+        "pairs x size x window x windows / mean time of the senders: a slow pair is averaged away",
+        window=64,
     ),
     "multi latency": _latency("osu_multi_lat", f"{_HALF}, averaged over the pairs"),
     "multi-threaded latency": _latency("osu_latency_mt"),
     "multi-process latency": _latency("osu_latency_mp"),
     "latency persistent": _latency("osu_latency_persistent"),
     "persistent latency": _latency("osu_latency_persistent"),
-}  # fmt: skip
+}
 
 _ONE_SIDED: dict[str, Traffic] = {
     "put": "put",
@@ -57,7 +68,12 @@ _ONE_SIDED: dict[str, Traffic] = {
     "fetch_and_op": "atomic",
     "compare_and_swap": "atomic",
 }
-_SHORT = {"get_accumulate": "get_acc", "accumulate": "acc", "fetch_and_op": "fop", "compare_and_swap": "cas"}
+_SHORT = {
+    "get_accumulate": "get_acc",
+    "accumulate": "acc",
+    "fetch_and_op": "fop",
+    "compare_and_swap": "cas",
+}
 
 
 def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
@@ -74,24 +90,36 @@ def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
             window=64,
         )
     halved = "fence" in heading.lower() or "post/start" in heading.lower()
-    # MPI_Win_flush_local ends when the origin may use its buffer again: the bytes may not have left it.
+    # MPI_Win_flush_local ends when the origin may use its buffer again: the bytes may not have left
+    # it.
     local = "flush_local" in heading and kind in ("put", "accumulate")
-    formula = f"time of one {kind} and its synchronization" + (", both ranks in turn / 2" if halved else "")
+    formula = f"time of one {kind} and its synchronization" + (
+        ", both ranks in turn / 2" if halved else ""
+    )
     formula += ", which is complete at the origin only" if local else ""
     # Such a time is the origin's own: no link bounds it.
-    return OsuTest(f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local)
+    return OsuTest(
+        f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local
+    )
 
 
 def _collective(what: str) -> OsuTest:
     blocking = not what.startswith("non-blocking ")
-    name = what.removeprefix("non-blocking ").removesuffix(" latency").replace(" ", "_").replace("-", "_")
+    name = (
+        what.removeprefix("non-blocking ")
+        .removesuffix(" latency")
+        .replace(" ", "_")
+        .replace("-", "_")
+    )
     text = "mean over the ranks of each rank's mean time of one call"
     metric = "time" if blocking else "overlap"
     return OsuTest(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)
 
 
 def by_title(title: str, heading: str) -> OsuTest:
-    """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown ones are ``other``."""
+    """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown
+    ones are ``other``.
+    """
     words = title.replace("One Sided ", "").split()
     library, what = words[0], " ".join(words[1:]).lower()
     kind = library.lower().removeprefix("mpi_").partition("-")[0]
@@ -114,4 +142,6 @@ def by_name(program: str) -> OsuTest | None:
     long = {short: name for name, short in _SHORT.items()}.get(kind, kind)
     if long not in _ONE_SIDED:
         return None
-    return _one_sided(long, {"bw": "bandwidth", "bibw": "bi-directional bandwidth"}.get(what, what), "")
+    return _one_sided(
+        long, {"bw": "bandwidth", "bibw": "bi-directional bandwidth"}.get(what, what), ""
+    )

@@ -24,8 +24,16 @@ __all__ = ["ADAPTER"]
 _BEFORE = 40
 _MOST = 1e15
 _COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
-_FACTORS = {"MB/sec": 1 << 20, "MiB/sec": 1 << 20, "Gb/sec": 125_000_000, "GB/sec": 1 << 30, "GiB/sec": 1 << 30}
-_GRAVE = re.compile(r"Completion with error|Failed status|Terminated\b|Killed\b|Received \d{1,9} times")
+_FACTORS = {
+    "MB/sec": 1 << 20,
+    "MiB/sec": 1 << 20,
+    "Gb/sec": 125_000_000,
+    "GB/sec": 1 << 30,
+    "GiB/sec": 1 << 30,
+}
+_GRAVE = re.compile(
+    r"Completion with error|Failed status|Terminated\b|Killed\b|Received \d{1,9} times"
+)
 _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
@@ -35,11 +43,13 @@ _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
 
 
 def _behind_samples(page: Page, heading: int) -> int:
-    """The heading whose rows follow: ``-U`` and ``-H`` print every sample between two, and two ends that write into
-    one log print it twice.
+    """The heading whose rows follow: ``-U`` and ``-H`` print every sample between two, and two ends
+    that write into one log print it twice.
     """
     index, last = heading + 1, heading
-    while index < len(page.lines) and (_SAMPLE.match(page.lines[index]) or HEADING.search(page.lines[index])):
+    while index < len(page.lines) and (
+        _SAMPLE.match(page.lines[index]) or HEADING.search(page.lines[index])
+    ):
         last = index if HEADING.search(page.lines[index]) else last
         index += 1
     return last
@@ -57,7 +67,9 @@ def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
 
 
 def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
-    """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message rate stays."""
+    """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message
+    rate stays.
+    """
     known = _numbers(words, roles)
     if known is None or not (known.get("goodput") or known.get("rate")):
         return None
@@ -79,7 +91,9 @@ def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> Se
 
 
 def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
-    """One row; its time is the median (t_typical), or the mean where a run of given duration prints no other."""
+    """One row; its time is the median (t_typical), or the mean where a run of given duration prints
+    no other.
+    """
     known = _numbers(words, roles)
     main = "typical" if "typical" in roles else "avg"
     if known is None or not known.get(main):
@@ -111,13 +125,19 @@ def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
     return found
 
 
-def _points(page: Page, rows: Rows, roles: list[str], test: PerfTest, unit: str) -> tuple[list[SeriesPoint], int]:
+def _points(
+    page: Page, rows: Rows, roles: list[str], test: PerfTest, unit: str
+) -> tuple[list[SeriesPoint], int]:
     """Points by size (repeated runs keep their order) and how many rows held no measured number."""
     good = []
     factor = _FACTORS.get(unit, 1 << 20)
     timed = "avg" in roles or "typical" in roles
     for index, (words, line) in enumerate(zip(rows.fields, rows.lines, strict=True)):
-        point = _time(words, roles, test.half, line) if timed else _bandwidth(words, roles, factor, line)
+        point = (
+            _time(words, roles, test.half, line)
+            if timed
+            else _bandwidth(words, roles, factor, line)
+        )
         if point is None or not 0 < point.message_bytes < 1 << 40:
             continue
         counters = _counters(page, rows, index)
@@ -164,7 +184,9 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
         notes.append(f"{odd} rows left out: they hold zero or no number that can be")
     around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _CLOCKS):
-        notes.append("the program found conflicting processor frequencies: all its times may be off by their ratio")
+        notes.append(
+            "the program found conflicting processor frequencies: all its times may be off by their ratio"
+        )
     return notes
 
 
@@ -177,7 +199,9 @@ def _closed(page: Page, index: int) -> bool:
 
 def _window(block: Block) -> int | None:
     """Messages in flight: the depth of the send queue times the queue pairs."""
-    depth, pairs = (integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps"))
+    depth, pairs = (
+        integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps")
+    )
     return depth * (pairs or 1) if depth else None
 
 
@@ -192,11 +216,20 @@ def parse(page: Page, start: int) -> Parsed:
     rows, closed, troubles = Rows(after=block.after), False, list(block.errors)
     if block.heading is not None:
         block.heading = _behind_samples(page, block.heading)
-        rows = read_rows(page, block.heading + 1, (len(roles),), lambda line: bool(RULE.match(line)) or _next(line))
+        rows = read_rows(
+            page,
+            block.heading + 1,
+            (len(roles),),
+            lambda line: bool(RULE.match(line)) or _next(line),
+        )
         closed = _closed(page, rows.after)
         first = block.heading + 1
         grave = _GRAVE if closed else ERROR
-        troubles = [said(line) for line in page.lines[first : rows.after] if "=" not in line and grave.search(line)]
+        troubles = [
+            said(line)
+            for line in page.lines[first : rows.after]
+            if "=" not in line and grave.search(line)
+        ]
     points, odd = _points(page, rows, roles, test, unit)
     incomplete = _state(page, rows, block, closed, troubles) if block.heading is not None else ""
     if block.heading is None:

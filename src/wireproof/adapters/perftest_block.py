@@ -1,4 +1,6 @@
-"""What a perftest program says of itself before its table: the test, its parameters, both addresses, complaints."""
+"""What a perftest program says of itself before its table: the test, its parameters, both
+addresses, complaints.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,16 @@ _ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6}
 _GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
 _IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
 _PATIENCE = 120  # lines that are no addresses: every queue pair prints four lines of these
-_DOUBLED = 4  # lines: the title again so soon is that of the other end, which writes into the same log
+# lines: the title again so soon is that of the other end, which writes into the same log
+_DOUBLED = 4
 _MOST_ADDRESSES = 64
 
 
 @dataclass(slots=True)
 class Block:
-    """``heading``: index of the line of column names, or None. ``ports``: addresses of each side's port."""
+    """``heading``: index of the line of column names, or None. ``ports``: addresses of each side's
+    port.
+    """
 
     title: re.Match[str] | None
     parameters: dict[str, str] = field(default_factory=dict)
@@ -40,7 +45,9 @@ class Block:
     after: int = 0
 
     def hosts(self) -> list[str]:
-        """Local and remote address; one alone when both are the same port; [] when the log does not tell."""
+        """Local and remote address; one alone when both are the same port; [] when the log does not
+        tell.
+        """
         sides = [sorted(self.ports.get(side, ())) for side in ("local", "remote")]
         if any(len(side) != 1 for side in sides):
             return []
@@ -49,11 +56,15 @@ class Block:
 
 def said(line: str) -> str:
     """A foreign line as one short printable sentence."""
-    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[:120]
+    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[
+        :120
+    ]
 
 
 def _address(block: Block, line: str, side: str) -> str:
-    """Notes an address; returns whose GID a next line holds. A GID names the port better than the LID before it."""
+    """Notes an address; returns whose GID a next line holds. A GID names the port better than the
+    LID before it.
+    """
     address = _ADDRESS.search(line)
     if address is not None:
         side, lid = address.group(1), int(address.group(2), 16)
@@ -78,7 +89,9 @@ def _address(block: Block, line: str, side: str) -> str:
 
 
 def block_at(page: Page, start: int) -> Block:
-    """The block from the title, the heading or the complaint on line index ``start`` to the line of column names."""
+    """The block from the title, the heading or the complaint on line index ``start`` to the line of
+    column names.
+    """
     block = Block(TITLE.search(page.lines[start]), after=start + 1)
     if HEADING.search(page.lines[start]):
         block.heading = start

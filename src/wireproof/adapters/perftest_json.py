@@ -1,4 +1,6 @@
-"""perftest's ``--out_json`` document. It does not say its unit: the message rate beside the bandwidth tells it."""
+"""perftest's ``--out_json`` document. It does not say its unit: the message rate beside the
+bandwidth tells it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,15 @@ _TEST = re.compile(
 )
 _FACTORS = {"MiB/sec": 1 << 20, "Gb/sec": 125_000_000}
 _AGREE = 0.02
-_NAMED = ("Device", "Number_of_qps", "Connection_type", "Transport_type", "Mtu", "Link_type", "rdma_cm_QPs")
+_NAMED = (
+    "Device",
+    "Number_of_qps",
+    "Connection_type",
+    "Transport_type",
+    "Mtu",
+    "Link_type",
+    "rdma_cm_QPs",
+)
 _MICRO = {"t_min": "min", "t_max": "max", "t_avg": "avg", "t_stdev": "stdev"}
 
 
@@ -72,18 +82,19 @@ def _time(results: dict[str, Any], size: float, half: bool, line: int) -> Series
         time_max_ns=scaled.get("max"),
         iterations=int(iterations) if iterations else None,
         time_step_ns=10.0,
-        percentiles={name: scaled[name] for name in tails if name in scaled} | ({"p50": time * 1e3} if typical else {}),
+        percentiles={name: scaled[name] for name in tails if name in scaled}
+        | ({"p50": time * 1e3} if typical else {}),
         values={f"{name}_ns": scaled[name] for name in ("avg", "stdev") if name in scaled},
         line=line,
     )
 
 
-def _series(page: Page, start: int, test: PerfTest, point: SeriesPoint | None, unit: str, why: str) -> Series:
+def _series(
+    page: Page, start: int, test: PerfTest, point: SeriesPoint | None, unit: str, why: str
+) -> Series:
     doubt = ""
     if test.metric.endswith("bandwidth") and point is not None and not unit:
-        doubt = (
-            "the document does not say MiB/sec or Gb/sec, and its message rate fits neither: the bandwidth is left out"
-        )
+        doubt = "the document does not say MiB/sec or Gb/sec, and its message rate fits neither: the bandwidth is left out"
     return Series(
         tool="perftest",
         benchmark=test.name,
@@ -116,11 +127,22 @@ def parse_document(page: Page, start: int) -> Parsed:
         point = _time(results, size, test.half, start + 1)
     elif size:
         point, unit = _bandwidth(results, size, start + 1)
-    why = document.why or ("" if point is not None else "the document holds no result with a message size")
+    why = document.why or (
+        "" if point is not None else "the document holds no result with a message size"
+    )
     series = _series(page, start, test, point, unit, why)
-    notes = [f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info]
+    notes = [
+        f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
+    ]
     depth = amount(info.get("TX_depth"))
     pairs = amount(info.get("Number_of_qps")) or 1
-    window = int(depth * pairs) if depth and depth * pairs < 1e12 and "bandwidth" in test.metric else None
+    window = (
+        int(depth * pairs)
+        if depth and depth * pairs < 1e12 and "bandwidth" in test.metric
+        else None
+    )
     last = min(document.after, len(page.lines))
-    return Parsed([msgspec.structs.replace(series, notes=notes, window=window, last_line=last)], document.after)
+    return Parsed(
+        [msgspec.structs.replace(series, notes=notes, window=window, last_line=last)],
+        document.after,
+    )

@@ -1,4 +1,6 @@
-"""The programs of perftest: what each times, which columns it prints and how the printed number is made."""
+"""The programs of perftest: what each times, which columns it prints and how the printed number is
+made.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,27 @@ _COLUMN = re.compile(
     r"t_\w{1,12} ?\[\w{1,8}\]|99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util ?\[%{1,2}\]"
 )
 _NAMES = {
-    "#bytes": "size", "#sl": "sl", "#iterations": "iterations", "t_typical": "typical", "t_avg": "avg",
-    "t_min": "min", "t_max": "max", "t_stdev": "stdev", "tps average": "tps",
-    "BW peak": "peak", "BW average": "goodput", "MsgRate": "rate",
-}  # fmt: skip
+    "#bytes": "size",
+    "#sl": "sl",
+    "#iterations": "iterations",
+    "t_typical": "typical",
+    "t_avg": "avg",
+    "t_min": "min",
+    "t_max": "max",
+    "t_stdev": "stdev",
+    "tps average": "tps",
+    "BW peak": "peak",
+    "BW average": "goodput",
+    "MsgRate": "rate",
+}
 _VERBS: dict[str, Traffic] = {"write": "put", "read": "get", "send": "stream", "atomic": "atomic"}
 
 
 @dataclass(frozen=True, slots=True)
 class PerfTest:
-    """``half``: the printed time is half a round trip (send and write); else that of one whole operation."""
+    """``half``: the printed time is half a round trip (send and write); else that of one whole
+    operation.
+    """
 
     name: str
     metric: str
@@ -42,7 +55,9 @@ class PerfTest:
 
 
 def columns_of(heading: str) -> tuple[list[str], str]:
-    """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for latency)."""
+    """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for
+    latency).
+    """
     roles, unit = [], ""
     for name in _COLUMN.findall(heading):
         plain = name.partition("[")[0].strip().replace("BW_", "BW ")
@@ -62,12 +77,22 @@ def _verb_of(title: re.Match[str] | None, command: str) -> str:
 
 
 def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[str]) -> PerfTest:
-    """From the title that the program printed, else from its command line, else from the columns alone."""
+    """From the title that the program printed, else from its command line, else from the columns
+    alone.
+    """
     verb = _verb_of(title, command)
-    name = command or (f"ib_{verb}_{'lat' if title and title.group(3) == 'Latency' else 'bw'}" if verb else "perftest")
+    name = command or (
+        f"ib_{verb}_{'lat' if title and title.group(3) == 'Latency' else 'bw'}"
+        if verb
+        else "perftest"
+    )
     if "avg" in roles or "typical" in roles or (title is not None and title.group(3) == "Latency"):
         return _latency(name, verb)
-    both = "Bidirectional" in title.group(2) if title is not None else bool(re.search(r"\s(?:-b|--bidir\w*)\b", rest))
+    both = (
+        "Bidirectional" in title.group(2)
+        if title is not None
+        else bool(re.search(r"\s(?:-b|--bidir\w*)\b", rest))
+    )
     formula = "size x iterations x queue pairs / (last completion - first post)"
     if both:
         formula += ", summed over both directions"

@@ -1,6 +1,7 @@
 """qperf: what it prints and the options that it takes.
 
-All units count in powers of 1000, except a size that is whole in powers of 1024 (``64 KiB (65,536)``).
+All units count in powers of 1000, except a size that is whole in powers of 1024 (``64 KiB
+(65,536)``).
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
 
-_FIELD = re.compile(r"^ {0,40}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$")
+_FIELD = re.compile(
+    r"^ {0,40}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$"
+)
 _WORDS = re.compile(r"^ {1,40}\w{1,30} +=")
 _BEGUN = re.compile(r"^ {0,40}[a-z]\w{0,30} *$")
 _COMMAND = re.compile(r"(?:^|[\s/$])qperf\s([^\n]{1,300})")
 _SIZE = re.compile(r"(?:^|\s)(?:-m|--msg_size)[ =]?(\d{1,9})(K|M|G|[kmg](?:ib|b)?)?(?=\s|$)")
 _TROUBLE = re.compile(
-    r"failed to |cannot |error|unable to |timed out|not found|Connection refused|terminated", re.IGNORECASE
+    r"failed to |cannot |error|unable to |timed out|not found|Connection refused|terminated",
+    re.IGNORECASE,
 )
 _BAND = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12}
 _BITS = {"bits/sec": 0.125, "Kb/sec": 125.0, "Mb/sec": 125e3, "Gb/sec": 125e6, "Tb/sec": 125e9}
@@ -41,7 +45,9 @@ _GAP = 2  # blanks between the longest name of a block and its "="
 
 @dataclass(slots=True)
 class _Block:
-    """One ``tcp_bw:`` and the lines below it. ``whole``: the line with the longest name is there."""
+    """One ``tcp_bw:`` and the lines below it. ``whole``: the line with the longest name is
+    there.
+    """
 
     values: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     whole: bool = False
@@ -74,12 +80,16 @@ def _block(page: Page, start: int) -> _Block:
         elif index == last and page.cut and _BEGUN.match(line):
             block.torn = True
         elif line.strip():
-            if starts_result(line) or not (_continues(page, index) or (_TROUBLE.search(line) and not block.values)):
+            if starts_result(line) or not (
+                _continues(page, index) or (_TROUBLE.search(line) and not block.values)
+            ):
                 break
             if block.values or not _TROUBLE.search(line):
                 index += 1
                 continue
-            block.trouble = " ".join("".join(char if char.isprintable() else " " for char in line[:160]).split())
+            block.trouble = " ".join(
+                "".join(char if char.isprintable() else " " for char in line[:160]).split()
+            )
         index += 1
     block.after = index
     return block
@@ -96,7 +106,9 @@ def _continues(page: Page, index: int) -> bool:
 
 
 def _closed(line: str, exact: str | None) -> bool:
-    """A last line without a line end is whole when a word follows that no longer one begins with."""
+    """A last line without a line end is whole when a word follows that no longer one begins
+    with.
+    """
     return bool(exact) or line.rstrip().endswith(("/sec", " us", " ns", " ms"))
 
 
@@ -117,11 +129,17 @@ def _size(block: _Block) -> int | None:
         return integer(exact.replace(",", ""))
     plain = number(value.replace(",", ""))
     factor = _BINARY.get(unit, _LENGTH.get(unit))
-    return round(plain * factor) if plain is not None and factor is not None and 0 <= plain * factor < 1 << 40 else None
+    return (
+        round(plain * factor)
+        if plain is not None and factor is not None and 0 <= plain * factor < 1 << 40
+        else None
+    )
 
 
 def _asked_size(page: Page, start: int) -> int | None:
-    """``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k, m, g, kb … of 1000."""
+    """``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k, m, g, kb … of
+    1000.
+    """
     for index in range(start - 1, max(-1, start - _BEFORE), -1):
         command = _COMMAND.search(page.lines[index])
         if command is not None:
@@ -163,7 +181,9 @@ def _point(block: _Block, test: QperfTest, size: int) -> SeriesPoint | None:
 
 
 def _blocks(page: Page, start: int, name: str) -> list[_Block]:
-    """The block on line index ``start`` and those of the same test that follow: a sweep, or repeated runs."""
+    """The block on line index ``start`` and those of the same test that follow: a sweep, or
+    repeated runs.
+    """
     blocks = [_block(page, start)]
     while blocks[-1].after < len(page.lines):
         title = TITLE.match(page.lines[blocks[-1].after])
@@ -178,10 +198,17 @@ def _cut(page: Page, blocks: list[_Block]) -> str:
     last = blocks[-1]
     ended = last.after >= len(page.lines)
     # -v prints the message size below the rate: a block that ends there may have lost it
-    halfway = bool(last.values) and (not last.whole or (list(last.values)[-1] == "msg_rate" and len(last.values) > 1))
+    halfway = bool(last.values) and (
+        not last.whole or (list(last.values)[-1] == "msg_rate" and len(last.values) > 1)
+    )
     if last.torn or (ended and halfway):
         return f"line {len(page.lines)}: the text ends inside a block"
-    if ended and len(blocks) > 1 and any("msg_size" in one.values for one in blocks) and "msg_size" not in last.values:
+    if (
+        ended
+        and len(blocks) > 1
+        and any("msg_size" in one.values for one in blocks)
+        and "msg_size" not in last.values
+    ):
         return f"line {len(page.lines)}: the text ends inside a block"
     return ""
 
@@ -189,7 +216,9 @@ def _cut(page: Page, blocks: list[_Block]) -> str:
 def _points(
     page: Page, start: int, blocks: list[_Block], test: QperfTest, name: str
 ) -> tuple[list[SeriesPoint], list[str]]:
-    """Points in the order printed, and what is said of blocks without one and of sizes that were not printed."""
+    """Points in the order printed, and what is said of blocks without one and of sizes that were
+    not printed.
+    """
     asked = _asked_size(page, start)
     taken = asked if asked is not None else default_size(name)
     notes, points = list[str](), list[SeriesPoint]()
@@ -199,7 +228,9 @@ def _points(
         if point is not None:
             points.append(point)
         elif any(one in block.values for one in _RESULTS):
-            notes.append(f"line {block.line + 1}: left out, its result is zero or no number that can be")
+            notes.append(
+                f"line {block.line + 1}: left out, its result is zero or no number that can be"
+            )
     if points and any("msg_size" not in block.values for block in blocks):
         whose = "that of the command line" if asked is not None else f"{name}'s default"
         notes.append(f"the message size is not printed: {taken} bytes, {whose}, is taken")

@@ -19,8 +19,15 @@ _KNOWN = re.compile(
 
 Protocol = Literal["", "tcp", "udp", "rdma"]
 _PROTOCOLS: dict[str, Protocol] = {
-    "tcp": "tcp", "sdp": "", "udp": "udp", "rc": "rdma", "uc": "rdma", "ud": "rdma", "xrc": "rdma", "ver": "rdma",
-}  # fmt: skip
+    "tcp": "tcp",
+    "sdp": "",
+    "udp": "udp",
+    "rc": "rdma",
+    "uc": "rdma",
+    "ud": "rdma",
+    "xrc": "rdma",
+    "ver": "rdma",
+}
 _RATE = "bytes that arrived / elapsed time of the sender's test"
 
 
@@ -57,9 +64,13 @@ def test_of(name: str) -> QperfTest:
     if name.startswith("ver_"):
         return QperfTest("", "other", "", protocol)
     if name.endswith("_mr"):
-        return QperfTest("message_rate", "atomic", "operations that completed / elapsed time", protocol)
+        return QperfTest(
+            "message_rate", "atomic", "operations that completed / elapsed time", protocol
+        )
     if name.endswith("rdma_read_lat"):
-        return QperfTest("latency", "get", "elapsed time / reads: one whole read", protocol, waits=True)
+        return QperfTest(
+            "latency", "get", "elapsed time / reads: one whole read", protocol, waits=True
+        )
     if name.endswith("lat"):
         formula = "elapsed time / messages of both directions: half of a round trip"
         return QperfTest("half_round_trip", "pingpong", formula, protocol, half=True, waits=True)

@@ -25,7 +25,9 @@ _WORDS = {
 
 
 def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
-    """Raises BadInput for the first thing asked for that is not in ``able`` (names of ToolRequest's fields)."""
+    """Raises BadInput for the first thing asked for that is not in ``able`` (names of ToolRequest's
+    fields).
+    """
     for name, words in _WORDS.items():
         if name not in able and getattr(request, name) not in (None, "", (), False):
             raise BadInput(f"{tool} has no option for {words}: leave it out.")

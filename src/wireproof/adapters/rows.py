@@ -20,8 +20,9 @@ _STEPS = tuple(float(f"1e-{digits}") for digits in range(31))
 
 
 def number(text: str) -> float | None:
-    """A decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``, ``0x1``, ``1e300``,
-    ``1e-320``)."""
+    """A decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``,
+    ``0x1``, ``1e300``, ``1e-320``).
+    """
     if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:
         return None
     try:
@@ -49,8 +50,9 @@ def step_of(text: str) -> float:
 
 @dataclass(slots=True)
 class Rows:
-    """``fields[i]`` are the words of the row on line index ``lines[i]``. ``torn``: line indexes of rows with too few
-    columns; ``cut``: the text ended inside a row. ``after``: index of the first line not used.
+    """``fields[i]`` are the words of the row on line index ``lines[i]``. ``torn``: line indexes of
+    rows with too few columns; ``cut``: the text ended inside a row. ``after``: index of the first
+    line not used.
     """
 
     fields: list[list[str]] = field(default_factory=list)
@@ -61,12 +63,17 @@ class Rows:
 
 
 def _whole(last: str, before: Sequence[str]) -> bool:
-    """A last line without a line end is believed only in a padded table whose rows all have its length and decimals."""
+    """A last line without a line end is believed only in a padded table whose rows all have its
+    length and decimals.
+    """
     line = last.rstrip()
     if not before or "  " not in line or line != last:
         return False
     digits = len(line.rpartition(".")[2])
-    return all(len(row.rstrip()) == len(line) and len(row.rstrip().rpartition(".")[2]) == digits for row in before)
+    return all(
+        len(row.rstrip()) == len(line) and len(row.rstrip().rpartition(".")[2]) == digits
+        for row in before
+    )
 
 
 def read_rows(
@@ -76,10 +83,12 @@ def read_rows(
     ends: Callable[[str], bool],
     is_row: Callable[[list[str]], bool] | None = None,
 ) -> Rows:
-    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first word is a whole number.
+    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first
+    word is a whole number.
 
-    ``ends(line)`` True: the table ended before that line. ``is_row`` looks at the words of a line with a fitting
-    number of words. Lines that are no rows are skipped; a line of numbers with other columns is torn.
+    ``ends(line)`` True: the table ended before that line. ``is_row`` looks at the words of a line
+    with a fitting number of words. Lines that are no rows are skipped; a line of numbers with other
+    columns is torn.
     """
     rows, lines, idle = Rows(), page.lines, 0
     last, index = len(lines) - 1, start
@@ -90,7 +99,11 @@ def read_rows(
         head = words[0] if words else ""
         if head.isdigit() and head.isascii():
             fits = len(words) in allowed and (is_row is None or is_row(words))
-            if index == last and page.cut and not _whole(line, [lines[one] for one in rows.lines[-_ALIKE:]]):
+            if (
+                index == last
+                and page.cut
+                and not _whole(line, [lines[one] for one in rows.lines[-_ALIKE:]])
+            ):
                 rows.cut = True
             elif fits:
                 rows.fields.append(words)

@@ -1,4 +1,6 @@
-"""Finds every result in a log, whoever printed it: one file may hold several tools, banners and noise."""
+"""Finds every result in a log, whoever printed it: one file may hold several tools, banners and
+noise.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,12 @@ MODULES: tuple[str, ...] = (
     "mpigraph",
     "ucx_perftest",
     "nccl_tests",
-)  # fmt: skip
+)
 
 _SIGN_WITHIN = 4096
-"""A sign stands in the first characters of its line; only JSON without line breaks has longer lines."""
+"""A sign stands in the first characters of its line; only JSON without line breaks has longer
+lines.
+"""
 
 
 @cache
@@ -47,7 +51,11 @@ def _adapters() -> tuple[Adapter, ...]:
 def _signs() -> tuple[tuple[str, int, Callable[[str], re.Match[str] | None]], ...]:
     """(word, tool, search) of every sign of every tool."""
     tools = enumerate(_adapters())
-    return tuple((sign.word, tool, re.compile(sign.pattern).search) for tool, one in tools for sign in one.signs)
+    return tuple(
+        (sign.word, tool, re.compile(sign.pattern).search)
+        for tool, one in tools
+        for sign in one.signs
+    )
 
 
 def _tool_of(line: str) -> int | None:
@@ -65,7 +73,9 @@ def starts_result(line: str) -> bool:
 
 
 def _heads(page: Page) -> Iterator[tuple[int, int]]:
-    """(line index, tool) of every line with a sign. Most lines are rows of nothing but numbers, and need no search."""
+    """(line index, tool) of every line with a sign. Most lines are rows of nothing but numbers, and
+    need no search.
+    """
     for index, line in enumerate(page.lines):
         if line and not line.replace(" ", "").replace(".", "").isdigit():
             tool = _tool_of(line[:_SIGN_WITHIN])
@@ -77,7 +87,9 @@ def _honest(one: Series) -> Series:
     """A table without a point is not complete, whatever its reader thinks."""
     if one.points or not one.complete:
         return one
-    return msgspec.structs.replace(one, complete=False, incomplete=one.incomplete or "no row could be read")
+    return msgspec.structs.replace(
+        one, complete=False, incomplete=one.incomplete or "no row could be read"
+    )
 
 
 def _found(page: Page) -> list[Series]:
@@ -92,7 +104,8 @@ def _found(page: Page) -> list[Series]:
 
 
 def read(data: bytes, source: str) -> list[Series]:
-    """Every series in a log, in the order printed. Raises BadInput when it is empty, binary, or holds none.
+    """Every series in a log, in the order printed. Raises BadInput when it is empty, binary, or
+    holds none.
 
     ``source`` is the name that errors and series carry.
     """
@@ -102,7 +115,9 @@ def read(data: bytes, source: str) -> list[Series]:
     found = _found(page) or tables(page)
     if not found:
         known = ", ".join(adapter_names())
-        raise BadInput(f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: {known}.")
+        raise BadInput(
+            f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: {known}."
+        )
     return with_bypass(found, page, data)
 
 

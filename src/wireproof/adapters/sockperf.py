@@ -1,6 +1,7 @@
 """sockperf: what it prints and the options that it takes.
 
-Latency is half of a round trip (``--full-rtt``: a whole one). Its MBps is 2^20 bytes, its GBps 1000 times that.
+Latency is half of a round trip (``--full-rtt``: a whole one). Its MBps is 2^20 bytes, its GBps 1000
+times that.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from wireproof.model.tool import ToolRequest
 __all__ = ["ADAPTER"]
 
 _BEGIN = re.compile(r"sockperf: == version #?([\w.-]{1,40})")
-_HEAD = re.compile(r"sockperf: (?:== version|\[Total Run\] RunTime=|Total of \d{1,18} messages sent)")
+_HEAD = re.compile(
+    r"sockperf: (?:== version|\[Total Run\] RunTime=|Total of \d{1,18} messages sent)"
+)
 _LINE = re.compile(r"sockperf(?:\[CLIENT\])?: ?(.{0,300})")
 _COMMAND = re.compile(
     r"(?:^|[\s/$])sockperf\s{1,4}(ping-pong|pp|under-load|ul|throughput|tp|playback|pb)\b([^\n]{0,300})"
 )
 _SIZE = re.compile(r"(?:^|\s)(?:-m|--msg-size)[ =]?(\d{1,9})\b|msg-size=(\d{1,9})")
 _NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playback"}
-_AVERAGE = re.compile(r"Summary: (Latency|Round trip) (?:of burst of (\d{1,9}) messages )?is (\d{1,12}\.\d{1,9}) usec")
+_AVERAGE = re.compile(
+    r"Summary: (Latency|Round trip) (?:of burst of (\d{1,9}) messages )?is (\d{1,12}\.\d{1,9}) usec"
+)
 _SPREAD = re.compile(r"====> avg-\w{1,10}=[\d.]{1,20} \(([^)]{1,300})\)")
 _SPREAD_FIELD = re.compile(r"(std-dev|mean-ad|median-ad|siqr|std-error)=(\d{1,12}\.\d{1,9})")
 _PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$")
@@ -41,7 +46,9 @@ _COUNTS = re.compile(
     r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); ReceivedMessages=(\d{1,18})"
 )
 _RATE = re.compile(r"Summary: Message Rate is (\d{1,15}) \[msg/sec\]")
-_BAND = re.compile(r"Summary: BandWidth is (\d{1,12}\.\d{1,9}) ([MG])Bps \(\d{1,12}\.\d{1,9} [MG]bps\)")
+_BAND = re.compile(
+    r"Summary: BandWidth is (\d{1,12}\.\d{1,9}) ([MG])Bps \(\d{1,12}\.\d{1,9} [MG]bps\)"
+)
 _PEER = re.compile(r"\[ *\d{1,6}\] IP = (\S{1,60}) +PORT = +\d{1,5} # (TCP|UDP)")
 _TROUBLE = re.compile(r"(?:ERROR|No messages were|Test end before|errno)[^\n]{0,120}")
 _BEFORE = 12
@@ -83,7 +90,9 @@ def _statistics(run: _Run, said: str) -> None:
     elif (total := _TOTAL.search(said)) is not None:
         run.observations = int(total.group(1))
     elif (dropped := _DROPPED.search(said)) is not None:
-        for name, count in zip(("dropped", "duplicated", "out_of_order"), dropped.groups(), strict=True):
+        for name, count in zip(
+            ("dropped", "duplicated", "out_of_order"), dropped.groups(), strict=True
+        ):
             run.values[name] = float(count)
     elif (spread := _SPREAD.search(said)) is not None:
         for name, value in _SPREAD_FIELD.findall(spread.group(1)):
@@ -111,7 +120,9 @@ def _take(run: _Run, said: str) -> None:
 
 
 def _ask(run: _Run, page: Page, start: int) -> None:
-    """The nearest sockperf command above, if the log has it: the test's name and its message size."""
+    """The nearest sockperf command above, if the log has it: the test's name and its message
+    size.
+    """
     for index in range(start - 1, max(-1, start - _BEFORE), -1):
         command = _COMMAND.search(page.lines[index])
         if command is not None:
@@ -132,7 +143,9 @@ def _another(run: _Run, line: str, own: bool) -> bool:
     if not own:
         return starts_result(line)
     done = run.average is not None or run.rate is not None
-    begins = _HEAD.search(line) is not None or (run.average is not None and _AVERAGE.search(line) is not None)
+    begins = _HEAD.search(line) is not None or (
+        run.average is not None and _AVERAGE.search(line) is not None
+    )
     return _BEGIN.search(line) is not None or (begins and done)
 
 
@@ -169,7 +182,9 @@ def _latency(run: _Run, line: int) -> SeriesPoint | None:
     if not mean or any(not 0 <= value < _MOST_US for value in times):
         return None
     scale = 1e3 / share
-    halved = {name: value / share if name.endswith("_ns") else value for name, value in run.values.items()}
+    halved = {
+        name: value / share if name.endswith("_ns") else value for name, value in run.values.items()
+    }
     return SeriesPoint(
         message_bytes=run.size if run.size is not None else _DEFAULT_SIZE,
         hrt_ns=mean * scale,
@@ -207,7 +222,9 @@ def _throughput(run: _Run, line: int) -> tuple[SeriesPoint | None, str]:
 def _notes(run: _Run, point: SeriesPoint | None, streams: bool) -> list[str]:
     notes = []
     if point is not None and run.size is None and not streams:
-        notes.append(f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken")
+        notes.append(
+            f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
+        )
     if run.average is not None and run.average[0] == "Round trip":
         notes.append("whole round trips were printed: all times here are half of them")
     if run.average is not None and run.average[1] != "1":
@@ -242,7 +259,9 @@ def parse(page: Page, start: int) -> Parsed:
         metric="bandwidth" if streams else "half_round_trip",
         traffic="stream" if streams else "pingpong",
         points=[point] if point is not None else [],
-        formula="messages x size / run time, as sent" if streams else "mean round trip / 2, after a warm-up of 0.4 s",
+        formula="messages x size / run time, as sent"
+        if streams
+        else "mean round trip / 2, after a warm-up of 0.4 s",
         unit="MBps = 2^20 bytes per second" if streams else "us",
         waits=run.answered and not streams,
         protocol=run.protocol,
@@ -261,16 +280,22 @@ _ABLE = ("server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu")
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address that a server binds to.
+    """``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address that a
+    server binds to.
 
-    ``benchmark``: ping-pong (the default), under-load, throughput; TCP by ``extra`` (``--tcp``), on both ends.
+    ``benchmark``: ping-pong (the default), under-load, throughput; TCP by ``extra`` (``--tcp``), on
+    both ends.
     """
     refuse_others(request, "sockperf", *_ABLE)
     test = _NAMES.get(request.benchmark, request.benchmark) or "ping-pong"
     if test not in ("ping-pong", "under-load", "throughput"):
-        raise BadInput(f"sockperf has no test {test!r} here: there are ping-pong, under-load, throughput.")
+        raise BadInput(
+            f"sockperf has no test {test!r} here: there are ping-pong, under-load, throughput."
+        )
     if len(request.sizes) > 1:
-        raise BadInput(f"sockperf measures one message size a run: {len(request.sizes)} sizes were asked for.")
+        raise BadInput(
+            f"sockperf measures one message size a run: {len(request.sizes)} sizes were asked for."
+        )
     client = request.role == "client"
     if client and not request.server:
         raise BadInput("sockperf's client needs the server's address.")

@@ -1,6 +1,8 @@
-"""A bare table of results: CSV, or what is left when only the numbers of an OSU or IMB run are pasted.
+"""A bare table of results: CSV, or what is left when only the numbers of an OSU or IMB run are
+pasted.
 
-The heading names the columns and their units; nothing is guessed from the numbers but what their own arithmetic says.
+The heading names the columns and their units; nothing is guessed from the numbers but what their
+own arithmetic says.
 """
 
 from __future__ import annotations
@@ -30,15 +32,30 @@ _PREFIX = re.compile(r"\b(avg|min|max|peak|message|msg)[ ]+(?=[a-z])")
 _SPACED_UNIT = re.compile(r"[ ]+(?=[\[(])")
 _DELIMITERS = re.compile(r"[\s,;]+")
 _HINT = re.compile(
-    r"osu_[a-z_]{2,30}|imb[-_](?:mpi1|p2p|rma)|ping-?_?pong|ping-?_?ping|sendrecv|exchange", re.IGNORECASE
+    r"osu_[a-z_]{2,30}|imb[-_](?:mpi1|p2p|rma)|ping-?_?pong|ping-?_?ping|sendrecv|exchange",
+    re.IGNORECASE,
 )
 
 _NANOSECONDS = {"us": 1e3, "usec": 1e3, "µs": 1e3, "ns": 1.0, "nsec": 1.0, "ms": 1e6, "msec": 1e6}
 _BYTES = {
-    "b": 1.0, "bytes": 1.0, "kb": 1e3, "mb": 1e6, "mbytes": 1e6, "mib": 2.0**20, "gb": 1e9, "gbytes": 1e9,
-    "gib": 2.0**30, "gbit": 1.25e8, "gbits": 1.25e8, "gbps": 1.25e8, "mbit": 1.25e5, "mbits": 1.25e5, "mbps": 1.25e5,
-}  # fmt: skip
-_LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)  # asked of every line of a log without a known result
+    "b": 1.0,
+    "bytes": 1.0,
+    "kb": 1e3,
+    "mb": 1e6,
+    "mbytes": 1e6,
+    "mib": 2.0**20,
+    "gb": 1e9,
+    "gbytes": 1e9,
+    "gib": 2.0**30,
+    "gbit": 1.25e8,
+    "gbits": 1.25e8,
+    "gbps": 1.25e8,
+    "mbit": 1.25e5,
+    "mbits": 1.25e5,
+    "mbps": 1.25e5,
+}
+# asked of every line of a log without a known result
+_LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)
 _BITS = re.compile(r"(?<![A-Za-z])([GM])b(?=/s)")
 _UNCLEAR = re.compile(r"(?<![A-Za-z])[gm]b/s")  # eight times more or less: nobody can tell
 _BYTES_PS = re.compile(r"(?<![A-Za-z])([GM])Bps\b")
@@ -49,7 +66,9 @@ _AGREE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """``role``: size, iterations, rate, time, goodput, or "" for a column that is kept by its name."""
+    """``role``: size, iterations, rate, time, goodput, or "" for a column that is kept by its
+    name.
+    """
 
     role: str
     factor: float
@@ -79,13 +98,23 @@ def _columns(line: str) -> list[_Column]:
     if len(line) > _LONGEST_HEADING or _LIKELY.search(line) is None:
         return []
     # Case tells bits from bytes: Gb/s and Gbit/s are bits, GB/s is bytes.
-    text = _BITS.sub(r"\1bit", _BYTES_PS.sub(r"\1B/s", _UNCLEAR.sub("unclear", line))).lower().replace("# ", " ")
-    words = [word for word in _DELIMITERS.split(_SPACED_UNIT.sub("", _PREFIX.sub(r"\1_", text))) if word]
+    text = (
+        _BITS.sub(r"\1bit", _BYTES_PS.sub(r"\1B/s", _UNCLEAR.sub("unclear", line)))
+        .lower()
+        .replace("# ", " ")
+    )
+    words = [
+        word for word in _DELIMITERS.split(_SPACED_UNIT.sub("", _PREFIX.sub(r"\1_", text))) if word
+    ]
     if not 2 <= len(words) <= _MOST_COLUMNS:
         return []
     columns = [_column(word) for word in words]
     roles = [column.role for column in columns]
-    if columns[0].role != "size" or roles.count("size") != 1 or not {"time", "goodput", "rate"} & set(roles):
+    if (
+        columns[0].role != "size"
+        or roles.count("size") != 1
+        or not {"time", "goodput", "rate"} & set(roles)
+    ):
         return []
     return columns
 
@@ -130,8 +159,12 @@ def _hint(page: Page, heading: int) -> tuple[str, str]:
             return "osu", word.rstrip("_")
     suite = "imb" if any(word.startswith("imb") for word in found) else "table"
     plain = {word.replace("-", "").replace("_", "") for word in found}
-    for key, benchmark in (("pingpong", "PingPong"), ("pingping", "PingPing"), ("sendrecv", "Sendrecv"),
-                           ("exchange", "Exchange")):  # fmt: skip
+    for key, benchmark in (
+        ("pingpong", "PingPong"),
+        ("pingping", "PingPing"),
+        ("sendrecv", "Sendrecv"),
+        ("exchange", "Exchange"),
+    ):
         if key in plain:
             return suite, benchmark
     return suite, ""
@@ -157,30 +190,53 @@ def _test(benchmark: str, points: Sequence[SeriesPoint]) -> OsuTest:
     timed = any(point.hrt_ns is not None for point in points)
     if timed and _half_of_a_round_trip(points):
         text = "taken as half a round trip (the table does not say)"
-        return OsuTest(benchmark or "ping-pong", "half_round_trip", "pingpong", text, half_round_trip=True, waits=True)
+        return OsuTest(
+            benchmark or "ping-pong",
+            "half_round_trip",
+            "pingpong",
+            text,
+            half_round_trip=True,
+            waits=True,
+        )
     if timed:
         return OsuTest(
-            benchmark or "unknown", "latency", "other", "time of one operation (the table does not say which)"
+            benchmark or "unknown",
+            "latency",
+            "other",
+            "time of one operation (the table does not say which)",
         )
-    return OsuTest(benchmark or "bandwidth", "bandwidth", "stream", "taken as one direction (the table does not say)")
+    return OsuTest(
+        benchmark or "bandwidth",
+        "bandwidth",
+        "stream",
+        "taken as one direction (the table does not say)",
+    )
 
 
 def _plain(page: Page, start: int) -> Page:
     """The same lines with commas and semicolons as blanks, as CSV has them."""
-    return Page(page.source, [line.replace(",", " ").replace(";", " ") for line in page.lines], page.cut)
+    return Page(
+        page.source, [line.replace(",", " ").replace(";", " ") for line in page.lines], page.cut
+    )
 
 
 def _series(page: Page, heading: int, columns: list[_Column]) -> tuple[Series, Rows]:
     rows = read_rows(page, heading + 1, (len(columns),), lambda line: bool(_columns(line)))
-    points = [_point(words, columns, line) for words, line in zip(rows.fields, rows.lines, strict=True)]
-    good = sorted((point for point in points if point is not None), key=lambda point: point.message_bytes)
+    points = [
+        _point(words, columns, line) for words, line in zip(rows.fields, rows.lines, strict=True)
+    ]
+    good = sorted(
+        (point for point in points if point is not None), key=lambda point: point.message_bytes
+    )
     tool, benchmark = _hint(page, heading)
     test = _test(benchmark, good)
     incomplete = ""
     if rows.cut:
         incomplete = f"line {len(page.lines)}: the text ends inside a row"
     elif rows.torn or len(good) < len(points):
-        incomplete = f"{len(rows.torn) + len(points) - len(good)} rows are torn or hold no number >= 0"
+        incomplete = (
+            f"{len(rows.torn) + len(points) - len(good)} rows are torn or hold no number >= 0"
+        )
     series = Series(
         tool=tool,
         benchmark=test.name,
@@ -197,7 +253,9 @@ def _series(page: Page, heading: int, columns: list[_Column]) -> tuple[Series, R
         source=page.source,
         first_line=heading + 1,
         last_line=rows.lines[-1] + 1 if rows.lines else heading + 1,
-        notes=["a bare table: which program printed it, and how it was measured, is not in the text"],
+        notes=[
+            "a bare table: which program printed it, and how it was measured, is not in the text"
+        ],
     )
     return series, rows
 

@@ -1,7 +1,8 @@
-"""ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20 bytes.
+"""ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20
+bytes.
 
-The client's table says neither the test nor the size: they are in the command or in the server's box. The size is
-also bandwidth / message rate, which is held against what the command says.
+The client's table says neither the test nor the size: they are in the command or in the server's
+box. The size is also bandwidth / message rate, which is held against what the command says.
 """
 
 from __future__ import annotations
@@ -23,8 +24,12 @@ from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
 
-_TABLE = re.compile(r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average +overall")
-_CSV = re.compile(r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,")
+_TABLE = re.compile(
+    r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average +overall"
+)
+_CSV = re.compile(
+    r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,"
+)
 _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
 _THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")
@@ -42,7 +47,8 @@ _DECIMALS = {(0, 3, 3, 3, 2, 2, 0, 0), (0, 3, 2, 0)}
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and rate in pairs.
+    """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and
+    rate in pairs.
 
     ``marked``: the program itself says that it is the last one.
     """
@@ -81,13 +87,23 @@ def _plain(word: str) -> str:
 
 
 def _is_whole(texts: list[str]) -> bool:
-    """Rate x time = 1 in every row: a last line without a line end is believed only if this still holds."""
-    time, rate = (number(text) for text in (texts[-5], texts[-1])) if len(texts) == _COLUMNS else (None, None)
-    return bool(time and rate) and abs((time or 0) * 1e-6 * (rate or 0) - 1) <= 0.01 + 0.5e-6 * (time or 0)
+    """Rate x time = 1 in every row: a last line without a line end is believed only if this still
+    holds.
+    """
+    time, rate = (
+        (number(text) for text in (texts[-5], texts[-1]))
+        if len(texts) == _COLUMNS
+        else (None, None)
+    )
+    return bool(time and rate) and abs((time or 0) * 1e-6 * (rate or 0) - 1) <= 0.01 + 0.5e-6 * (
+        time or 0
+    )
 
 
 def _row_of(words: list[str], heading: str, index: int) -> _Row | None:
-    """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and numbers."""
+    """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
+    numbers.
+    """
     names = []
     while words and number(_plain(words[0])) is None:
         names.append(words[0])
@@ -102,13 +118,17 @@ def _row_of(words: list[str], heading: str, index: int) -> _Row | None:
 
 
 def _fits(texts: list[str]) -> bool:
-    """Every column a number with the digits that the program prints: a row torn in its middle has others."""
+    """Every column a number with the digits that the program prints: a row torn in its middle has
+    others.
+    """
     shape = tuple(len(text.partition(".")[2]) for text in texts)
     return shape in _DECIMALS and all(number(text) is not None for text in texts)
 
 
 def _csv_row(line: str, names: int, index: int) -> _Row | None:
-    """The batch files' names and the numbers; some versions write ``Final:`` before the first number."""
+    """The batch files' names and the numbers; some versions write ``Final:`` before the first
+    number.
+    """
     cells = [cell.strip() for cell in line.split(",")]
     texts = cells[names:]
     final = bool(texts) and texts[0].startswith("Final:")
@@ -117,7 +137,9 @@ def _csv_row(line: str, names: int, index: int) -> _Row | None:
 
 
 def _read(page: Page, start: int, heading: str, csv_names: int | None) -> _Found:
-    """The last lines of all tests under one heading; ``csv_names``: columns of names before the numbers."""
+    """The last lines of all tests under one heading; ``csv_names``: columns of names before the
+    numbers.
+    """
     found, lines, idle, batch = _Found(last=start), page.lines, 0, ""
     index = start + 1
     while index < len(lines) and idle <= _PATIENCE:
@@ -152,7 +174,9 @@ def _begins_row(line: str) -> bool:
 
 
 def _without_progress(rows: list[_Row], wanted: int) -> list[_Row]:
-    """Of unmarked lines with a growing count, which old versions print, only those that reached the count asked for."""
+    """Of unmarked lines with a growing count, which old versions print, only those that reached the
+    count asked for.
+    """
     counts = [number(row.texts[0]) or 0.0 for row in rows]
     names = Counter(row.name for row in rows)
     alone = {name for name, times in names.items() if times == 1}
@@ -161,11 +185,16 @@ def _without_progress(rows: list[_Row], wanted: int) -> list[_Row]:
 
 
 def _size_of(row: _Row, said: int | None) -> int | None:
-    """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding leaves it open."""
+    """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding
+    leaves it open.
+    """
     _, bandwidth_text, rate_text = row.overall
     bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
     half_step = step_of(bandwidth_text) / 2
-    if said is not None and abs(said * rate / _MIB - bandwidth) <= half_step + 0.5 * said / _MIB + 0.01 * bandwidth:
+    if (
+        said is not None
+        and abs(said * rate / _MIB - bandwidth) <= half_step + 0.5 * said / _MIB + 0.01 * bandwidth
+    ):
         return said
     if rate <= 0 or bandwidth <= 0:
         return None
@@ -187,7 +216,15 @@ def _point(row: _Row, size: int, test: UcxTest, percentile: str) -> SeriesPoint 
     time_text, bandwidth_text, rate_text = row.overall
     time, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
     count = number(row.texts[0])
-    if time is None or bandwidth is None or rate is None or time <= 0 or bandwidth < 0 or rate < 0 or not count:
+    if (
+        time is None
+        or bandwidth is None
+        or rate is None
+        or time <= 0
+        or bandwidth < 0
+        or rate < 0
+        or not count
+    ):
         return None
     tail = number(row.texts[1]) if len(row.texts) == _COLUMNS and percentile else None
     return SeriesPoint(
@@ -199,12 +236,16 @@ def _point(row: _Row, size: int, test: UcxTest, percentile: str) -> SeriesPoint 
         iterations=int(count) if 0 < count < 1e18 else None,
         time_step_ns=step_of(time_text) * 1e3,
         goodput_step=step_of(bandwidth_text) * _MIB,
-        percentiles={f"p{percentile.removesuffix('.0')}": tail * 1e3} if tail is not None and tail >= 0 else {},
+        percentiles={f"p{percentile.removesuffix('.0')}": tail * 1e3}
+        if tail is not None and tail >= 0
+        else {},
         line=row.line + 1,
     )
 
 
-def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, setup: Setup) -> Series:
+def _series(
+    page: Page, start: int, name: str, rows: list[_Row], table: _Table, setup: Setup
+) -> Series:
     test = test_of(_name_of(name, setup.test), table.heading)
     points, notes = list[SeriesPoint](), list[str]()
     for row in rows:
@@ -212,7 +253,9 @@ def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, 
         size = _size_of(row, said)
         point = None if size is None else _point(row, size, test, table.percentile)
         if point is None:
-            notes.append(f"line {row.line + 1} left out: its numbers leave the size open, or are no measurement")
+            notes.append(
+                f"line {row.line + 1} left out: its numbers leave the size open, or are no measurement"
+            )
         else:
             points.append(point)
             if size != said:
@@ -241,9 +284,13 @@ def _series(page: Page, start: int, name: str, rows: list[_Row], table: _Table, 
 
 
 def _name_of(batch: str, test: str) -> str:
-    """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else the batch's."""
+    """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else
+    the batch's.
+    """
     parts = batch.split("/")
-    known = [part for part in parts if re.search(r"(?:^|_)(?:lat|bw|mr)(?:_|$)|get$|add$|swap$", part)]
+    known = [
+        part for part in parts if re.search(r"(?:^|_)(?:lat|bw|mr)(?:_|$)|get$|add$|swap$", part)
+    ]
     return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 
@@ -262,28 +309,43 @@ def parse(page: Page, start: int) -> Parsed:
     table, csv = _TABLE.search(line), _CSV.search(line)
     setup = setup_before(page, start)
     above = " ".join(page.lines[max(0, start - 3) : start])
-    heading = "latency" if "latency (usec)" in above or setup.test.endswith(("_lat", "get")) else "overhead"
+    heading = (
+        "latency"
+        if "latency (usec)" in above or setup.test.endswith(("_lat", "get"))
+        else "overhead"
+    )
     if table is not None:
         found = _read(page, start, table.group(1) or "", None)
     elif csv is not None:
         found = _read(page, start, "", csv.group(1).count(","))
     else:
         return Parsed([], start + 1)
-    rows = found.rows if found.progress else _without_progress(found.rows, setup.iterations or _DEFAULT_ITERATIONS)
+    rows = (
+        found.rows
+        if found.progress
+        else _without_progress(found.rows, setup.iterations or _DEFAULT_ITERATIONS)
+    )
     percentile = (table or csv).group(2) or ""  # type: ignore[union-attr]
     about = _Table(heading, percentile, _state(page, found, rows))
     groups: dict[str, list[_Row]] = {}
     for row in rows:
         groups.setdefault(_name_of(row.name, setup.test), []).append(row)
-    series = [_series(page, start, name, some, about, setup) for name, some in (groups or {"": []}).items()]
+    series = [
+        _series(page, start, name, some, about, setup)
+        for name, some in (groups or {"": []}).items()
+    ]
     return Parsed(series, max(found.after, start + 1))
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; the network is chosen by UCX_NET_DEVICES, not here."""
+    """``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; the network is chosen by
+    UCX_NET_DEVICES, not here.
+    """
     refuse_others(request, "ucx_perftest", "server", "port", "sizes", "iterations", "window", "cpu")
     if len(request.sizes) > 1:
-        raise BadInput(f"ucx_perftest measures one size a run: {len(request.sizes)} sizes were asked for.")
+        raise BadInput(
+            f"ucx_perftest measures one size a run: {len(request.sizes)} sizes were asked for."
+        )
     words = [request.program]
     if request.role == "client":
         if not request.server:

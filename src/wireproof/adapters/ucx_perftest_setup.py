@@ -1,4 +1,6 @@
-"""What stands before ucx_perftest's table: the command, the box that the server prints, a script's banner."""
+"""What stands before ucx_perftest's table: the command, the box that the server prints, a script's
+banner.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,20 @@ _BANNER = re.compile(r"^\s*={4,} (\w{2,40}) ={4,}\s*$")
 _BOX = re.compile(r"^\s*(API|Test|Message size): +(\S.{0,80}?)\s*$")
 _TLS = re.compile(r"\bUCX_TLS=(\S{1,80})")
 _LOOK_BACK = 80
-_RDMA = {"rc", "rc_x", "rc_v", "rc_verbs", "rc_mlx5", "ud", "ud_x", "ud_verbs", "ud_mlx5", "dc", "dc_x", "dc_mlx5"}
+_RDMA = {
+    "rc",
+    "rc_x",
+    "rc_v",
+    "rc_verbs",
+    "rc_mlx5",
+    "ud",
+    "ud_x",
+    "ud_verbs",
+    "ud_mlx5",
+    "dc",
+    "dc_x",
+    "dc_mlx5",
+}
 _LONGEST_LINE = 500
 
 
@@ -60,7 +75,11 @@ def setup_before(page: Page, start: int) -> Setup:
             break
         box, banner = _BOX.match(line), _BANNER.match(line)
         if box is not None and box.group(1) == "API":
-            setup.test = setup.test.removeprefix("ucp_") if box.group(2).startswith("transport") else setup.test
+            setup.test = (
+                setup.test.removeprefix("ucp_")
+                if box.group(2).startswith("transport")
+                else setup.test
+            )
         elif box is not None and box.group(1) == "Test":
             setup.test = setup.test or test_titled(box.group(2))
         elif box is not None:

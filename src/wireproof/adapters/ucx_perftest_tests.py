@@ -1,4 +1,6 @@
-"""The tests of ucx_perftest: by name (``tag_lat``), by the title in its box, or by what its table is headed with."""
+"""The tests of ucx_perftest: by name (``tag_lat``), by the title in its box, or by what its table
+is headed with.
+"""
 
 from __future__ import annotations
 
@@ -64,20 +66,26 @@ def _kind(plain: str) -> Traffic:
 
 
 def test_of(name: str, heading: str) -> UcxTest:
-    """The test of a name. Without one, ``heading`` (``latency`` or ``overhead``) tells a ping-pong from a stream.
+    """The test of a name. Without one, ``heading`` (``latency`` or ``overhead``) tells a ping-pong
+    from a stream.
 
-    A batch's lines have names of the user's own and always ``overhead`` above them: then ``lat`` or ``bw`` in it tells.
+    A batch's lines have names of the user's own and always ``overhead`` above them: then ``lat`` or
+    ``bw`` in it tells.
     """
     plain = name.removeprefix("ucp_")
     words, kind = plain.split("_"), _kind(plain)
     known = name or f"ucx_perftest {heading}"
     window = None if plain.startswith(("am_", "get")) or kind == "atomic" else 32
     if "lat" in words or "latency" in words or (not name and heading == "latency"):
-        return UcxTest(known, "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True)
+        return UcxTest(
+            known, "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True
+        )
     if kind == "atomic":
         return UcxTest(known, "latency", "atomic", "time / iterations of one atomic operation")
     if heading == "latency":
         return UcxTest(known, "latency", kind, "time / iterations, not halved; MB = 2^20 bytes")
     if name and kind == "stream" and not {"bw", "mr"} & set(words):
-        return UcxTest(known, "time", "other", "not known: a batch's line may be any test; MB = 2^20 bytes")
+        return UcxTest(
+            known, "time", "other", "not known: a batch's line may be any test; MB = 2^20 bytes"
+        )
     return UcxTest(known, "bandwidth", kind, _STREAM, window=window)

@@ -9,28 +9,43 @@ from typing import Protocol
 from wireproof.model.record import Idle, Quiet, Total, WitnessReading
 from wireproof.model.traffic import Mark
 
-__all__ = ["ABSENT", "SILENT", "Changes", "MarkedChanges", "Rise", "WitnessChanges", "counter_delta"]
+__all__ = [
+    "ABSENT",
+    "SILENT",
+    "Changes",
+    "MarkedChanges",
+    "Rise",
+    "WitnessChanges",
+    "counter_delta",
+]
 
 _32 = 1 << 32
 _64 = 1 << 64
 ABSENT, SILENT = "absent", "silent"
 _QUIET_NOISE = 16_384
-"""Counts in the quiet windows below this are neighbour discovery and the tail of the point itself."""
+"""Counts in the quiet windows below this are neighbour discovery and the tail of the point
+itself.
+"""
 _LOUDER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """How much a counter rose; ``None`` with the remark that made it unknown (``absent``, ``unreadable``, ``reset``,
-    ``saturated``, ``negative``, ``new``). ``wrapped``: it passed its end once and was repaired. ``silent``: it did not
-    move, or does not exist.
+    """How much a counter rose; ``None`` with the remark that made it unknown (``absent``,
+    ``unreadable``, ``reset``, ``saturated``, ``negative``, ``new``). ``wrapped``: it passed its end
+    once and was repaired. ``silent``: it did not move, or does not exist.
     """
 
     count: int | None
     remark: str = ""
 
 
-_UNREADABLE, _SILENT, _STILL, _ABSENT = Rise(None, "unreadable"), Rise(0, SILENT), Rise(0), Rise(None, ABSENT)
+_UNREADABLE, _SILENT, _STILL, _ABSENT = (
+    Rise(None, "unreadable"),
+    Rise(0, SILENT),
+    Rise(0),
+    Rise(None, ABSENT),
+)
 
 
 class Changes(Protocol):
@@ -54,7 +69,9 @@ class Changes(Protocol):
 
 
 def counter_delta(before: int, after: int) -> tuple[int | None, str]:
-    """Difference and remark: ``wrapped`` (32 or 64 bit, once); or None with ``reset``, ``saturated``, ``negative``."""
+    """Difference and remark: ``wrapped`` (32 or 64 bit, once); or None with ``reset``,
+    ``saturated``, ``negative``.
+    """
     if before < 0 or after < 0:
         return None, "negative"
     if after >= before:
@@ -69,8 +86,9 @@ def counter_delta(before: int, after: int) -> tuple[int | None, str]:
 class WitnessChanges:
     """A reading of our own engine: only counters that changed are in it.
 
-    ``idle``: of the same reader, before the run; its ``standing`` names the byte counters that exist, when the engine
-    says so. Without that a counter that is not in the reading is taken as still.
+    ``idle``: of the same reader, before the run; its ``standing`` names the byte counters that
+    exist, when the engine says so. Without that a counter that is not in the reading is taken as
+    still.
     """
 
     def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:
@@ -95,7 +113,11 @@ class WitnessChanges:
         return any(name == one or name.startswith(one.rstrip("*/") + "/") for one in lost)
 
     def background(self, name: str) -> float:
-        idle = self._rate(self._idle.counters.get(name, 0), self._idle.interval_ns) if self._idle else 0.0
+        idle = (
+            self._rate(self._idle.counters.get(name, 0), self._idle.interval_ns)
+            if self._idle
+            else 0.0
+        )
         quiet = 0.0
         if self._quiet is not None and self._quiet.counters.get(name, 0) > _QUIET_NOISE:
             quiet = self._rate(self._quiet.counters[name], self._quiet.interval_ns)
@@ -116,10 +138,17 @@ class WitnessChanges:
 
 
 class MarkedChanges:
-    """Two full readings around a command, one before them for the background, and the peaks between."""
+    """Two full readings around a command, one before them for the background, and the peaks
+    between.
+    """
 
     def __init__(
-        self, start: Mark, before: Mark, after: Mark, peaks: Mapping[str, float], settled_ms: float = 0.0
+        self,
+        start: Mark,
+        before: Mark,
+        after: Mark,
+        peaks: Mapping[str, float],
+        settled_ms: float = 0.0,
     ) -> None:
         self._start, self._before, self._after, self._peaks = start, before, after, peaks
         self.settled_ms = settled_ms

@@ -6,12 +6,30 @@ __all__ = ["trouble_counters"]
 
 _TROUBLE = {
     "retransmits": (
-        "retrans", "out_of_sequence", "packet_seq_err", "rnr_nak_retry_err", "local_ack_timeout_err", "implied_nak",
-        "tx_replay", "rcresend", "rcseqnak", "oos_drop", "max_retry_exceeded",
+        "retrans",
+        "out_of_sequence",
+        "packet_seq_err",
+        "rnr_nak_retry_err",
+        "local_ack_timeout_err",
+        "implied_nak",
+        "tx_replay",
+        "rcresend",
+        "rcseqnak",
+        "oos_drop",
+        "max_retry_exceeded",
     ),
-    "drops": ("dropped", "discard", "_errors", "out_of_buffer", "indiscards", "symbol_error", "missed", "overrun"),
+    "drops": (
+        "dropped",
+        "discard",
+        "_errors",
+        "out_of_buffer",
+        "indiscards",
+        "symbol_error",
+        "missed",
+        "overrun",
+    ),
     "pauses": ("pause", "xoff", "port_xmit_wait", "pfc_ena"),
-}  # fmt: skip
+}
 
 
 def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:

@@ -1,8 +1,9 @@
 """Lines through time against size: start, gap, switch point, half-bandwidth size.
 
-LogGP (Alexandrov et al. 1995) says t(s) = start + gap s; where the library changes from eager to rendezvous the line
-breaks, and one number across the break would describe neither side (netgauge's warning). Errors are weighted
-relatively: a sweep spans four orders of magnitude and every size is known to about the same share.
+LogGP (Alexandrov et al. 1995) says t(s) = start + gap s; where the library changes from eager to
+rendezvous the line breaks, and one number across the break would describe neither side (netgauge's
+warning). Errors are weighted relatively: a sweep spans four orders of magnitude and every size is
+known to about the same share.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from wireproof.analysis.interval import Floats
 __all__ = ["Fit", "Line", "fit_sizes"]
 
 _MIN_SIDE = 3
-_MIN_JUMP = 0.03  # a break must change the time at the next size by this share of what the lower line foretells
+# a break must change the time at the next size by this share of what the lower line foretells
+_MIN_JUMP = 0.03
 _MIN_GAIN = 4.0  # and cut the squared error by this factor
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes; ``residual`` is relative, root mean
-    square.
+    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes; ``residual`` is
+    relative, root mean square.
     """
 
     start_ns: float
@@ -40,9 +42,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """``eager_limit_bytes``: largest measured size before the break (None: no break); ``next_bytes``: the one after it.
+    """``eager_limit_bytes``: largest measured size before the break (None: no break);
+    ``next_bytes``: the one after it.
 
-    ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small, pace of large messages.
+    ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small, pace
+    of large messages.
     """
 
     lines: tuple[Line, ...]
@@ -63,8 +67,9 @@ class Fit:
 def fit_sizes(times_ns: Mapping[int, float]) -> Fit | None:
     """Fit message size -> time of one message (half round trip, or time per message of a stream).
 
-    None for fewer than 3 sizes or times that are not positive. The break is looked for between sizes with 3 or more
-    on each side; it must gain a factor 4 in squared error and jump by 3 % or more.
+    None for fewer than 3 sizes or times that are not positive. The break is looked for between
+    sizes with 3 or more on each side; it must gain a factor 4 in squared error and jump by 3 % or
+    more.
     """
     sizes = np.asarray(sorted(times_ns), dtype=np.float64)
     times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)
@@ -105,8 +110,8 @@ def _best_break(sizes: Floats, times: Floats, whole: Line) -> int | None:
 
 
 def _n_half(lines: tuple[Line, ...]) -> float:
-    """Size at which goodput is half of 1 / gap of the largest messages: s = start / (2 G - g) on the line where it
-    falls.
+    """Size at which goodput is half of 1 / gap of the largest messages: s = start / (2 G - g) on
+    the line where it falls.
     """
     pace = lines[-1].gap_ns_per_byte
     if pace <= 0:

@@ -1,8 +1,8 @@
 """Median with a distribution-free 95 % interval, honest about dependence between samples.
 
-Procedure: lag-1 autocorrelation above 0.3 -> means of neighbouring samples first; effective n = n (1 - r) / (1 + r);
-interval from order statistics, ranks (n -/+ 1.96 sqrt n) / 2, which exist from 6 samples on (Hoefler and Belli,
-SC'15, rule 5).
+Procedure: lag-1 autocorrelation above 0.3 -> means of neighbouring samples first; effective n = n
+(1 - r) / (1 + r); interval from order statistics, ranks (n -/+ 1.96 sqrt n) / 2, which exist from 6
+samples on (Hoefler and Belli, SC'15, rule 5).
 """
 
 from __future__ import annotations
@@ -44,15 +44,18 @@ def quantiles(values: Sequence[float] | Floats) -> dict[str, float]:
     if x.size == 0:
         raise ValueError("quantiles of an empty sample")
     levels = (1, 5, 25, 50, 75, 95, 99)
-    found = {f"p{level}": float(value) for level, value in zip(levels, np.percentile(x, levels), strict=True)}
+    found = {
+        f"p{level}": float(value)
+        for level, value in zip(levels, np.percentile(x, levels), strict=True)
+    }
     return {**found, "max": float(x.max())}
 
 
 def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTABLE) -> Estimate:
     """Median of ``values`` (ns, in the order of measurement) with its interval and label.
 
-    Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``. Raises ValueError
-    when the sample is empty or holds a value that is not finite and positive.
+    Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``.
+    Raises ValueError when the sample is empty or holds a value that is not finite and positive.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:
@@ -72,13 +75,21 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
     if two_modes(x):
         label = "multimodal"
     return Estimate(
-        median_ns=median, low_ns=low, high_ns=high, blocks=int(x.size), effective_blocks=effective,
-        autocorrelation=rho, half_width=half, label=label,
-    )  # fmt: skip
+        median_ns=median,
+        low_ns=low,
+        high_ns=high,
+        blocks=int(x.size),
+        effective_blocks=effective,
+        autocorrelation=rho,
+        half_width=half,
+        label=label,
+    )
 
 
 def _independent(x: Floats) -> Floats:
-    """Means of neighbours, doubled until they no longer depend on each other or too few would be left."""
+    """Means of neighbours, doubled until they no longer depend on each other or too few would be
+    left.
+    """
     while autocorrelation(x) > _DEPENDENT and x.size >= 4 * MIN_SAMPLES:
         even = x[: x.size - x.size % 2]
         x = even.reshape(-1, 2).mean(axis=1)
@@ -98,7 +109,9 @@ def _order_interval(x: Floats, effective: float) -> tuple[float, float]:
 
 
 def two_modes(values: Sequence[float] | Floats) -> bool:
-    """True when one gap parts the sample in two groups that are far apart compared with their own spread."""
+    """True when one gap parts the sample in two groups that are far apart compared with their own
+    spread.
+    """
     x = np.sort(np.asarray(values, dtype=np.float64))
     least = max(3, math.ceil(_MODE_SHARE * x.size))
     if x.size < 2 * least:

@@ -1,4 +1,5 @@
-"""From the counters of one host to the byte ledger: what crossed each port, by carrier, level and quality. Pure.
+"""From the counters of one host to the byte ledger: what crossed each port, by carrier, level and
+quality. Pure.
 
 What is read follows from the driver (``analysis.catalogue``) and from nothing that the user claims.
 """
@@ -22,7 +23,9 @@ __all__ = ["HostPorts", "slowest_refresh_ms"]
 _LATE_SHARE = 50.0
 """An interval this many times longer than a counter's refresh is known to 2 %."""
 _AT_ONCE_MS = 20.0
-"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a pause."""
+"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a
+pause.
+"""
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _32_BITS = 1 << 32
@@ -31,14 +34,20 @@ _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
 _FOREIGN = "its /sys belongs to another network namespace"
 
 _KERNEL = Row(
-    tx=("net/{nic}/tx_bytes",), rx=("net/{nic}/rx_bytes",), packets_tx=("net/{nic}/tx_packets",),
-    packets_rx=("net/{nic}/rx_packets",), carrier="kernel", level="stack",
+    tx=("net/{nic}/tx_bytes",),
+    rx=("net/{nic}/rx_bytes",),
+    packets_tx=("net/{nic}/tx_packets",),
+    packets_rx=("net/{nic}/rx_packets",),
+    carrier="kernel",
+    level="stack",
     source="linux Documentation/networking/statistics.rst",
-)  # fmt: skip
+)
 
 
 class HostPorts:
-    """The ports of one host with the counters that tell of them; made once, used for every interval."""
+    """The ports of one host with the counters that tell of them; made once, used for every
+    interval.
+    """
 
     def __init__(self, host: str, nics: Iterable[Nic], *, foreign: bool = False) -> None:
         self.host = host
@@ -55,7 +64,10 @@ class HostPorts:
 def slowest_refresh_ms(nics: Iterable[Nic]) -> float:
     """How old a byte counter of these ports may be, by the catalogue; 0 where all show at once."""
     families = [family_of(nic) for nic in nics if nic.kind != "loopback"]
-    return max((row.refresh_ms for family in families if family is not None for row in family.rows), default=0.0)
+    return max(
+        (row.refresh_ms for family in families if family is not None for row in family.rows),
+        default=0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,9 @@ class _Port:
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
         self._slots = {way: [_slot(row, nic, way) for row in fitting] for way in ("tx", "rx")}
         self._unread = list(_unread(self._family, nic, foreign=foreign))
-        self._rdma_packets = _filled(self._family.rdma_packets if self._family is not None else (), nic)
+        self._rdma_packets = _filled(
+            self._family.rdma_packets if self._family is not None else (), nic
+        )
 
     def read(self, changes: Changes) -> PortLedger:
         tx, rx = (self._whole(way, changes) for way in ("tx", "rx"))
@@ -93,7 +107,9 @@ class _Port:
         return found
 
     def _entries(self, way: str, changes: Changes) -> Iterable[Entry]:
-        """The first readable row of each carrier and level; the first unreadable one where none is."""
+        """The first readable row of each carrier and level; the first unreadable one where none
+        is.
+        """
         found: dict[tuple[str, str], Entry] = {}
         for slot in self._slots[way]:
             key = slot.row.carrier, slot.row.level
@@ -101,7 +117,9 @@ class _Port:
             if known is not None and known.bytes is not None and known.remark != SILENT:
                 continue
             entry = self._entry(slot, changes)
-            if entry is not None and (known is None or (entry.bytes is not None and entry.remark != SILENT)):
+            if entry is not None and (
+                known is None or (entry.bytes is not None and entry.remark != SILENT)
+            ):
                 found[key] = entry
         return _heard(list(found.values()))
 
@@ -116,13 +134,19 @@ class _Port:
             lost = _FOREIGN
         packets = _packets(slot.packets, changes)
         count = sum(rise.count or 0 for rise in rises.values())
-        stuck = (packets or 0) > _STUCK_PACKETS and count * slot.row.unit < _STUCK_BYTES_PER_PACKET * (packets or 0)
+        stuck = (
+            packets or 0
+        ) > _STUCK_PACKETS and count * slot.row.unit < _STUCK_BYTES_PER_PACKET * (packets or 0)
         if lost or stuck:
             remark = lost or f"{packets:.0f} packets were counted, and no bytes of them"
-            return _unknown(slot.row, list(rises), packets, remark, pegged=stuck or lost == "saturated")
+            return _unknown(
+                slot.row, list(rises), packets, remark, pegged=stuck or lost == "saturated"
+            )
         return self._known(slot.row, rises, packets, changes)
 
-    def _known(self, row: Row, rises: dict[str, Rise], packets: float | None, changes: Changes) -> Entry:
+    def _known(
+        self, row: Row, rises: dict[str, Rise], packets: float | None, changes: Changes
+    ) -> Entry:
         background = sum(changes.background(name) for name in rises) * row.unit
         peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
         refresh = row.refresh_ms if row.refresh_ms > _AT_ONCE_MS else 0.0
@@ -132,12 +156,18 @@ class _Port:
         if all(rise.remark == SILENT for rise in rises.values()):
             remark = SILENT
         return Entry(
-            carrier=row.carrier, level=row.level, quality=quality, remark=remark, packets=packets,
+            carrier=row.carrier,
+            level=row.level,
+            quality=quality,
+            remark=remark,
+            packets=packets,
             bytes=max(0.0, sum(rise.count or 0 for rise in rises.values()) * row.unit - background),
-            background=background, peak_bytes_per_s=sum(peaks) * row.unit if peaks else None,
-            counters=list(rises), refresh_ms=refresh,
+            background=background,
+            peak_bytes_per_s=sum(peaks) * row.unit if peaks else None,
+            counters=list(rises),
+            refresh_ms=refresh,
             wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 and not row.pegs else None,
-        )  # fmt: skip
+        )
 
     def _quality(self, row: Row, *, wrapped: bool, late: bool) -> tuple[Quality, str]:
         if wrapped:
@@ -153,23 +183,42 @@ class _Port:
 
 def _stood_still(names: Sequence[str], changes: Changes) -> bool:
     """These counters exist, none of them rose, and the kernel's cache of them was over."""
-    late = changes.settled_ms < _AT_ONCE_MS and changes.interval_ns < _AT_ONCE_MS * 1e6 * _LATE_SHARE
-    return not late and all((rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names)
+    late = (
+        changes.settled_ms < _AT_ONCE_MS and changes.interval_ns < _AT_ONCE_MS * 1e6 * _LATE_SHARE
+    )
+    return not late and all(
+        (rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names
+    )
 
 
 def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
     """``entries`` of an interface whose RDMA in software sent and got no packet."""
     found = [
-        msgspec.structs.replace(one, carrier="kernel") if (one.carrier, one.level) == ("any", "stack") else one
+        msgspec.structs.replace(one, carrier="kernel")
+        if (one.carrier, one.level) == ("any", "stack")
+        else one
         for one in entries
     ]
-    none = Entry(carrier="rdma", level="stack", quality="exact", bytes=0.0, packets=0.0, counters=list(packets))
+    none = Entry(
+        carrier="rdma",
+        level="stack",
+        quality="exact",
+        bytes=0.0,
+        packets=0.0,
+        counters=list(packets),
+    )
     return [*found, none]
 
 
 def _heard(entries: list[Entry]) -> list[Entry]:
-    """Without counters that may not exist: a driver's own, and standard ones where others of the same traffic moved."""
-    entries = [entry for entry in entries if entry.remark != SILENT or entry.counters[0].endswith(_STANDARD)]
+    """Without counters that may not exist: a driver's own, and standard ones where others of the
+    same traffic moved.
+    """
+    entries = [
+        entry
+        for entry in entries
+        if entry.remark != SILENT or entry.counters[0].endswith(_STANDARD)
+    ]
     moved = {entry.carrier for entry in entries if entry.remark != SILENT}
 
     def shared(carrier: Carrier) -> bool:
@@ -184,7 +233,9 @@ def _slot(row: Row, nic: Nic, way: str) -> _Slot:
 
 
 def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:
-    """The counters' names; without those that need an interface or a device where this port has none."""
+    """The counters' names; without those that need an interface or a device where this port has
+    none.
+    """
     device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
     bare = bool(device) and nic.name == f"{device}:{port}"
     lacking = (() if device else ("{device}", "{port}")) + (("{nic}",) if bare else ())
@@ -199,22 +250,37 @@ def _packets(names: Sequence[str], changes: Changes) -> float | None:
     rises = [rise for name in names if (rise := changes.rise(name)).remark != ABSENT]
     if all(rise.remark == SILENT for rise in rises) or any(rise.count is None for rise in rises):
         return None
-    return max(0.0, sum(rise.count or 0 for rise in rises) - sum(changes.background(name) for name in names))
+    return max(
+        0.0,
+        sum(rise.count or 0 for rise in rises) - sum(changes.background(name) for name in names),
+    )
 
 
-def _unknown(row: Row, names: list[str], packets: float | None, remark: str, *, pegged: bool) -> Entry:
+def _unknown(
+    row: Row, names: list[str], packets: float | None, remark: str, *, pegged: bool
+) -> Entry:
     quality: Quality = "pegged" if pegged else "unreadable"
     return Entry(
-        carrier=row.carrier, level=row.level, quality=quality, bytes=None, packets=packets, counters=names,
+        carrier=row.carrier,
+        level=row.level,
+        quality=quality,
+        bytes=None,
+        packets=packets,
+        counters=names,
         remark=remark,
-    )  # fmt: skip
+    )
 
 
 def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry]:
     """What passes this port without any counter of it."""
     carriers: list[tuple[Carrier, str]] = []
     if family is None and nic.rdma is not None:
-        carriers.append(("rdma", f"the driver {nic.rdma.driver or nic.driver or '(none)'} is not in the catalogue"))
+        carriers.append(
+            (
+                "rdma",
+                f"the driver {nic.rdma.driver or nic.driver or '(none)'} is not in the catalogue",
+            )
+        )
     if family is not None and (nic.rdma is not None or family.deviceless):
         carriers += [(carrier, f"{family.name} has no counter of it") for carrier in family.blind]
     if (foreign or nic.hidden) and nic.kind in ("ethernet", "infiniband"):

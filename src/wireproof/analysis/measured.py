@@ -1,4 +1,6 @@
-"""From the batches of one pair to one number with its interval: times are averaged, rates derived last."""
+"""From the batches of one pair to one number with its interval: times are averaged, rates derived
+last.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ __all__ = ["Measured", "block_times", "measure", "operation_times", "tail", "tim
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One pair at one point. ``time`` is ns per operation (half round trip where an operation is a round trip of
-    messages: ``pingpong``, and the latency of ``persistent``, ``partitioned`` and ``threads``).
+    """One pair at one point. ``time`` is ns per operation (half round trip where an operation is a
+    round trip of messages: ``pingpong``, and the latency of ``persistent``, ``partitioned`` and
+    ``threads``).
 
-    ``value``, ``low``, ``high`` are ns (unit ``ns``) or bytes/s (unit ``bytes_per_s``, one direction).
+    ``value``, ``low``, ``high`` are ns (unit ``ns``) or bytes/s (unit ``bytes_per_s``, one
+    direction).
     """
 
     unit: Literal["ns", "bytes_per_s"]
@@ -39,7 +43,9 @@ def _halving(point: PointRecord) -> float:
 
 
 def operation_times(point: PointRecord, pair: PairResult) -> Floats:
-    """ns per operation of every timed batch, in order; a round trip counts as two operations (half round trips)."""
+    """ns per operation of every timed batch, in order; a round trip counts as two operations (half
+    round trips).
+    """
     batches = np.asarray(pair.batch_ns, dtype=np.float64)
     return batches / (max(1, pair.operations_per_batch) * _halving(point))
 
@@ -60,7 +66,8 @@ def block_times(point: PointRecord, pair: PairResult) -> Floats:
 def measure(point: PointRecord, pair: PairResult) -> Measured | None:
     """The pair's number, or None when nothing was timed.
 
-    The engine's own estimate is used when it is there; else the blocks' (or, with fewer than 6 blocks, the batches').
+    The engine's own estimate is used when it is there; else the blocks' (or, with fewer than 6
+    blocks, the batches').
     """
     found = pair.estimate or _own_estimate(point, pair)
     if found is None or not found.median_ns > 0.0:
@@ -70,9 +77,27 @@ def measure(point: PointRecord, pair: PairResult) -> Measured | None:
     rate = size / seconds
     if is_rate(point.pattern, point.form) and size > 0:
         low, high = size / (found.high_ns * 1e-9), size / (max(found.low_ns, 1e-9) * 1e-9)
-        return Measured("bytes_per_s", rate, low, high, found.half_width, found.label, found, rate, 1.0 / seconds)
+        return Measured(
+            "bytes_per_s",
+            rate,
+            low,
+            high,
+            found.half_width,
+            found.label,
+            found,
+            rate,
+            1.0 / seconds,
+        )
     return Measured(
-        "ns", found.median_ns, found.low_ns, found.high_ns, found.half_width, found.label, found, rate, 1.0 / seconds
+        "ns",
+        found.median_ns,
+        found.low_ns,
+        found.high_ns,
+        found.half_width,
+        found.label,
+        found,
+        rate,
+        1.0 / seconds,
     )
 
 

@@ -1,4 +1,6 @@
-"""Which ports stand on which others, and whose RDMA device is whose, where the engine leaves it open. Pure."""
+"""Which ports stand on which others, and whose RDMA device is whose, where the engine leaves it
+open. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,30 @@ _ACCELERATED = ("mlx5_core", "mlx4_en", "mlx4_core", "mana")
 
 
 def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
-    """The port with its RDMA device's driver, which the adapter's own interface on the same device tells."""
+    """The port with its RDMA device's driver, which the adapter's own interface on the same device
+    tells.
+    """
     if nic.rdma is None or nic.rdma.driver or nic.kind != "virtual":
         return nic
     twins = [one for one in nics if one.rdma is not None and one.rdma.device == nic.rdma.device]
     real = [one for one in twins if one.kind in ("ethernet", "infiniband") and not one.lower]
-    driver = next((one.rdma.driver or one.driver for one in real if one.rdma and (one.rdma.driver or one.driver)), "")
+    driver = next(
+        (
+            one.rdma.driver or one.driver
+            for one in real
+            if one.rdma and (one.rdma.driver or one.driver)
+        ),
+        "",
+    )
     if not driver:
         return nic
     return msgspec.structs.replace(nic, rdma=msgspec.structs.replace(nic.rdma, driver=driver))
 
 
 def lower_of(nic: Nic, nics: Sequence[Nic]) -> list[str]:
-    """Interfaces below ``nic``: as it says, as its members say, or by what they cannot but share."""
+    """Interfaces below ``nic``: as it says, as its members say, or by what they cannot but
+    share.
+    """
     known = list(dict.fromkeys([*nic.lower, *(one.name for one in nics if one.master == nic.name)]))
     return known or _guessed(nic, nics)
 

@@ -1,6 +1,8 @@
-"""Several launches are a factor, not more of the same: a run may sit wholly in one state of the machine.
+"""Several launches are a factor, not more of the same: a run may sit wholly in one state of the
+machine.
 
-Two-level bootstrap (Kalibera and Jones, ISMM'13): launches are drawn with replacement, then samples inside each.
+Two-level bootstrap (Kalibera and Jones, ISMM'13): launches are drawn with replacement, then samples
+inside each.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ _DRAWS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Median over launches of the launches' medians, with its 95 % interval; ``spread`` = (max - min) / median of
-    them.
+    """Median over launches of the launches' medians, with its 95 % interval; ``spread`` = (max -
+    min) / median of them.
     """
 
     median: float
@@ -59,7 +61,9 @@ def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
 
 
 def repeated(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Repeated:
-    """Combine launches (each a sequence of times). Raises ValueError when none has samples. Same seed, same answer."""
+    """Combine launches (each a sequence of times). Raises ValueError when none has samples. Same
+    seed, same answer.
+    """
     groups = _groups(launches)
     centres = [float(np.median(group)) for group in groups]
     middle = float(np.median(centres))
@@ -69,12 +73,14 @@ def repeated(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Repeated:
 
 
 def effect(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], *, seed: int = 0) -> Effect:
-    """B / A of two settings, each measured in several (interleaved, ABBA) launches; a ratio of medians, never a mean
-    of ratios.
+    """B / A of two settings, each measured in several (interleaved, ABBA) launches; a ratio of
+    medians, never a mean of ratios.
     """
     first, second = _groups(a), _groups(b)
     rng = np.random.default_rng(seed)
     ratios = _drawn(second, rng) / _drawn(first, rng)
     low, high = np.percentile(ratios, (2.5, 97.5))
-    middle = float(np.median([np.median(g) for g in second]) / np.median([np.median(g) for g in first]))
+    middle = float(
+        np.median([np.median(g) for g in second]) / np.median([np.median(g) for g in first])
+    )
     return Effect(middle, min(float(low), middle), max(float(high), middle))

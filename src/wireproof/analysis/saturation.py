@@ -1,4 +1,6 @@
-"""Where a link is full: the smallest message that reaches a share of what is attainable, by ranks per node. Pure."""
+"""Where a link is full: the smallest message that reaches a share of what is attainable, by ranks
+per node. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ FULL = 0.9
 
 @dataclass(frozen=True)
 class Filled:
-    """``size``: the smallest from which on every larger one measured is full; None: never. ``best``: bytes/s."""
+    """``size``: the smallest from which on every larger one measured is full; None: never.
+    ``best``: bytes/s.
+    """
 
     ranks_per_node: int
     size: int | None
@@ -30,15 +34,17 @@ def goodput_bytes_per_s(point: PointRecord) -> float | None:
 
 
 def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
-    """One entry for each number of ranks per node (half of the members), in order. Without a known limit the best
-    goodput of all stands for it.
+    """One entry for each number of ranks per node (half of the members), in order. Without a known
+    limit the best goodput of all stands for it.
     """
     rates: dict[int, dict[int, float]] = {}
     for point in points:
         rate = goodput_bytes_per_s(point)
         if point.pattern == "message_rate" and point.group is not None and rate is not None:
             rates.setdefault(len(point.group.members) // 2, {})[point.message_bytes] = rate
-    top = attainable_bytes_per_s or max((rate for by_size in rates.values() for rate in by_size.values()), default=0.0)
+    top = attainable_bytes_per_s or max(
+        (rate for by_size in rates.values() for rate in by_size.values()), default=0.0
+    )
     found = []
     for ranks, by_size in sorted(rates.items()):
         start = None

@@ -10,8 +10,9 @@ __all__ = ["joined_totals"]
 
 
 def joined_totals(totals: Iterable[Total]) -> list[Total]:
-    """One ``Total`` per rank: what each launch's counters rose by, added up. What happened between launches is not in
-    it. A counter that one launch could not read, or that went back by more than it had risen, is unreadable.
+    """One ``Total`` per rank: what each launch's counters rose by, added up. What happened between
+    launches is not in it. A counter that one launch could not read, or that went back by more than
+    it had risen, is unreadable.
     """
     by_rank: dict[int, Total] = {}
     for total in totals:
@@ -25,7 +26,11 @@ def _joined(one: Total, other: Total) -> Total:
     for name, (before, after) in other.counters.items():
         begin, end = counters.get(name, (before, before))
         counters[name] = (begin, end + after - before)
-    unreadable = {*one.unreadable, *other.unreadable, *(name for name, (_, end) in counters.items() if end < 0)}
+    unreadable = {
+        *one.unreadable,
+        *other.unreadable,
+        *(name for name, (_, end) in counters.items() if end < 0),
+    }
     return Total(
         rank=one.rank,
         interval_ns=one.interval_ns + other.interval_ns,

@@ -1,4 +1,6 @@
-"""From raw readings of one host to its ledger, with peak rates and troubles, whoever made the traffic."""
+"""From raw readings of one host to its ledger, with peak rates and troubles, whoever made the
+traffic.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 
 def speed_of(nic: Nic) -> float | None:
-    """Line rate that the NIC itself states, bits/s: the RDMA port's text, else the interface's speed."""
+    """Line rate that the NIC itself states, bits/s: the RDMA port's text, else the interface's
+    speed.
+    """
     found = _RATE.match(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if found and float(found.group(1)) > 0:
         return float(found.group(1)) * 1e9
@@ -27,14 +31,18 @@ def speed_of(nic: Nic) -> float | None:
 
 
 def host_traffic(watched: Watched) -> HostTraffic:
-    """What one host's readings say about the time between ``before`` and ``after``; ``error`` when they say nothing."""
+    """What one host's readings say about the time between ``before`` and ``after``; ``error`` when
+    they say nothing.
+    """
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
         return HostTraffic(host=watched.host, error=watched.error or "there are no readings")
     changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
     ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
     rises = {name: count for name in after.counters if (count := changes.rise(name).count)}
-    trouble = trouble_counters({name: rise for name, rise in rises.items() if not name.startswith(("ip/", "net/lo/"))})
+    trouble = trouble_counters(
+        {name: rise for name, rise in rises.items() if not name.startswith(("ip/", "net/lo/"))}
+    )
     return HostTraffic(
         host=watched.host,
         machine=f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else "",
@@ -54,7 +62,9 @@ def _named(rises: Mapping[str, int], *names: str) -> dict[str, int]:
 
 
 def _dropped_by_sockets(rises: Mapping[str, int]) -> dict[str, int]:
-    return _named(rises, "ip/Udp/RcvbufErrors", "ip/Udp/SndbufErrors", "ip/Ip/InDiscards", "ip/Ip/OutDiscards")
+    return _named(
+        rises, "ip/Udp/RcvbufErrors", "ip/Udp/SndbufErrors", "ip/Ip/InDiscards", "ip/Ip/OutDiscards"
+    )
 
 
 def _port(ledger: Ledger, name: str) -> PortTraffic:
@@ -78,13 +88,18 @@ def _way(ledger: Ledger, name: str, direction: Direction) -> Way:
     if not ledger.ports[name].known:
         trouble = "the adapter is not in the catalogue"
     return Way(
-        bytes=seen.bytes, background=seen.background, peak_bytes_per_s=seen.peak_bytes_per_s,
-        counters=list(seen.counters), trouble=trouble,
-    )  # fmt: skip
+        bytes=seen.bytes,
+        background=seen.background,
+        peak_bytes_per_s=seen.peak_bytes_per_s,
+        counters=list(seen.counters),
+        trouble=trouble,
+    )
 
 
 def not_watched(named: Iterable[str], watched: Iterable[Watched]) -> list[str]:
-    """Hosts that a program's output names and that no watch has as its host, its own name or an address of it."""
+    """Hosts that a program's output names and that no watch has as its host, its own name or an
+    address of it.
+    """
     known = {"localhost", "127.0.0.1", "::1", ""}
     for one in watched:
         about = one.about

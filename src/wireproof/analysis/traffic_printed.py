@@ -1,7 +1,8 @@
-"""What a program's printed rows claim to have sent: the least number of bytes that must have left one host.
+"""What a program's printed rows claim to have sent: the least number of bytes that must have left
+one host.
 
-Only a lower bound can be held against a port: warm-up rounds, headers and other traffic come on top. An iteration
-count that is printed gives it; without one, a row proves one window of messages.
+Only a lower bound can be held against a port: warm-up rounds, headers and other traffic come on
+top. An iteration count that is printed gives it; without one, a row proves one window of messages.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ from wireproof.model.traffic import Printed
 __all__ = ["printed", "row_bytes", "row_rate"]
 
 LEAST_HEADER = 24
-"""Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12, ICRC 4)."""
+"""Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12,
+ICRC 4).
+"""
 SAME_BYTES = 0.05
-_BOTH_ENDS_PRINT = ("iperf3", "iperf", "perftest", "fabtests", "fi_pingpong", "ucx_perftest", "sockperf")
+_BOTH_ENDS_PRINT = (
+    "iperf3",
+    "iperf",
+    "perftest",
+    "fabtests",
+    "fi_pingpong",
+    "ucx_perftest",
+    "sockperf",
+)
 _NO_BOUND = ("barrier", "reduce_scatter", "local")
 """Collectives that need not send any byte of the size that they print with from each host."""
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
@@ -27,7 +38,9 @@ _COUNTS_WINDOWS = ("osu", "imb")
 
 
 def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
-    """Bytes that must leave one host in the busier direction for this row, and whether a printed count says so."""
+    """Bytes that must leave one host in the busier direction for this row, and whether a printed
+    count says so.
+    """
     if "bytes" in point.values and series.tool.startswith("iperf"):
         return point.values["bytes"] / max(series.directions, 1), True
     name = series.benchmark.lower()
@@ -44,9 +57,11 @@ def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
 
 
 def _share_of_a_collective(series: Series, name: str) -> float:
-    """Of its size, what some host sends at least: half, as a reduction may be split between two ranks.
+    """Of its size, what some host sends at least: half, as a reduction may be split between two
+    ranks.
 
-    IMB changes the root with each iteration: each host is the one that sends (or receives) in one of ``processes``.
+    IMB changes the root with each iteration: each host is the one that sends (or receives) in one
+    of ``processes``.
     """
     rooted = any(word in name for word in _ROOTED) and not any(word in name for word in _EVERYBODY)
     return 0.5 / (max(series.processes or 2, 2) if rooted and series.tool == "imb" else 1)
@@ -57,10 +72,11 @@ def _window(series: Series) -> int:
 
 
 def row_rate(series: Series, point: SeriesPoint) -> float | None:
-    """Bytes per second that this row says one port carried in one direction, on average while it lasted.
+    """Bytes per second that this row says one port carried in one direction, on average while it
+    lasted.
 
-    In a ping-pong a direction is silent half of the time, and each message has a header of its own. Collectives' times
-    say nothing about one port.
+    In a ping-pong a direction is silent half of the time, and each message has a header of its own.
+    Collectives' times say nothing about one port.
     """
     if series.traffic in ("collective", "atomic", "other"):
         return None
@@ -75,8 +91,8 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
 def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
     """All rows together; None when there is no row that claims any byte.
 
-    The rate is that of the fastest row which lasted ``visible_s`` or longer (so that readings of a port must show it),
-    else of the fastest row at all, with its time unknown or too short.
+    The rate is that of the fastest row which lasted ``visible_s`` or longer (so that readings of a
+    port must show it), else of the fastest row at all, with its time unknown or too short.
     """
     total, counted, arithmetic = 0.0, True, []
     rows: list[tuple[float, float | None]] = []
@@ -103,13 +119,19 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
     long = [row for row in rows if row[1] is not None and row[1] >= visible_s]
     rate, lasted = max(long or rows, key=lambda row: row[0], default=(None, None))
     return Printed(
-        least_bytes=total, counted=counted, rate_bytes_per_s=rate, lasted_s=lasted, arithmetic=arithmetic,
-        least_packets=packets, bursts=bursts,
-    )  # fmt: skip
+        least_bytes=total,
+        counted=counted,
+        rate_bytes_per_s=rate,
+        lasted_s=lasted,
+        arithmetic=arithmetic,
+        least_packets=packets,
+        bursts=bursts,
+    )
 
 
 def _one_end_each(all_series: list[Series]) -> list[Series]:
-    """Without the second table of a measurement whose server prints it too, when both write to one log.
+    """Without the second table of a measurement whose server prints it too, when both write to one
+    log.
 
     A repetition looks the same; leaving it out only lowers the bound, which stays one.
     """
@@ -127,15 +149,26 @@ def _one_end_each(all_series: list[Series]) -> list[Series]:
 
 
 def _same(one: Series, other: Series) -> bool:
-    """The same sizes and iterations, and the same bytes within what is under way when a client stops."""
+    """The same sizes and iterations, and the same bytes within what is under way when a client
+    stops.
+    """
     if (one.tool, one.benchmark, one.directions) != (other.tool, other.benchmark, other.directions):
         return False
-    rows = [[(point.message_bytes, point.iterations) for point in series.points] for series in (one, other)]
-    first, second = (sum(row_bytes(series, point)[0] for point in series.points) for series in (one, other))
+    rows = [
+        [(point.message_bytes, point.iterations) for point in series.points]
+        for series in (one, other)
+    ]
+    first, second = (
+        sum(row_bytes(series, point)[0] for point in series.points) for series in (one, other)
+    )
     return rows[0] == rows[1] and abs(first - second) <= SAME_BYTES * max(first, second)
 
 
 def _sentence(series: Series, claimed: float, counted: bool) -> str:
     rows = f"{len(series.points)} row{'s' if len(series.points) != 1 else ''}"
-    how = "iterations x size" if counted else "one window of messages per row, as no iterations are printed"
+    how = (
+        "iterations x size"
+        if counted
+        else "one window of messages per row, as no iterations are printed"
+    )
     return f"{series.tool} {series.benchmark}: {rows}, {how} = {claimed:.0f} B at least"

@@ -1,4 +1,6 @@
-"""What the counters saw during one point: the byte ledger of every network namespace that took part."""
+"""What the counters saw during one point: the byte ledger of every network namespace that took
+part.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ Ports = Mapping[int, HostPorts]
 """By rank."""
 
 
-def ports_of(hosts: Mapping[int, Host], foreign: Mapping[int, bool] | None = None) -> dict[int, HostPorts]:
-    """The ports of every rank's host, ready to be read. ``foreign``: ranks whose /sys shows another namespace."""
+def ports_of(
+    hosts: Mapping[int, Host], foreign: Mapping[int, bool] | None = None
+) -> dict[int, HostPorts]:
+    """The ports of every rank's host, ready to be read. ``foreign``: ranks whose /sys shows another
+    namespace.
+    """
     known = foreign or {}
     return {
         rank: HostPorts(host.host or host.hostname, host.nics, foreign=known.get(rank, False))
@@ -25,7 +31,9 @@ def ports_of(hosts: Mapping[int, Host], foreign: Mapping[int, bool] | None = Non
 
 
 def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:
-    """rank -> rank whose reading covers it (itself, or the one that it shares a network namespace with)."""
+    """rank -> rank whose reading covers it (itself, or the one that it shares a network namespace
+    with).
+    """
     own = {reading.rank for reading in point.witness if reading.shared_with is None}
     found = {rank: rank for rank in own}
     for reading in point.witness:

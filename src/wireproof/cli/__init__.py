@@ -8,7 +8,9 @@ __all__ = ["main"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one verb; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70, 130)."""
+    """Run one verb; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not
+    measure, 70, 130).
+    """
     from wireproof.cli.group import verbs
     from wireproof.cli.outcome import run_verb
 

@@ -1,4 +1,6 @@
-"""Who is not there: asked before each launch, so that one dead node costs one sentence and not the whole job."""
+"""Who is not there: asked before each launch, so that one dead node costs one sentence and not the
+whole job.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,19 @@ _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
 def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
     """Rank to one sentence, for each of ``ranks`` whose host does not answer.
 
-    A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will reach them.
+    A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will
+    reach them.
     """
     if not place.hosts or not ranks:
         return {}
     hosts = sorted({place.start_on[rank] for rank in ranks})
     if place.lab is not None and place.allocation is None:
         alive = {node.name: node.alive for node in place.lab.status().nodes}
-        why = {host: f"{host} was lost: the lab's node has died" for host in hosts if not alive.get(host, False)}
+        why = {
+            host: f"{host} was lost: the lab's node has died"
+            for host in hosts
+            if not alive.get(host, False)
+        }
     elif place.allocation is not None and place.allocation.scheduler == "slurm":
         why = _closed_in_slurm(hosts, place)
     elif place.allocation is not None and not place.reached_by_agent:
@@ -47,29 +54,43 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
 
 
 def check_nics(place: Place) -> None:
-    """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or started."""
+    """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or
+    started.
+    """
     if place.hosts and place.lab is None and (place.allocation is None or place.reached_by_agent):
         _without_nic(place, tuple(range(len(place.hosts))), set())
 
 
 def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:
-    """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has it: it is a mistake.
+    """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has it:
+    it is a mistake.
 
     An MPI would say that its destination is unreachable, and not a word of the NIC.
     """
-    asked = {place.start_on[r]: place.nics[r] for r in ranks if r < len(place.nics) and place.nics[r]}
+    asked = {
+        place.start_on[r]: place.nics[r] for r in ranks if r < len(place.nics) and place.nics[r]
+    }
     hosts = sorted(host for host in asked if host not in gone and (place, host) not in _HAVE_IT)
     if not hosts:
         return {}
     from wireproof.launch.fanout import facts_by_host
 
     answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], place.agent, TIMEOUT_S)
-    seen = {host: [word for word in answer.text.split() if "/" not in word] for host, answer in answers.items()}
-    lacking = [host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]]
+    seen = {
+        host: [word for word in answer.text.split() if "/" not in word]
+        for host, answer in answers.items()
+    }
+    lacking = [
+        host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]
+    ]
     _HAVE_IT.update((place, host) for host in hosts if host not in lacking)
     if lacking and set(lacking) == set(asked):
-        raise BadInput(f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has {_some(seen[lacking[0]])}.")
-    return {host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking}
+        raise BadInput(
+            f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has {_some(seen[lacking[0]])}."
+        )
+    return {
+        host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking
+    }
 
 
 def _some(names: list[str]) -> str:
@@ -78,7 +99,9 @@ def _some(names: list[str]) -> str:
 
 
 def _is_here(host: str) -> bool:
-    """This very machine: launchers start their ranks here without ssh, so that no sshd need answer."""
+    """This very machine: launchers start their ranks here without ssh, so that no sshd need
+    answer.
+    """
     if host.split(".", 1)[0] == socket.gethostname().split(".", 1)[0]:
         return True
     try:
@@ -93,17 +116,24 @@ def _is_here(host: str) -> bool:
 
 
 def unfit(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
-    """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its claimed NIC is down.
+    """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its
+    claimed NIC is down.
 
-    Asked after a launch that broke off and told nobody's name: an MPI's start fails as a whole then.
+    Asked after a launch that broke off and told nobody's name: an MPI's start fails as a whole
+    then.
     """
     gone = absent(place, ranks)
-    here = sorted((r for r in ranks if r not in gone and r < len(place.nics)), key=lambda rank: place.nics[rank])
+    here = sorted(
+        (r for r in ranks if r not in gone and r < len(place.nics)),
+        key=lambda rank: place.nics[rank],
+    )
     if place.allocation is not None and place.lab is None and not place.reached_by_agent:
         return gone
     for nic, group in groupby(here, key=lambda rank: place.nics[rank]):
         members = tuple(group)
-        states = _states(place, nic, sorted({place.start_on[rank] for rank in members})) if nic else {}
+        states = (
+            _states(place, nic, sorted({place.start_on[rank] for rank in members})) if nic else {}
+        )
         gone |= {
             rank: f"{place.start_on[rank]} cannot take part: its NIC {nic} is down"
             for rank in members
@@ -113,15 +143,22 @@ def unfit(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
 
 
 def is_down(text: str) -> bool:
-    """Whether the kernel's words for a link (operstate, or an InfiniBand port's ``1: DOWN``) say that it is down."""
+    """Whether the kernel's words for a link (operstate, or an InfiniBand port's ``1: DOWN``) say
+    that it is down.
+    """
     words = text.lower().split()
     return words[-1:] in (["down"], ["lowerlayerdown"])
 
 
 def _state_files(nic: str) -> list[str]:
-    """The files of which one tells the state of ``nic``: an interface, or ``mlx5_0`` or ``mlx5_0:2``."""
+    """The files of which one tells the state of ``nic``: an interface, or ``mlx5_0`` or
+    ``mlx5_0:2``.
+    """
     device, _, port = nic.partition(":")
-    return [f"/sys/class/net/{nic}/operstate", f"/sys/class/infiniband/{device}/ports/{port or 1}/state"]
+    return [
+        f"/sys/class/net/{nic}/operstate",
+        f"/sys/class/infiniband/{device}/ports/{port or 1}/state",
+    ]
 
 
 def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
@@ -129,7 +166,9 @@ def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
     from wireproof.launch.fanout import facts_by_host
 
     environment = place.lab.agent_environment() if place.lab is not None else None
-    answers = facts_by_host(hosts, ["cat", *_state_files(nic)], place.agent, TIMEOUT_S, environment=environment)
+    answers = facts_by_host(
+        hosts, ["cat", *_state_files(nic)], place.agent, TIMEOUT_S, environment=environment
+    )
     return {host: answer.text for host, answer in answers.items()}
 
 
@@ -139,7 +178,9 @@ def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
 
 
 def _closed_in_slurm(hosts: list[str], place: Place) -> dict[str, str]:
-    """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured must not be lost."""
+    """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured
+    must not be lost.
+    """
     from wireproof.launch.slurm_job import node_states
 
     try:
@@ -148,12 +189,15 @@ def _closed_in_slurm(hosts: list[str], place: Place) -> dict[str, str]:
         say(f"{str(error).rstrip('.')}; the nodes are taken for usable")
         return {}
     return {
-        host: f"{host} cannot be used: Slurm calls it {one.state}" + (f" ({one.reason})" if one.reason else "")
+        host: f"{host} cannot be used: Slurm calls it {one.state}"
+        + (f" ({one.reason})" if one.reason else "")
         for host, one in states.items()
         if not one.usable and not _ours_still(one.state)
     }
 
 
 def _ours_still(state: str) -> bool:
-    """A node that was closed while our job has it: it works, and to leave it out would hide what it can do."""
+    """A node that was closed while our job has it: it works, and to leave it out would hide what it
+    can do.
+    """
     return state.startswith(_NO_NEW_JOBS) and "not responding" not in state

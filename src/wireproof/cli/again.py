@@ -28,18 +28,26 @@ FIRST = 2_000_000
 
 
 def disturbed_points(wish: Wish, judgement: Judgement) -> tuple[Point, ...]:
-    """The points whose hosts were disturbed and that are open for it, as many as ``AGAIN_S`` allows; numbered anew."""
+    """The points whose hosts were disturbed and that are open for it, as many as ``AGAIN_S``
+    allows; numbered anew.
+    """
     open_ = {
         pair.point
         for pair in judgement.pairs
-        if pair.verdict == "inconclusive" and pair.proof == "on-wire" and "oversubscribed" in pair.codes
+        if pair.verdict == "inconclusive"
+        and pair.proof == "on-wire"
+        and "oversubscribed" in pair.codes
     }
     found: list[Point] = []
     left_s = AGAIN_S
     for point in wish.points:
-        left_s -= 2e-3 * (point.budget_ms or wish.policy.point_budget_ms) if point.id in open_ else 0.0
+        left_s -= (
+            2e-3 * (point.budget_ms or wish.policy.point_budget_ms) if point.id in open_ else 0.0
+        )
         if point.id in open_ and left_s >= 0:
-            found.append(msgspec.structs.replace(point, id=FIRST + len(found), repeat=point.repeat + 1))
+            found.append(
+                msgspec.structs.replace(point, id=FIRST + len(found), repeat=point.repeat + 1)
+            )
     return tuple(found)
 
 
@@ -63,4 +71,7 @@ def run_settled(wish: Wish, place: Place) -> tuple[Section, list[Outcome]]:
         say(f"the disturbed points could not be measured again: {error}")
         return section, outcomes
     whole = judged(merged_run([section.run, more.run]), wish)
-    return dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement)), [*outcomes, *repeated]
+    return dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement)), [
+        *outcomes,
+        *repeated,
+    ]

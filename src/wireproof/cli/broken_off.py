@@ -1,4 +1,6 @@
-"""The reason why a measurement was ended from outside: a signal, or the end of the job that it runs in."""
+"""The reason why a measurement was ended from outside: a signal, or the end of the job that it runs
+in.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _FOLLOWED = ("-lost", "-gone", "interrupted")
 
 
 def named(outcome: Outcome, place: Place, signals: list[str]) -> Outcome:
-    """The outcome with the reason that the scheduler gives, where its job has ended; else with the signal's name."""
+    """The outcome with the reason that the scheduler gives, where its job has ended; else with the
+    signal's name.
+    """
     if outcome.ending.ended in _OWN_BUSINESS:
         return outcome
     if why := _job_end(place):
@@ -29,7 +33,9 @@ def named(outcome: Outcome, place: Place, signals: list[str]) -> Outcome:
 
 
 def _job_end(place: Place) -> str:
-    """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it runs."""
+    """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it
+    runs.
+    """
     job = place.allocation
     if job is None or job.scheduler != "slurm" or not job.job:
         return ""
@@ -45,11 +51,17 @@ def _job_end(place: Place) -> str:
 
 
 def _ended(outcome: Outcome, why: str) -> Outcome:
-    """``interrupted`` (or not started), nobody to blame: what was said of hosts came from the end of the job."""
+    """``interrupted`` (or not started), nobody to blame: what was said of hosts came from the end
+    of the job.
+    """
     before = outcome.ending.reason
-    missing = {point: text.replace(before, why) if before else why for point, text in outcome.run.missing.items()}
+    missing = {
+        point: text.replace(before, why) if before else why
+        for point, text in outcome.run.missing.items()
+    }
     errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
-    nothing = outcome.ending.ended == "not-started" and not outcome.run.points  # such as a job of yesterday's variables
+    # such as a job of yesterday's variables
+    nothing = outcome.ending.ended == "not-started" and not outcome.run.points
     ended = "not-started" if nothing else "interrupted"
     ending = msgspec.structs.replace(outcome.ending, ended=ended, reason=why, lost={})
     run = msgspec.structs.replace(

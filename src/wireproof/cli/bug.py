@@ -1,4 +1,6 @@
-"""An error that nobody foresaw: one sentence with its place, the traceback in a file, never the status of a FAIL."""
+"""An error that nobody foresaw: one sentence with its place, the traceback in a file, never the
+status of a FAIL.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def sentence(error: BaseException, what: str = "") -> str:
 
     ``what`` was being done. The traceback is written to a file that only this user can read.
     """
-    about = f"{type(error).__name__} at {_place(error)}" + (f" ({clean(error, 120)})" if str(error) else "")
+    about = f"{type(error).__name__} at {_place(error)}" + (
+        f" ({clean(error, 120)})" if str(error) else ""
+    )
     doing = f" while {clean(what, 200)}" if what else ""
     where = _kept(error)
     return (
@@ -51,6 +55,10 @@ def _kept(error: BaseException) -> str:
     head = f"wireproof {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
     text = head + "".join(traceback.format_exception(error))
     try:
-        return str(private_file("wireproof-error-", "traceback.txt", text.encode("utf-8", "backslashreplace")))
+        return str(
+            private_file(
+                "wireproof-error-", "traceback.txt", text.encode("utf-8", "backslashreplace")
+            )
+        )
     except OSError:
         return ""

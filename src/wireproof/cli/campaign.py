@@ -1,7 +1,9 @@
-"""One plan in as many launches as it takes: who is lost is left out and named, and the rest is measured.
+"""One plan in as many launches as it takes: who is lost is left out and named, and the rest is
+measured.
 
-An MPI ends the whole job when one rank dies, so going on means another launch without the lost hosts. Each launch has a
-run folder of its own (``run``, ``run.2``, ...), complete in itself; here they become one run with the plan's ranks.
+An MPI ends the whole job when one rank dies, so going on means another launch without the lost
+hosts. Each launch has a run folder of its own (``run``, ``run.2``, ...), complete in itself; here
+they become one run with the plan's ranks.
 """
 
 from __future__ import annotations
@@ -22,23 +24,37 @@ from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.store.load import load_document, load_run
 
-__all__ = ["GOES_ON", "MOST_ATTEMPTS", "Carried", "Launch", "attempt_folder", "carry_out", "earlier_attempts"]
+__all__ = [
+    "GOES_ON",
+    "MOST_ATTEMPTS",
+    "Carried",
+    "Launch",
+    "attempt_folder",
+    "carry_out",
+    "earlier_attempts",
+]
 
 MOST_ATTEMPTS = 6
-"""Each one but the last has lost a host or a point; a cluster that loses more is not to be measured but mended."""
+"""Each one but the last has lost a host or a point; a cluster that loses more is not to be measured
+but mended.
+"""
 GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
 _BROKEN_OFF = ("broken-off", "deadline", "interrupted")
 Done = set[tuple[int, int, int]]
 
 Launch = Callable[[tuple[Point, ...], Place, Claim, Path | None, str], Outcome]
-"""(points, place, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing could be started."""
+"""(points, place, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing
+could be started.
+"""
 Probe = Callable[[Place, tuple[int, ...]], dict[int, str]]
 """Which of these ranks' hosts do not answer, and why."""
 
 
 @dataclasses.dataclass
 class Carried:
-    """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of it is there."""
+    """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of
+    it is there.
+    """
 
     runs: list[Run] = dataclasses.field(default_factory=list)
     outcomes: list[Outcome] = dataclasses.field(default_factory=list)
@@ -73,24 +89,35 @@ def _pairs_of(run: Run) -> Iterable[tuple[int, int, int]]:
 
 
 def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
-    """An earlier attempt's run with the plan's ranks. Raises ``BadInput`` when it was another plan."""
+    """An earlier attempt's run with the plan's ranks. Raises ``BadInput`` when it was another
+    plan.
+    """
     document = load_document(folder)
     ranks = _ranks_by_host(document.claim, whole, folder)
     known = {point.id: point for point in points}
     for point in document.plan.points:
         same = known.get(point.id)
-        if same is None or (same.pattern, same.message_bytes) != (point.pattern, point.message_bytes):
-            raise BadInput(f"{folder} holds a run of another plan: resume it with the same options and hosts.")
+        if same is None or (same.pattern, same.message_bytes) != (
+            point.pattern,
+            point.message_bytes,
+        ):
+            raise BadInput(
+                f"{folder} holds a run of another plan: resume it with the same options and hosts."
+            )
     run = load_run(folder)
     errors = run.errors if document.ended == "done" else _lasting(run.errors)
     return renumbered(msgspec.structs.replace(run, errors=errors), ranks, whole)
 
 
 def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
-    """Errors that are more than how an attempt was broken off: that is no news once the rest is measured, and what
-    stays missing is told for itself.
+    """Errors that are more than how an attempt was broken off: that is no news once the rest is
+    measured, and what stays missing is told for itself.
     """
-    return [one for one in errors if one.code not in _BROKEN_OFF and not one.code.endswith(("-lost", "-gone"))]
+    return [
+        one
+        for one in errors
+        if one.code not in _BROKEN_OFF and not one.code.endswith(("-lost", "-gone"))
+    ]
 
 
 def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
@@ -101,11 +128,15 @@ def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
     try:
         return tuple(free[one.host].pop(0) for one in sorted(claim.hosts, key=lambda it: it.rank))
     except (KeyError, IndexError) as error:
-        raise BadInput(f"{folder} was measured on other hosts: resume it with the same --hosts.") from error
+        raise BadInput(
+            f"{folder} was measured on other hosts: resume it with the same --hosts."
+        ) from error
 
 
 class _Campaign:
-    def __init__(self, points: tuple[Point, ...], place: Place, claim: Claim, examine: Probe) -> None:
+    def __init__(
+        self, points: tuple[Point, ...], place: Place, claim: Claim, examine: Probe
+    ) -> None:
         self.points, self.place, self.claim, self.examine = points, place, claim, examine
         self.done: Done = set()
         self.carried = Carried()
@@ -116,13 +147,16 @@ class _Campaign:
 
     def rest(self) -> tuple[Point, ...]:
         """What is still to be measured, between ranks that are not lost."""
-        return subset_points(self.points, self.done, set(self.carried.lost), set(self.carried.missing))
+        return subset_points(
+            self.points, self.done, set(self.carried.lost), set(self.carried.missing)
+        )
 
     def task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
         """Points in the launch's own numbering of ranks, and the plan's rank of each of these."""
         rest = self.rest()
         used = sorted(
-            {r for p in rest for pair in (*p.pairs, *p.load) for r in pair} | {r for p in rest for r in p.members}
+            {r for p in rest for pair in (*p.pairs, *p.load) for r in pair}
+            | {r for p in rest for r in p.members}
         )
         return rest, tuple(used)
 
@@ -149,7 +183,9 @@ class _Campaign:
         return bool(fresh) or len(self.done) > before
 
     def examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
-        """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own fault."""
+        """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own
+        fault.
+        """
         found = self.examine(self.place, ranks)
         return found if len(found) < len(ranks) else {}
 
@@ -166,7 +202,8 @@ def carry_out(
     resume: bool = False,
     lost: Mapping[int, str] | None = None,
 ) -> Carried:
-    """Measure ``points`` on ``place``, without whoever is lost on the way (or was before: ``lost``).
+    """Measure ``points`` on ``place``, without whoever is lost on the way (or was before:
+    ``lost``).
 
     ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
     Raises ``CouldNotMeasure`` when nothing at all was measured.
@@ -178,7 +215,9 @@ def carry_out(
         campaign.take(_recall(folder, claim, points))
     trouble = ""
     for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
-        campaign.carried.lost |= probe(place, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost))
+        campaign.carried.lost |= probe(
+            place, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost)
+        )
         rest, ranks = campaign.task()
         if not rest:
             break
@@ -200,7 +239,11 @@ def _narrowed(
     if len(ranks) == place.size:
         return rest, place, claim
     number = {rank: index for index, rank in enumerate(ranks)}
-    return tuple(_renamed(point, number) for point in rest), place.only(ranks), subset_claim(claim, ranks)
+    return (
+        tuple(_renamed(point, number) for point in rest),
+        place.only(ranks),
+        subset_claim(claim, ranks),
+    )
 
 
 def _renamed(point: Point, number: dict[int, int]) -> Point:
@@ -213,7 +256,9 @@ def _renamed(point: Point, number: dict[int, int]) -> Point:
 
 
 def _conclude(campaign: _Campaign, trouble: str) -> Carried:
-    """Every planned point of which nothing is there gets its reason. Nothing at all is an error, never a result."""
+    """Every planned point of which nothing is there gets its reason. Nothing at all is an error,
+    never a result.
+    """
     carried = campaign.carried
     if not carried.runs or not any(run.points for run in carried.runs):
         if carried.ended == "interrupted":

@@ -13,7 +13,13 @@ import click
 import msgspec
 
 from wireproof.cli.measure import claimed_rate, pinned, policy_of
-from wireproof.cli.options import job_options, link_options, output_options, place_options, settings_of
+from wireproof.cli.options import (
+    job_options,
+    link_options,
+    output_options,
+    place_options,
+    settings_of,
+)
 from wireproof.cli.place import Asked, Place, place_of, this_machine
 from wireproof.model.plan import FactRequest, Point, Policy
 from wireproof.settings.resolve import Settings
@@ -26,34 +32,50 @@ __all__ = ["command", "measured"]
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
 LAUNCHES = {"quick": 1, "standard": 3, "acceptance": 10}
-"""Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions do not show it."""
+"""Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions
+do not show it.
+"""
 
 
 def _sweeps(settings: Settings, place: Place, *, back: bool) -> list[Point]:
-    """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the other way."""
+    """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the
+    other way.
+    """
     from wireproof.plan.pace import affordable
     from wireproof.plan.sweep import SIZES, sweep
 
     quick, rate = settings.profile.value == "quick", claimed_rate(place)
     pingpongs, streams = (
-        affordable(sizes, rate) for sizes in ((QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES))
+        affordable(sizes, rate)
+        for sizes in ((QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES))
     )
     points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
     return points + (sweep("stream", streams, [(1, 0)]) if back else [])
 
 
-def _points(place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int) -> list[Point]:
+def _points(
+    place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int
+) -> list[Point]:
     """One machine or two hosts: sweeps. More: rounds of pairs."""
     if not place.hosts or place.size == 2:
         return _sweeps(settings, place, back=bool(place.hosts))
     from wireproof.cli.screening import screen_points
 
     size = MODEL_BYTES if settings.transport.value == "model" else None
-    return screen_points(place, fabric, seed=seed, rounds=options["rounds"], all_pairs=options["all_pairs"], size=size)
+    return screen_points(
+        place,
+        fabric,
+        seed=seed,
+        rounds=options["rounds"],
+        all_pairs=options["all_pairs"],
+        size=size,
+    )
 
 
 COMMANDS_UP_TO = 256
-"""Hosts whose commands' output (ethtool, tc: 20 kB each) is collected; of more only the files of /sys."""
+"""Hosts whose commands' output (ethtool, tc: 20 kB each) is collected; of more only the files of
+/sys.
+"""
 
 
 def _facts(place: Place) -> tuple[FactRequest, ...]:
@@ -62,24 +84,36 @@ def _facts(place: Place) -> tuple[FactRequest, ...]:
     from wireproof.probes.snapshot import quick
 
     nic = place.nics[0] if place.nics else ""
-    wanted = (*quick(), *(fact_requests(nic, commands=place.size <= COMMANDS_UP_TO) if place.hosts else ()))
+    wanted = (
+        *quick(),
+        *(fact_requests(nic, commands=place.size <= COMMANDS_UP_TO) if place.hosts else ()),
+    )
     return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
 
 
 MANY = 64
-"""Above so many hosts connections are given up after each round: to keep them all costs memory on every host."""
+"""Above so many hosts connections are given up after each round: to keep them all costs memory on
+every host.
+"""
 SCREEN_DEADLINE_MS = 15_000
 MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
 
 
 def _policy(settings: Settings, place: Place) -> Policy:
-    """A screen's points are short: who has not ended soon after its budget is hung, and the rest is to go on."""
+    """A screen's points are short: who has not ended soon after its budget is hung, and the rest is
+    to go on.
+    """
     from wireproof.plan.pace import paced
 
     policy = policy_of(settings)
-    if settings.transport.value == "model":  # its time is made up, and its bytes are really moved: few of them tell all
+    # its time is made up, and its bytes are really moved: few of them tell all
+    if settings.transport.value == "model":
         return msgspec.structs.replace(
-            policy, block_us=20, warmup_min_us=20, warmup_min_operations=10, point_deadline_ms=MODEL_DEADLINE_MS
+            policy,
+            block_us=20,
+            warmup_min_us=20,
+            warmup_min_operations=10,
+            point_deadline_ms=MODEL_DEADLINE_MS,
         )
     policy = paced(pinned(policy, place), claimed_rate(place))
     if place.size > MANY:
@@ -89,7 +123,9 @@ def _policy(settings: Settings, place: Place) -> Policy:
     return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
 
 
-def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None) -> Any:
+def _wish(
+    settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None
+) -> Any:
     from wireproof.cli.modelled import faults_of, model_of
     from wireproof.cli.physics import read_table
     from wireproof.cli.resuming import stored_seed
@@ -123,7 +159,9 @@ def _wish(settings: Settings, options: dict[str, Any], place: Place, folder: Pat
 
 
 def _alone(wish: Any) -> list[tuple[Any, Place]]:
-    """One plain machine: shared memory through the MPI, and loopback through the kernel. Neither is a wire."""
+    """One plain machine: shared memory through the MPI, and loopback through the kernel. Neither is
+    a wire.
+    """
     from wireproof.physics.links import link_from_name
 
     shm = dataclasses.replace(
@@ -160,7 +198,9 @@ def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
 
 
 def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -> list[Any]:
-    """One measured and judged part for each thing that is checked; an interrupted one is the last."""
+    """One measured and judged part for each thing that is checked; an interrupted one is the
+    last.
+    """
     from wireproof.cli.again import run_settled
 
     if place.size > 2 and place.hosts:
@@ -193,17 +233,36 @@ def _curves(wish: Any, place: Place, settings: Settings) -> Any:
 
 
 @click.command("check")
-@click.option("--profile", metavar="quick|standard|acceptance", help="how much is measured; default quick.")
-@click.option("--repeat", metavar="N", help="how often each point is measured in a launch; default 1.")
-@click.option("--topology", metavar="FILE", type=click.Path(path_type=Path), help="which switch each node hangs on: "
-              "topology.conf, ibnetdiscover, opareport, lldpctl or TOML.")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(1, 100_000), metavar="N", help="rounds of pairs; default: all up to 64 "
-              "hosts, 12 to 20 above.")  # fmt: skip
+@click.option(
+    "--profile", metavar="quick|standard|acceptance", help="how much is measured; default quick."
+)
+@click.option(
+    "--repeat", metavar="N", help="how often each point is measured in a launch; default 1."
+)
+@click.option(
+    "--topology",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="which switch each node hangs on: "
+    "topology.conf, ibnetdiscover, opareport, lldpctl or TOML.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="rounds of pairs; default: all up to 64 hosts, 12 to 20 above.",
+)
 @click.option("--all-pairs", is_flag=True, help="every pair, however many hosts.")
 @click.option("--dry-run", is_flag=True, help="print every command and script, and start nothing.")
-@click.option("--prolog", is_flag=True, help="health check before a job: one line, at most 60 s, nothing changed.")
+@click.option(
+    "--prolog",
+    is_flag=True,
+    help="health check before a job: one line, at most 60 s, nothing changed.",
+)
 @click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
-@click.option("--model-fault", multiple=True, metavar="rank=N,tx=SHARE", help="a fault planted in that world.")
+@click.option(
+    "--model-fault", multiple=True, metavar="rank=N,tx=SHARE", help="a fault planted in that world."
+)
 @place_options
 @job_options
 @link_options
@@ -211,9 +270,9 @@ def _curves(wish: Any, place: Place, settings: Settings) -> Any:
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
 
-    With --hosts, in an allocation, or with --slurm -N 16: do they reach what their link can do, in each direction, did
-    the bytes use that link, and which node, port or link is slow?
-    Without: what works on this machine alone; no wire can be proven then (exit status 3).
+    With --hosts, in an allocation, or with --slurm -N 16: do they reach what their link can do, in
+    each direction, did the bytes use that link, and which node, port or link is slow? Without: what
+    works on this machine alone; no wire can be proven then (exit status 3).
     """
     from wireproof.cli.absent import check_nics
     from wireproof.cli.delivery import deliver, result_folder, say
@@ -230,10 +289,14 @@ def command(**options: Any) -> int:
         if options["dry_run"]:
             from wireproof.cli.dry_run import show
 
-            return show(_wish(settings, options, place, Path("RUN"), fabric), place, settings, options)
+            return show(
+                _wish(settings, options, place, Path("RUN"), fabric), place, settings, options
+            )
         if settings.transport.value not in ("null", "model"):
             check_nics(place)
-        with result_folder(settings.out.value, "check", resume=options["resume"], origin=settings.out.origin) as folder:
+        with result_folder(
+            settings.out.value, "check", resume=options["resume"], origin=settings.out.origin
+        ) as folder:
             from wireproof.cli.resuming import remember
             from wireproof.cli.starting import install_for
 
@@ -241,7 +304,9 @@ def command(**options: Any) -> int:
             install_for(wish)  # an MPI that is not there is told before anything is written
             remember(folder, wish.seed, place)
             parts = _parts(wish, place, settings, fabric)
-            return deliver(parts, title="wireproof check", folder=folder, as_json=settings.json.value)
+            return deliver(
+                parts, title="wireproof check", folder=folder, as_json=settings.json.value
+            )
 
 
 def measured(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> list[Any]:

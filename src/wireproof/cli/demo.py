@@ -33,9 +33,13 @@ def _topology() -> Topology:
 
     return Topology(
         nodes=NODES,
-        networks=(Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24"),),
+        networks=(
+            Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24"),
+        ),
         wire="store-and-forward",
-        faults=(Fault(node=SLOW_NODE, network="hsn", kind="rate", direction="tx", value=SLOW_RATE),),
+        faults=(
+            Fault(node=SLOW_NODE, network="hsn", kind="rate", direction="tx", value=SLOW_RATE),
+        ),
     )
 
 
@@ -72,13 +76,18 @@ def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
         points += sweep("pingpong", sizes, [(0, 1)], budget_ms=budget_ms)
         points += sweep("stream", sizes, [(0, 1)], budget_ms=budget_ms)
     wish = Wish(
-        title="a healthy pair over the sizes", points=numbered(points, seed=seed), seed=seed, out=folder / "pair"
+        title="a healthy pair over the sizes",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "pair",
     )
     return wish, lab_place(lab, NODES[:2])
 
 
 def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
-    """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a real cluster."""
+    """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a
+    real cluster.
+    """
     from wireproof.cli.place import lab_place
     from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered, sweep
@@ -97,13 +106,17 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
 
 
 @click.command("demo")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="folder for records and report.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="folder for records and report."
+)
 @click.option("--seed", type=int, help="seed of the order of the points.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 def command(out: Path | None, seed: int | None, as_json: bool) -> int:
-    """Build a virtual cluster with a bad link and a shared-memory lie; measure it; show that both are caught.
+    """Build a virtual cluster with a bad link and a shared-memory lie; measure it; show that both
+    are caught.
 
-    Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user namespaces.
+    Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user
+    namespaces.
     """
     from wireproof.cli.delivery import result_folder
 
@@ -119,7 +132,9 @@ def _run(folder: Path, seed: int, as_json: bool) -> int:
     from wireproof.lab.cluster import up
 
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
-        say(f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet")
+        say(
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet"
+        )
         parts = [run_screen(*_cluster(lab, folder, seed), None)]
         for build in (_pair, _lie):
             if parts[-1][1][-1].ending.ended != "interrupted":
@@ -134,7 +149,9 @@ def _run(folder: Path, seed: int, as_json: bool) -> int:
 
 
 def _caught(sections: list[Any]) -> dict[str, str]:
-    """Were the two planted things found? Read from the findings alone, which know nothing of what was planted."""
+    """Were the two planted things found? Read from the findings alone, which know nothing of what
+    was planted.
+    """
     slow = [one for one in sections[0].judgement.findings if one.code in ("port-slow", "node-slow")]
     named = [one.subject for one in slow] == [f"{SLOW_NODE} tx"]
     lie = sections[2].judgement if len(sections) > 2 else None

@@ -23,7 +23,13 @@ def _capability(one: Capability) -> str:
 def _answer(one: Answer) -> str:
     if not one.works:
         return f"  FAILS   {one.name}: {one.problem}"
-    abi = f"standard ABI {one.abi_version}" if one.abi == "mpiabi" else f"{one.abi} ABI" if one.family else "no MPI"
+    abi = (
+        f"standard ABI {one.abi_version}"
+        if one.abi == "mpiabi"
+        else f"{one.abi} ABI"
+        if one.family
+        else "no MPI"
+    )
     engine = f", {one.engine}" if one.engine else ""
     return f"  ok      {one.name}: {abi}{engine}, answered in {one.seconds} s: {one.library or one.name}"
 
@@ -32,9 +38,11 @@ def _answer(one: Answer) -> str:
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 @click.option("--no-run", is_flag=True, help="look only: start no MPI.")
 def command(as_json: bool, no_run: bool) -> int:
-    """Say what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel features, tools.
+    """Say what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
+    features, tools.
 
-    Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one transport works.
+    Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
+    transport works.
     """
     from wireproof.cli.delivery import say
     from wireproof.instrument.answers import try_mpis, try_transport
@@ -51,7 +59,9 @@ def command(as_json: bool, no_run: bool) -> int:
         click.echo(json_text({"machine": machine, "transports": answers}, indent=2))
     else:
         who = "root" if machine.root else "an ordinary user"
-        click.echo(f"machine: Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}")
+        click.echo(
+            f"machine: Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}"
+        )
         click.echo("\n".join(map(_capability, machine.capabilities)))
         if answers:
             click.echo("transports and MPIs:\n" + "\n".join(map(_answer, answers)))

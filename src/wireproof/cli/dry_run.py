@@ -24,9 +24,25 @@ def duration_s(points: tuple[Point, ...], policy_budget_ms: int) -> float:
 
 
 _OF_THE_JOB = {
-    "-N", "--nodes", "-p", "--partition", "-t", "--time", "-A", "--account", "-q", "--qos", "-w", "--nodelist", "-x",
-    "--exclude", "--reservation", "-C", "--constraint", "--wait",
-}  # fmt: skip
+    "-N",
+    "--nodes",
+    "-p",
+    "--partition",
+    "-t",
+    "--time",
+    "-A",
+    "--account",
+    "-q",
+    "--qos",
+    "-w",
+    "--nodelist",
+    "-x",
+    "--exclude",
+    "--reservation",
+    "-C",
+    "--constraint",
+    "--wait",
+}
 
 
 def _inside(argv: Sequence[str]) -> list[str]:
@@ -87,6 +103,8 @@ def show(wish: Wish, place: Place, settings: Settings, options: dict[str, Any]) 
     if wish.launches > 1:
         lines.append(f"# the same {wish.launches} times: launches are a factor of their own")
     if place.size > 2 and place.hosts:
-        lines.append("# then, if a node is suspected: the same command with the suspects and known-good partners only")
+        lines.append(
+            "# then, if a node is suspected: the same command with the suspects and known-good partners only"
+        )
     click.echo("\n".join(lines))
     return 0

@@ -17,7 +17,8 @@ __all__ = ["command"]
 @click.argument("code", required=False)
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def command(code: str | None, as_json: bool) -> int:
-    """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them all.
+    """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them
+    all.
 
     The codes of 'wireproof lint' are known too; 'wireproof lint --rules' lists those.
     """
@@ -42,7 +43,9 @@ def command(code: str | None, as_json: bool) -> int:
 
 
 def _find(code: str) -> Entry | Rule:
-    """The entry of a verdict's code, else the rule of lint. Raises BadInput that suggests near codes of both."""
+    """The entry of a verdict's code, else the rule of lint. Raises BadInput that suggests near
+    codes of both.
+    """
     from difflib import get_close_matches
 
     from wireproof.lint import catalogue as lint
@@ -63,5 +66,9 @@ def _told(entry: Entry | Rule) -> tuple[str, list[tuple[str, str]]]:
     if isinstance(entry, Rule):
         parts = [("Means", entry.why), ("Right", entry.right), ("Source", entry.source)]
         return f"{entry.code}: {entry.sentence}", parts
-    parts = [("Means", entry.meaning), ("Found by", entry.detection), ("Do next", entry.next_action)]
+    parts = [
+        ("Means", entry.meaning),
+        ("Found by", entry.detection),
+        ("Do next", entry.next_action),
+    ]
     return f"{entry.code}: {entry.title}", parts

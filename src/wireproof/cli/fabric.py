@@ -26,7 +26,9 @@ def read_fabric(path: Path) -> Fabric:
 
 
 def fabric_for(path: Path | None, place: Place) -> Fabric | None:
-    """The fabric of the place's hosts; None when nobody described it. Says what had to be left out."""
+    """The fabric of the place's hosts; None when nobody described it. Says what had to be left
+    out.
+    """
     slurm = place.allocation is not None and place.allocation.scheduler == "slurm"
     if path is None and not slurm:
         return None
@@ -40,7 +42,8 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
             return None
         try:
             fabric = read_topology(text, "scontrol show topology")
-        except BadInput as error:  # nobody asked for it: a check without a topology is better than none
+        except BadInput as error:
+            # nobody asked for it: a check without a topology is better than none
             say(f"{str(error).rstrip('.')}; the check goes on without a topology")
             return None
     fabric, notes = against(fabric, place.hosts, place.nics[0] if place.nics else "")

@@ -1,4 +1,6 @@
-"""The verbs, by name. A verb's module is imported only when that verb is used: ``--help`` must be instant."""
+"""The verbs, by name. A verb's module is imported only when that verb is used: ``--help`` must be
+instant.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ class LazyVerbs(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(name, VERBS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(VERBS))}."
+            hint = (
+                f"; did you mean '{near[0]}'?"
+                if near
+                else f"; there are {', '.join(sorted(VERBS))}."
+            )
             raise click.UsageError(f"no verb '{click.unstyle(name)}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -65,6 +71,6 @@ class LazyVerbs(click.Group):
 def verbs() -> None:
     """wireproof proves what an HPC interconnect does.
 
-    Every number comes with the proof of its path, its confidence interval and the physical limit that it is judged by.
-    Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
+    Every number comes with the proof of its path, its confidence interval and the physical limit
+    that it is judged by. Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
     """

@@ -28,7 +28,9 @@ LONGEST_WAIT_S = 3600.0
 
 
 def request_of(options: dict[str, Any]) -> JobRequest:
-    """What the job options ask for. Raises ``BadInput`` when not even a number of nodes was given."""
+    """What the job options ask for. Raises ``BadInput`` when not even a number of nodes was
+    given.
+    """
     nodes, named = options["nodes"], options["job_nodelist"]
     if nodes is None and not named:
         raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
@@ -50,14 +52,20 @@ def request_of(options: dict[str, Any]) -> JobRequest:
 
 
 def time_limit_s(text: str) -> float:
-    """Seconds of a limit as schedulers write it: ``30`` (minutes), ``30:00``, ``1:00:00``, ``1-12:00:00``."""
+    """Seconds of a limit as schedulers write it: ``30`` (minutes), ``30:00``, ``1:00:00``,
+    ``1-12:00:00``.
+    """
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
-        raise BadInput(f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00.")
+        raise BadInput(
+            f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00."
+        )
     days, rest = found.group(1), [int(part) for part in found.group(2).split(":")]
     if days is not None:
         units = (3600, 60, 1)
-        return int(days) * 86400.0 + sum(value * unit for value, unit in zip(rest, units, strict=False))
+        return int(days) * 86400.0 + sum(
+            value * unit for value, unit in zip(rest, units, strict=False)
+        )
     units = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}[len(rest)]  # type: ignore[assignment]
     return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))
 
@@ -112,7 +120,9 @@ def _through(lab: str | None) -> tuple[str, ...]:
 
 
 def imagined_place(settings: Settings, options: dict[str, Any]) -> Place:
-    """The place that ``--slurm`` would give, with made-up names for nodes that only the job will name."""
+    """The place that ``--slurm`` would give, with made-up names for nodes that only the job will
+    name.
+    """
     request = request_of(options)
     hosts = request.hosts or tuple(f"node{number}" for number in range(1, request.nodes + 1))
     allocation = Allocation(scheduler="slurm", job="", hosts=hosts, partition=request.partition)
@@ -120,7 +130,9 @@ def imagined_place(settings: Settings, options: dict[str, Any]) -> Place:
 
 
 def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]) -> JobRequest:
-    """What is resumed goes on between the nodes that it was begun on: they are asked for by name."""
+    """What is resumed goes on between the nodes that it was begun on: they are asked for by
+    name.
+    """
     if not options.get("resume") or request.hosts or settings.out.value is None:
         return request
     from wireproof.cli.resuming import ASKED, recall
@@ -136,11 +148,16 @@ def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]
 def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     """The nodes of a job made for us; the job ends with the block, and no other job is touched."""
     if settings.hosts.value:
-        raise BadInput("--hosts names nodes that are there, --slurm gets some: use --nodelist to name the job's nodes.")
+        raise BadInput(
+            "--hosts names nodes that are there, --slurm gets some: use --nodelist to name the job's nodes."
+        )
     asked = Asked.of(options)
-    claimed_link(settings, asked.mtu, asked.pcie)  # what is wrong with it is told before anything is asked for
+    # what is wrong with it is told before anything is asked for
+    claimed_link(settings, asked.mtu, asked.pcie)
     prefix_of(asked.prefix)
-    request = _same_nodes(dataclasses.replace(request_of(options), through=_through(asked.lab)), settings, options)
+    request = _same_nodes(
+        dataclasses.replace(request_of(options), through=_through(asked.lab)), settings, options
+    )
     with _interrupt_told():
         allocation = allocate(request, _Teller())
     try:

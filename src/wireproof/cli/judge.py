@@ -26,7 +26,9 @@ _BRIEF_FROM = 20
 
 
 def _inside(folder: str) -> Iterator[str]:
-    """Files in and below a folder, hidden ones left out; as deep as paths go, which a recursion would not."""
+    """Files in and below a folder, hidden ones left out; as deep as paths go, which a recursion
+    would not.
+    """
     waiting = [folder]
     while waiting:
         try:
@@ -42,7 +44,9 @@ def _inside(folder: str) -> Iterator[str]:
 
 
 def _files(names: tuple[str, ...]) -> list[str]:
-    """The files named; a folder stands for the files in it. Raises BadInput for a folder without any."""
+    """The files named; a folder stands for the files in it. Raises BadInput for a folder without
+    any.
+    """
     found: list[str] = []
     for name in names:
         if name != "-" and os.path.isdir(name):
@@ -58,7 +62,9 @@ def _files(names: tuple[str, ...]) -> list[str]:
 
 
 def _said(results: Iterator[Judged], files: int, counts: Counter[str]) -> int:
-    """Text for people on stdout, files that could not be judged on stderr; returns how many those were."""
+    """Text for people on stdout, files that could not be judged on stderr; returns how many those
+    were.
+    """
     errors = 0
     for result in results:
         sys.stdout.write(result.text)
@@ -76,7 +82,10 @@ def _document(results: Iterator[Judged], case: Case, counts: Counter[str]) -> in
     """One JSON object on stdout, written as the files are judged."""
     out = sys.stdout.buffer
     link = encoded(case.link) if case.link is not None else b"null"
-    out.write(b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": [' % (VERSION, link))
+    out.write(
+        b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": ['
+        % (VERSION, link)
+    )
     separator, errors = b"\n", list[bytes]()
     for result in results:
         for item in result.documents:
@@ -104,9 +113,13 @@ def _case(options: dict[str, Any], files: int) -> Case:
 
     link = None
     if options["link"]:
-        link = claim_from_text(options["link"], path=options["path"], mtu=options["mtu"], pcie=options["pcie"])
+        link = claim_from_text(
+            options["link"], path=options["path"], mtu=options["mtu"], pcie=options["pcie"]
+        )
     elif options["mtu"] or options["pcie"] or options["path"]:
-        raise BadInput("--mtu, --pcie and --path say more about a link: name it with --link, such as --link 10gbe.")
+        raise BadInput(
+            "--mtu, --pcie and --path say more about a link: name it with --link, such as --link 10gbe."
+        )
     return Case(
         link=link,
         path=options["path"],
@@ -125,7 +138,12 @@ def _case(options: dict[str, Any], files: int) -> Case:
     default="",
     help="the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ...",
 )
-@click.option("--path", metavar="tcp|rdma|psm2|psm3|...", default="", help="what carried the messages over that link.")
+@click.option(
+    "--path",
+    metavar="tcp|rdma|psm2|psm3|...",
+    default="",
+    help="what carried the messages over that link.",
+)
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
 @click.option(
@@ -134,11 +152,15 @@ def _case(options: dict[str, Any], files: int) -> Case:
     help="TOML file that overrides constants of the limits.",
 )
 @click.option("--all", is_flag=True, help="say everything even for many files.")
-@click.option("--json", "as_json", is_flag=True, help='one JSON object on stdout: {"series": [...]}.')
-@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="processes; default: one per core.")
+@click.option(
+    "--json", "as_json", is_flag=True, help='one JSON object on stdout: {"series": [...]}.'
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), metavar="N", help="processes; default: one per core."
+)
 def command(files: tuple[str, ...], **options: Any) -> int:
-    """Judge logs of OSU, IMB, HPCC, perftest, qperf, iperf3, sockperf, fi_pingpong, fabtests, mpiGraph, ucx_perftest
-    and nccl-tests: could these numbers have come over that link?
+    """Judge logs of OSU, IMB, HPCC, perftest, qperf, iperf3, sockperf, fi_pingpong, fabtests,
+    mpiGraph, ucx_perftest and nccl-tests: could these numbers have come over that link?
 
     FILE may be a Slurm log with several results in it, a folder, or - for standard input.
     """
@@ -146,7 +168,9 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     case = _case(options, len(names))
     counts: Counter[str] = Counter()
     results = judged_files(names, case, options["jobs"])
-    errors = _document(results, case, counts) if case.as_json else _said(results, len(names), counts)
+    errors = (
+        _document(results, case, counts) if case.as_json else _said(results, len(names), counts)
+    )
     if counts["bug"]:
         return BUG
     return 2 if errors else status_of(_verdict(counts))

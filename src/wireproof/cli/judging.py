@@ -1,4 +1,6 @@
-"""Reads and judges files, on all cores when there are many: what ``judge`` and ``run`` have in common."""
+"""Reads and judges files, on all cores when there are many: what ``judge`` and ``run`` have in
+common.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Case:
 
 @dataclass(slots=True)
 class Judged:
-    """What came of some files: encoded JSON or text, verdicts, and errors with the files that they are about."""
+    """What came of some files: encoded JSON or text, verdicts, and errors with the files that they
+    are about.
+    """
 
     text: str = ""
     documents: list[bytes] = field(default_factory=list)
@@ -76,14 +80,18 @@ class Judged:
 
 
 def _opened(name: str) -> BinaryIO:
-    """A file; or, as the shell gives the output of ``<(zcat log.gz)``, a pipe that is open already."""
+    """A file; or, as the shell gives the output of ``<(zcat log.gz)``, a pipe that is open
+    already.
+    """
     if _OF_THE_SHELL.fullmatch(name):
         return open(name, "rb")
     return open_regular(name)
 
 
 def _contents(name: str) -> bytes:
-    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too large for a log."""
+    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too
+    large for a log.
+    """
     told = 0
     try:
         if name == "-":
@@ -141,11 +149,17 @@ def judged_files(names: Sequence[str], case: Case, jobs: int | None = None) -> I
     # In waves: all results at once would hold every file's text in memory.
     wave = 32 * workers
     waves = (chunks[i : i + wave] for i in range(0, len(chunks), wave))
-    yield from _told((result for some in waves for result in _by_several(some, case, workers)), len(names), _CHUNK)
+    yield from _told(
+        (result for some in waves for result in _by_several(some, case, workers)),
+        len(names),
+        _CHUNK,
+    )
 
 
 def _by_several(chunks: Sequence[Sequence[str]], case: Case, workers: int) -> Iterator[Judged]:
-    """Each chunk's result, by several processes. A process that is killed (for want of memory) costs one file."""
+    """Each chunk's result, by several processes. A process that is killed (for want of memory)
+    costs one file.
+    """
     done = 0
     while done < len(chunks):
         with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
@@ -168,7 +182,10 @@ def _alone(name: str, case: Case) -> Judged:
             return pool.submit(_some, [name], case).result()
         except BrokenProcessPool:
             lost = Judged(bugs=1)
-            lost.lose(name, f"{clean(name, 200)}: the process that judged it was killed, perhaps for want of memory.")
+            lost.lose(
+                name,
+                f"{clean(name, 200)}: the process that judged it was killed, perhaps for want of memory.",
+            )
             return lost
 
 

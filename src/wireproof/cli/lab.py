@@ -33,7 +33,9 @@ def _wire_lines(status: LabStatus) -> list[str]:
     lines = [f"  wire: {', '.join(['store-and-forward', *added])}"]
     if wire is None:
         return [*lines, "  wire: DEAD, no node reaches another"]
-    lines[0] += f"; {wire.frames} frames, {wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
+    lines[0] += (
+        f"; {wire.frames} frames, {wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
+    )
     lines[0] += "" if wire.first else "; it has no right to run before ordinary processes"
     behind = fallen_behind(None, wire)
     return [*lines, f"  NOTE: {behind}"] if behind else lines
@@ -42,13 +44,17 @@ def _wire_lines(status: LabStatus) -> list[str]:
 def _describe(status: LabStatus) -> str:
     lines = [f"{status.name}: {status.state}", *(f"  NOTE: {note}" for note in status.notes)]
     for network in status.topology.networks if status.topology else ():
-        lines.append(f"  network {network.name}: {network.device}, {network.rate or 'not shaped'}, MTU {network.mtu}")
+        lines.append(
+            f"  network {network.name}: {network.device}, {network.rate or 'not shaped'}, MTU {network.mtu}"
+        )
     lines += _wire_lines(status)
     for node in status.nodes:
         where = ", ".join(f"{name} {address}" for name, address in node.addresses.items())
         lines.append(f"  {node.name}: {'up' if node.alive else 'DEAD'}, {where}")
     for fault in status.faults:
-        lines.append(f"  planted: {fault.node} {fault.network} {fault.direction} {fault.kind} {fault.value}".rstrip())
+        lines.append(
+            f"  planted: {fault.node} {fault.network} {fault.direction} {fault.kind} {fault.value}".rstrip()
+        )
     return "\n".join(lines)
 
 
@@ -60,8 +66,14 @@ def _describe(status: LabStatus) -> str:
     type=click.Choice(["token-bucket", "store-and-forward"]),
     help="how the links keep their rates; store-and-forward: no burst passes faster than the line.",
 )
-@click.option("--latency", metavar="TIME", help="added to each frame on its way from node to node, such as 150us.")
-@click.option("--loss", metavar="SHARE", help="of the frames on their way from node to node, such as 0.2%.")
+@click.option(
+    "--latency",
+    metavar="TIME",
+    help="added to each frame on its way from node to node, such as 150us.",
+)
+@click.option(
+    "--loss", metavar="SHARE", help="of the frames on their way from node to node, such as 0.2%."
+)
 def up(topology: Path, name: str | None, **wire: str | None) -> int:
     """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
     import msgspec
@@ -89,7 +101,9 @@ def status(name: str | None, as_json: bool) -> int:
     labs = find_labs()
     found = [one for one in labs if name in (None, one.name)]
     if name and not found:
-        raise BadInput(f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}.")
+        raise BadInput(
+            f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}."
+        )
     if as_json:
         from wireproof.report.json_text import json_text
 
@@ -99,7 +113,9 @@ def status(name: str | None, as_json: bool) -> int:
     return 0
 
 
-@command.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@command.command(
+    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
 @click.argument("name")
 @click.argument("node")
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -113,14 +129,18 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     os.execve(words[0], words, {**os.environ, **lab.agent_environment()})  # noqa: S606 - an argv list
 
 
-def _fault(network: str | None, node: str, kind: str, direction: str, value: str, lab_name: str) -> Fault:
+def _fault(
+    network: str | None, node: str, kind: str, direction: str, value: str, lab_name: str
+) -> Fault:
     from wireproof.lab.cluster import open_lab
     from wireproof.model.errors import BadInput
     from wireproof.model.topology import Fault
 
     networks = [one.name for one in open_lab(lab_name).topology.networks]
     if network is None and len(networks) > 1:
-        raise BadInput(f"lab {lab_name} has the networks {', '.join(networks)}: say which with --network.")
+        raise BadInput(
+            f"lab {lab_name} has the networks {', '.join(networks)}: say which with --network."
+        )
     return Fault(
         node=node,
         network=network or networks[0],
@@ -138,8 +158,18 @@ def _fault(network: str | None, node: str, kind: str, direction: str, value: str
 @click.option("--network", help="network of the NIC, when the lab has several.")
 @click.option("--direction", type=click.Choice(["tx", "rx"]), help="as the node sees it.")
 @click.option("--clear", is_flag=True, help="lift this fault instead of planting it.")
-def fault(name: str, node: str, kind: str, value: str, network: str | None, direction: str | None, clear: bool) -> int:
-    """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, a NIC that is down."""
+def fault(
+    name: str,
+    node: str,
+    kind: str,
+    value: str,
+    network: str | None,
+    direction: str | None,
+    clear: bool,
+) -> int:
+    """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, a NIC that is
+    down.
+    """
     from wireproof.lab.cluster import open_lab
 
     planted = _fault(network, node, kind, "" if kind == "down" else direction or "tx", value, name)
@@ -156,7 +186,9 @@ def fault(name: str, node: str, kind: str, value: str, network: str | None, dire
 @click.argument("name")
 @click.option("--down", "end", is_flag=True, help="end it; the lab stays.")
 def slurm(name: str, end: bool) -> int:
-    """Start a real Slurm in the lab NAME: one slurmd per node (needs Debian's slurm-wlm and munge, and root)."""
+    """Start a real Slurm in the lab NAME: one slurmd per node (needs Debian's slurm-wlm and munge,
+    and root).
+    """
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.slurm import open_slurm, slurm_up
     from wireproof.model.errors import BadInput

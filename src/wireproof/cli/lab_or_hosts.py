@@ -1,4 +1,6 @@
-"""Whether host names mean nodes of a virtual cluster or real hosts: said by the user, or by what exists."""
+"""Whether host names mean nodes of a virtual cluster or real hosts: said by the user, or by what
+exists.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ ASK_S = 2.0
 
 
 def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab | None:
-    """The lab named; else the one lab that has all these hosts as nodes, unless ``launcher`` says how to reach them.
+    """The lab named; else the one lab that has all these hosts as nodes, unless ``launcher`` says
+    how to reach them.
 
-    Raises ``BadInput`` when the names are nodes of a lab and of real hosts too: what is measured is never a guess.
+    Raises ``BadInput`` when the names are nodes of a lab and of real hosts too: what is measured is
+    never a guess.
     """
     from wireproof.lab.cluster import find_labs, open_lab
 
@@ -30,7 +34,8 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
         return open_lab(name)
     if launcher:
         return None
-    # Seen from inside a node the lab around us looks crashed: its supervisor is in another pid namespace.
+    # Seen from inside a node the lab around us looks crashed: its supervisor is in another pid
+    # namespace.
     labs = [one for one in find_labs() if one.state in ("up", "degraded")]
     having = [one.name for one in labs if one.topology and set(hosts) <= set(one.topology.nodes)]
     if len(having) > 1:
@@ -44,7 +49,9 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
 
 
 def real_host(hosts: tuple[str, ...]) -> str:
-    """The first of these names that this machine knows an address or an ssh configuration for; "" when none has."""
+    """The first of these names that this machine knows an address or an ssh configuration for; ""
+    when none has.
+    """
     asked, known = hosts[:4], dict[str, bool]()
 
     def ask(host: str) -> None:
@@ -70,7 +77,11 @@ def _configured(host: str) -> bool:
     """ssh would go to another name than the one given: somebody has written that down."""
     try:
         done = subprocess.run(
-            ["ssh", "-G", host], stdin=subprocess.DEVNULL, capture_output=True, timeout=ASK_S, check=False
+            ["ssh", "-G", host],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ASK_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -14,7 +14,9 @@ __all__ = ["wire_observer"]
 
 
 def wire_observer(lab: Lab | None) -> Callable[[], Sequence[EngineError]]:
-    """Compares the wire's counters from now on; the result names what it lost when it fell behind."""
+    """Compares the wire's counters from now on; the result names what it lost when it fell
+    behind.
+    """
     if lab is None or (before := lab.wire_status()) is None:
         return tuple
     from wireproof.lab.wire import fallen_behind

@@ -15,7 +15,12 @@ __all__ = ["command"]
 @click.argument("files", nargs=-1, type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 @click.option("--kind", help="do not detect what the file is: script, modprobe, sysctl, ifcfg …")
-@click.option("--severity", type=click.Choice(["warning", "error"]), default="warning", help="leave out what is less.")
+@click.option(
+    "--severity",
+    type=click.Choice(["warning", "error"]),
+    default="warning",
+    help="leave out what is less.",
+)
 @click.option("--diff", is_flag=True, help="show the safe fixes as a difference; write nothing.")
 @click.option("--fix", is_flag=True, help="show the difference, ask, then write the safe fixes.")
 @click.option("--yes", is_flag=True, help="with --fix: do not ask.")
@@ -37,13 +42,17 @@ def command(
     if rules:
         return _list_rules(as_json)
     if not files:
-        raise BadInput("lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for.")
+        raise BadInput(
+            "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
+        )
     if fix and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
     from wireproof.cli.linting import Asked, lint_files
 
     return lint_files(
-        list(files), Asked(as_json, known_kind(kind), severity == "error", diff, fix, yes), sys.stdin.buffer
+        list(files),
+        Asked(as_json, known_kind(kind), severity == "error", diff, fix, yes),
+        sys.stdin.buffer,
     )
 
 

@@ -75,7 +75,9 @@ def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
     if asked.diff or asked.fix:
         for name, text in texts.items():
             after = _mend(name, text, kind, asked)
-            if after is not None and not any(asked.counts(each) for each in lint_text(after, name, kind)):
+            if after is not None and not any(
+                asked.counts(each) for each in lint_text(after, name, kind)
+            ):
                 left.discard(name)
     return BUG if bug else 2 if bad else int(bool(left))
 
@@ -94,7 +96,9 @@ def read(name: str, stdin: BinaryIO) -> str:
             with open_regular(name) as file:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise BadInput(
+            f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
     if len(data) > LARGEST:
         raise BadInput(f"{shown} is larger than {LARGEST >> 20} MiB: that is no recipe.")
     if b"\0" in data:
@@ -114,24 +118,36 @@ def _show(findings: list[Finding], files: int) -> None:
             click.echo(f"    right: {clean(finding.right)}")
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
-    told = f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}" if findings else "nothing"
+    told = (
+        f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}"
+        if findings
+        else "nothing"
+    )
     click.echo(f"wireproof: {told} in {files} file{'s' * (files != 1)}.", err=True)
 
 
 def _mend(name: str, text: str, kind: Kind | None, asked: Asked) -> str | None:
-    """Show what changes, and write it when that is wanted; the text as it is now, None when it stays as it was."""
+    """Show what changes, and write it when that is wanted; the text as it is now, None when it
+    stays as it was.
+    """
     after = repaired(text, name, kind)
     shown = clean(name, 200)
     if after == text:
         return None
-    lines = difflib.unified_diff(text.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm="")
+    lines = difflib.unified_diff(
+        text.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
+    )
     for line in lines:
-        click.echo(line[:1] + clean(line[1:], 2000) if line[:1] in "+- @" else clean(line), err=asked.as_json)
+        click.echo(
+            line[:1] + clean(line[1:], 2000) if line[:1] in "+- @" else clean(line),
+            err=asked.as_json,
+        )
     if not asked.fix:
         return None
     if not asked.yes and not sys.stdin.isatty():
         click.echo(
-            f"wireproof: {shown} is not written: nobody can be asked here, --yes writes without asking.", err=True
+            f"wireproof: {shown} is not written: nobody can be asked here, --yes writes without asking.",
+            err=True,
         )
         return None
     if not asked.yes and not click.confirm(f"Write {shown}?", default=False, err=True):
@@ -142,7 +158,9 @@ def _mend(name: str, text: str, kind: Kind | None, asked: Asked) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Atomically: a new file beside it, with its mode, then renamed over it (over the target of a link)."""
+    """Atomically: a new file beside it, with its mode, then renamed over it (over the target of a
+    link).
+    """
     path = path.resolve()
     try:
         before = path.stat()

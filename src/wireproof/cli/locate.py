@@ -21,14 +21,19 @@ def _status(found: Found) -> int:
         return 1
     from wireproof.model.located import ABOUT
 
-    blind = any(not one.samples or one.missing or not one.detectable <= ABOUT * one.practical for one in found.located)
+    blind = any(
+        not one.samples or one.missing or not one.detectable <= ABOUT * one.practical
+        for one in found.located
+    )
     return 3 if blind else 0
 
 
 def _as_json(found: Found) -> str:
     import msgspec
 
-    worst = [dict(zip(("origin", "target", "value", "ratio"), pair, strict=True)) for pair in found.worst]
+    worst = [
+        dict(zip(("origin", "target", "value", "ratio"), pair, strict=True)) for pair in found.worst
+    ]
     document = {"located": found.located, "notes": found.notes, "worst_pairs": worst}
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
 
@@ -39,7 +44,10 @@ def _as_text(found: Found) -> str:
     from wireproof.report.text import Look
 
     look = Look.of(sys.stdout, os.environ)
-    lines = [" " * (len(line) - len(line.lstrip())) + look.say(line.strip()) for line in story_lines(found.located)]
+    lines = [
+        " " * (len(line) - len(line.lstrip())) + look.say(line.strip())
+        for line in story_lines(found.located)
+    ]
     metric = found.located[0].metric
     far = [pair for pair in found.worst if abs(1 - pair[3]) > found.located[0].practical]
     if far:
@@ -53,17 +61,35 @@ def _as_text(found: Found) -> str:
 
 @click.command("locate")
 @click.argument("source", type=click.Path(path_type=Path), required=False)
-@click.option("--topology", metavar="FILE", type=click.Path(path_type=Path), help="which switch each node hangs on.")
-@click.option("--world", metavar="FILE", type=click.Path(path_type=Path), help="a synthetic cluster instead (TOML): "
-              "what would be found on one of this size and noise?")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(1, 100_000), metavar="N", help="rounds of pairs in that world.")
+@click.option(
+    "--topology",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="which switch each node hangs on.",
+)
+@click.option(
+    "--world",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="a synthetic cluster instead (TOML): what would be found on one of this size and noise?",
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, 100_000), metavar="N", help="rounds of pairs in that world."
+)
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
-def command(source: Path | None, topology: Path | None, world: Path | None, rounds: int | None, as_json: bool) -> int:
+def command(
+    source: Path | None,
+    topology: Path | None,
+    world: Path | None,
+    rounds: int | None,
+    as_json: bool,
+) -> int:
     """Which node, port, link or switch is slow, by what is in SOURCE.
 
-    SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and goodput_bytes_per_s,
-    mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured and no path is proven by it: a table says
-    what it says. Exit status 1: somebody is slow; 0: nobody, and a slow one would have been found; 3: cannot be told.
+    SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
+    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured and
+    no path is proven by it: a table says what it says. Exit status 1: somebody is slow; 0: nobody,
+    and a slow one would have been found; 3: cannot be told.
     """
     from wireproof.cli.delivery import say
     from wireproof.cli.fabric import read_fabric
@@ -71,7 +97,9 @@ def command(source: Path | None, topology: Path | None, world: Path | None, roun
     from wireproof.model.errors import BadInput
 
     if (source is None) == (world is None):
-        raise BadInput("give a folder of a check or a table of pairs, or --world FILE, and one of them.")
+        raise BadInput(
+            "give a folder of a check or a table of pairs, or --world FILE, and one of them."
+        )
     fabric = read_fabric(topology) if topology else None
     if world is not None:
         found = from_world(world, rounds)

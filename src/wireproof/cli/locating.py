@@ -1,4 +1,6 @@
-"""What ``locate`` looks at: a check's folder, a table of pairs, or a synthetic world; each becomes samples."""
+"""What ``locate`` looks at: a check's folder, a table of pairs, or a synthetic world; each becomes
+samples.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Found:
-    """``worst``: pairs farthest below what both their nodes do elsewhere: (origin, target, value, ratio)."""
+    """``worst``: pairs farthest below what both their nodes do elsewhere: (origin, target, value,
+    ratio).
+    """
 
     located: tuple[Located, ...]
     notes: tuple[str, ...] = ()
@@ -90,7 +94,9 @@ def from_folder(folder: Path, fabric: Fabric | None) -> Found:
     """The check in ``folder`` looked at again, perhaps with another topology. Measures nothing."""
     screens = _stage(folder, "run") or ([folder] if (folder / "run.json").is_file() else [])
     if not screens:
-        raise BadInput(f"{folder} holds no run: give the --out folder of a check, or a table of pairs.")
+        raise BadInput(
+            f"{folder} holds no run: give the --out folder of a check, or a table of pairs."
+        )
     runs = [load_run(path) for path in screens]
     again = [load_run(path) for path in _stage(folder, "confirm")]
     located: list[Located] = []
@@ -104,7 +110,9 @@ def from_folder(folder: Path, fabric: Fabric | None) -> Found:
         notes += said
         located.append(explain(conclude(screen(samples, known), confirm, known), runs[0]))
     if not located:
-        raise BadInput(f"{folder} has no streams or short ping-pongs between hosts: there is nothing to locate.")
+        raise BadInput(
+            f"{folder} has no streams or short ping-pongs between hosts: there is nothing to locate."
+        )
     return Found(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -116,7 +124,9 @@ def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, 
 
 
 def from_table(path: Path, fabric: Fabric | None) -> Found:
-    """A table of pairs: every row of a small one; of a large one a sample of each node's pairs, and the worst pairs."""
+    """A table of pairs: every row of a small one; of a large one a sample of each node's pairs, and
+    the worst pairs.
+    """
     with open_pairs(path) as table:
         known, notes = _known(fabric, table.nodes)
         partners = len(table.nodes) if table.rows <= ALL_ROWS else PARTNERS
@@ -131,7 +141,9 @@ def from_table(path: Path, fabric: Fabric | None) -> Found:
             half_width=np.full(len(columns.value), np.nan),
         )
         if len(columns.value) < table.rows:
-            notes.append(f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of each node")
+            notes.append(
+                f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of each node"
+            )
         worst = _worst(table)
     return Found(located=(screen(samples, known).located,), notes=tuple(notes), worst=worst)
 
@@ -141,7 +153,9 @@ def _worst(table: PairTable) -> tuple[tuple[str, str, float, float], ...]:
     # A node that occurs on one side only (each pair once) is known by that side.
     sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)
     found = table.worst(sender, receiver, WORST)
-    return tuple((table.nodes[o], table.nodes[t], float(value), float(ratio)) for o, t, value, ratio in found)
+    return tuple(
+        (table.nodes[o], table.nodes[t], float(value), float(ratio)) for o, t, value, ratio in found
+    )
 
 
 def _world_of(path: Path) -> World:
@@ -152,16 +166,26 @@ def _world_of(path: Path) -> World:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (UnicodeDecodeError, msgspec.ValidationError) as error:
         known = ", ".join(field.name for field in dataclasses.fields(World))
-        raise BadInput(f"{path} is no world ({error}): it has {known}; faults under [[faults]].") from error
+        raise BadInput(
+            f"{path} is no world ({error}): it has {known}; faults under [[faults]]."
+        ) from error
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
-        raise BadInput(f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}.")
+        raise BadInput(
+            f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}."
+        )
     for name, most in _MOST.items():
         if not 0 <= getattr(world, name) <= most:  # no comparison holds for nan
-            raise BadInput(f"{path}: {name} = {getattr(world, name):g} is out of range: give 0 to {most:g}.")
+            raise BadInput(
+                f"{path}: {name} = {getattr(world, name):g} is out of range: give 0 to {most:g}."
+            )
     for fault in world.faults:
         if not 0 < fault.share <= _MOST_SHARE:
-            raise BadInput(f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to {_MOST_SHARE}.")
-    if not (1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS):
+            raise BadInput(
+                f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to {_MOST_SHARE}."
+            )
+    if not (
+        1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS
+    ):
         raise BadInput(
             f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1 to {world.nodes}"
             f" leaves and {MOST_WORLD_LINKS} up-links in all at most."
@@ -170,12 +194,16 @@ def _world_of(path: Path) -> World:
 
 
 def from_world(path: Path, rounds: int | None) -> Found:
-    """A synthetic cluster, measured and located as a real one would be: what would be found on mine?"""
+    """A synthetic cluster, measured and located as a real one would be: what would be found on
+    mine?
+    """
     world = _world_of(path)
     try:
         fabric = world.fabric() if world.leaves > 1 else None
         leaves = leaves_of(world.names, fabric)
-        first = screen(world.measure(screen_rounds(world.nodes, leaves, world.seed, rounds)), fabric)
+        first = screen(
+            world.measure(screen_rounds(world.nodes, leaves, world.seed, rounds)), fabric
+        )
         index = {name: number for number, name in enumerate(world.names)}
         again, _ = again_rounds([first], index, leaves, world.seed)
         confirm = world.measure(again, alone=True) if again else None

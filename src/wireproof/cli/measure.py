@@ -33,12 +33,16 @@ def policy_of(settings: Settings) -> Policy:
         deadline = max(policy.point_deadline_ms, 10 * budget)
         policy = msgspec.structs.replace(policy, point_budget_ms=budget, point_deadline_ms=deadline)
     if settings.deadline.value is not None:
-        policy = msgspec.structs.replace(policy, run_deadline_ms=max(1, round(settings.deadline.value * 1000)))
+        policy = msgspec.structs.replace(
+            policy, run_deadline_ms=max(1, round(settings.deadline.value * 1000))
+        )
     return policy
 
 
 def pinned(policy: Policy, place: Place) -> Policy:
-    """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no sockets."""
+    """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no
+    sockets.
+    """
     real = place.hosts and place.lab is None and not place.virtual
     return msgspec.structs.replace(policy, pin="nic") if real else policy
 
@@ -67,21 +71,58 @@ def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
 
 @click.command("measure")
 @click.argument("pattern", metavar="PATTERN", type=click.Choice(PATTERNS))
-@click.option("--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB.")
-@click.option("--window", metavar="N", help="messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.")
-@click.option("--formula", metavar="robust|osu|imb-mpi1|imb-p2p|hpcc", help="whose loop and formula gives the number.")
-@click.option("--form", type=click.Choice(["latency", "stream"]), help="put, get, accumulate: flush each or each "
-              "window; persistent, partitioned, threads: there and back, or one way.")  # fmt: skip
-@click.option("--ppn", type=click.IntRange(1, 4096), default=1, show_default=True, help="ranks on each host.")
-@click.option("--order", type=click.Choice(["natural", "random"]), help="ring: of the ranks; default natural.")
-@click.option("--nonblocking", is_flag=True, help="collectives: the non-blocking form, and how much of it overlaps.")
-@click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="threads: how many in each rank.")
-@click.option("--partitions", type=click.IntRange(1, 4096), metavar="N", help="partitioned: of each message.")
-@click.option("--window-kind", type=click.Choice(["allocate", "create"]), default="allocate", show_default=True,
-              help="put, get: how the remote memory is made.")  # fmt: skip
+@click.option(
+    "--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."
+)
+@click.option(
+    "--window",
+    metavar="N",
+    help="messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.",
+)
+@click.option(
+    "--formula",
+    metavar="robust|osu|imb-mpi1|imb-p2p|hpcc",
+    help="whose loop and formula gives the number.",
+)
+@click.option(
+    "--form",
+    type=click.Choice(["latency", "stream"]),
+    help="put, get, accumulate: flush each or each "
+    "window; persistent, partitioned, threads: there and back, or one way.",
+)
+@click.option(
+    "--ppn", type=click.IntRange(1, 4096), default=1, show_default=True, help="ranks on each host."
+)
+@click.option(
+    "--order", type=click.Choice(["natural", "random"]), help="ring: of the ranks; default natural."
+)
+@click.option(
+    "--nonblocking",
+    is_flag=True,
+    help="collectives: the non-blocking form, and how much of it overlaps.",
+)
+@click.option(
+    "--threads", type=click.IntRange(1, 256), metavar="N", help="threads: how many in each rank."
+)
+@click.option(
+    "--partitions", type=click.IntRange(1, 4096), metavar="N", help="partitioned: of each message."
+)
+@click.option(
+    "--window-kind",
+    type=click.Choice(["allocate", "create"]),
+    default="allocate",
+    show_default=True,
+    help="put, get: how the remote memory is made.",
+)
 @click.option("--both-directions", is_flag=True, help="also from the second host to the first.")
 @click.option("--repeat", metavar="N", help="how often each point is measured; default 1.")
-@click.option("--ranks", type=click.IntRange(1, 4096), default=2, show_default=True, help="ranks, without --hosts.")
+@click.option(
+    "--ranks",
+    type=click.IntRange(1, 4096),
+    default=2,
+    show_default=True,
+    help="ranks, without --hosts.",
+)
 @click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
 @place_options
 @link_options
@@ -89,11 +130,13 @@ def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
 def command(pattern: str, **options: Any) -> int:
     """Measure one PATTERN over a range of sizes, prove its path, judge it.
 
-    Pairs: pingpong (half round trip), stream (one way, acknowledged), exchange (both ways), put, get, accumulate,
-    fetch_and_op, compare_and_swap (remote access), persistent, partitioned (MPI-4), threads.
+    Pairs: pingpong (half round trip), stream (one way, acknowledged), exchange (both ways), put,
+    get, accumulate, fetch_and_op, compare_and_swap (remote access), persistent, partitioned
+    (MPI-4), threads.
 
-    All ranks: message_rate, ring, incast, all_to_all, congestion, barrier, broadcast, allreduce, allgather, alltoall;
-    saturation (message_rate over sizes and ranks per host: where is the link full?).
+    All ranks: message_rate, ring, incast, all_to_all, congestion, barrier, broadcast, allreduce,
+    allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
+    full?).
     """
     from wireproof.cli.again import run_settled
     from wireproof.cli.delivery import deliver, say
@@ -109,10 +152,17 @@ def command(pattern: str, **options: Any) -> int:
     transport = settings.transport.value
     place = place_of(settings, Asked.of(options))
     if not place.hosts:
-        alone = 1 if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation") else 0
+        alone = (
+            1
+            if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation")
+            else 0
+        )
         here = this_machine(place.link, ranks=alone or options["ranks"])
         place = dataclasses.replace(here, sysfs_root=place.sysfs_root)
-    place = spread(place, max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1))
+    place = spread(
+        place,
+        max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1),
+    )
     policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place)
     rate = claimed_rate(place)
     points, policy = with_time(
@@ -145,4 +195,6 @@ def command(pattern: str, **options: Any) -> int:
         )
         section, outcomes = run_settled(wish, place)
         part = (saturated(section) if pattern == "saturation" else section, outcomes)
-        return deliver([part], title=wish.title, folder=keep and folder, as_json=settings.json.value)
+        return deliver(
+            [part], title=wish.title, folder=keep and folder, as_json=settings.json.value
+        )

@@ -33,7 +33,9 @@ def spread(place: Place, ppn: int) -> Place:
     if ppn == 1:
         return place
     if place.size * ppn > MOST_RANKS:
-        raise BadInput(f"{place.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give fewer.")
+        raise BadInput(
+            f"{place.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give fewer."
+        )
 
     def each(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value for value in values for _ in range(ppn))
@@ -61,22 +63,32 @@ def _check(pattern: str, options: dict[str, Any]) -> None:
         if options[option] and pattern not in owners:
             raise BadInput(f"--{option} is for {', '.join(owners)}, not for {pattern}.")
     if options["both_directions"] and pattern not in PAIR_PATTERNS:
-        raise BadInput(f"--both-directions is for pairs; {pattern} is measured by all ranks together.")
+        raise BadInput(
+            f"--both-directions is for pairs; {pattern} is measured by all ranks together."
+        )
 
 
-def points_of(pattern: str, settings: Settings, options: dict[str, Any], place: Place) -> list[Point]:
+def points_of(
+    pattern: str, settings: Settings, options: dict[str, Any], place: Place
+) -> list[Point]:
     """The points of ``measure PATTERN`` on ``place`` (one entry of its hosts for each rank)."""
     _check(pattern, options)
     if pattern == "saturation":
         if len(set(place.hosts)) != 2:
-            raise BadInput("saturation is measured between two hosts: give two, and --ppn for the most ranks on each.")
-        return saturation(settings.sizes.value or SATURATION_SIZES, place.size // 2, window=settings.window.value)
+            raise BadInput(
+                "saturation is measured between two hosts: give two, and --ppn for the most ranks on each."
+            )
+        return saturation(
+            settings.sizes.value or SATURATION_SIZES, place.size // 2, window=settings.window.value
+        )
     if pattern in GROUP_PATTERNS:
         return _group(cast(GroupPattern, pattern), settings, options, list(range(place.size)))
     return _pairs(pattern, settings, options)
 
 
-def _group(pattern: GroupPattern, settings: Settings, options: dict[str, Any], ranks: list[int]) -> list[Point]:
+def _group(
+    pattern: GroupPattern, settings: Settings, options: dict[str, Any], ranks: list[int]
+) -> list[Point]:
     formula = cast(Formula, settings.formula.value)
     sizes = settings.sizes.value or default_sizes(pattern, len(ranks), formula)
     if pattern == "congestion":
@@ -106,17 +118,22 @@ def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Po
             cast(Pattern, pattern),
             sizes,
             pairs,
-            form=cast(Form | None, options["form"]) or ("latency" if pattern in (*_TWO_FORMS, *_WORD) else None),
+            form=cast(Form | None, options["form"])
+            or ("latency" if pattern in (*_TWO_FORMS, *_WORD) else None),
             window=settings.window.value,
             formula=cast(Formula, settings.formula.value),
             window_kind=options["window_kind"],
         )
     points = [
-        msgspec.structs.replace(point, threads=options["threads"] or 1, partitions=options["partitions"] or 1)
+        msgspec.structs.replace(
+            point, threads=options["threads"] or 1, partitions=options["partitions"] or 1
+        )
         for point in points
     ]
     if not points:
-        raise BadInput(f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes.")
+        raise BadInput(
+            f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes."
+        )
     return points
 
 
@@ -124,10 +141,12 @@ def extra_of(pattern: str, options: dict[str, Any], place: Place) -> tuple[tuple
     """Variables that a pattern needs on every rank."""
     extra: dict[str, str] = {}
     if pattern == "threads":
-        # Before MPI_Init only the environment can say it; asked for, it costs every other number dearly.
+        # Before MPI_Init only the environment can say it; asked for, it costs every other number
+        # dearly.
         extra["WIREPROOF_THREADS"] = str(options["threads"] or 1)
     if pattern == "compare_and_swap" and not place.hosts:
-        # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host (ompi 7027, 11349).
+        # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host
+        # (ompi 7027, 11349).
         extra["OMPI_MCA_osc"] = "pt2pt"
     return tuple(extra.items())
 
@@ -139,9 +158,15 @@ def saturated(section: Section) -> Section:
     for one in filled(section.run.points, limit):
         ranks = f"{one.ranks_per_node} rank{'s' if one.ranks_per_node > 1 else ''} per node"
         best = f"{quantity.megabytes(one.best_bytes_per_s)} MB/s"
-        full = f"full from {quantity.size(one.size)}" if one.size is not None else "not full at any size"
+        full = (
+            f"full from {quantity.size(one.size)}"
+            if one.size is not None
+            else "not full at any size"
+        )
         words.append(f"{ranks}: {full} (best {best})")
     of = "attainable" if limit else "the best seen"
     return (
-        dataclasses.replace(section, lead=f"Full: {FULL:.0%} of {of}. " + "; ".join(words) + ".") if words else section
+        dataclasses.replace(section, lead=f"Full: {FULL:.0%} of {of}. " + "; ".join(words) + ".")
+        if words
+        else section
     )

@@ -18,7 +18,9 @@ def model_of(text: str | None) -> ModelWorld:
     for part in (text or "latency_ns=1000,gap_ns_per_byte=0.1").split(","):
         name, separator, value = part.partition("=")
         if not separator:
-            raise BadInput(f"--model {part[:40]!r} is not NAME=NUMBER: give {', '.join(ModelWorld.__struct_fields__)}.")
+            raise BadInput(
+                f"--model {part[:40]!r} is not NAME=NUMBER: give {', '.join(ModelWorld.__struct_fields__)}."
+            )
         fields[name.strip()] = value
     try:
         return msgspec.convert(fields, ModelWorld, strict=False)
@@ -38,10 +40,21 @@ def faults_of(texts: Sequence[str], ranks: int) -> tuple[ModelFault, ...]:
             fault = msgspec.convert(fields, ModelFault, strict=False)
         except msgspec.ValidationError as error:
             known = ", ".join(ModelFault.__struct_fields__)
-            raise BadInput(f"--model-fault {text[:60]!r}: {error}; there is {known}, rank is needed.") from error
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: {error}; there is {known}, rank is needed."
+            ) from error
         if set(fields) - set(ModelFault.__struct_fields__):
-            raise BadInput(f"--model-fault {text[:60]!r}: there is {', '.join(ModelFault.__struct_fields__)}.")
-        if not (0 <= fault.rank < ranks and 0 < fault.tx <= 1 and 0 < fault.rx <= 1 and fault.latency_ns >= 0):
-            raise BadInput(f"--model-fault {text[:60]!r}: give a rank below {ranks}, and shares above 0 and up to 1.")
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: there is {', '.join(ModelFault.__struct_fields__)}."
+            )
+        if not (
+            0 <= fault.rank < ranks
+            and 0 < fault.tx <= 1
+            and 0 < fault.rx <= 1
+            and fault.latency_ns >= 0
+        ):
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: give a rank below {ranks}, and shares above 0 and up to 1."
+            )
         found.append(fault)
     return tuple(found)

@@ -1,4 +1,6 @@
-"""Options that several verbs share. Their texts are typed by ``settings``; nothing below the CLI sees strings."""
+"""Options that several verbs share. Their texts are typed by ``settings``; nothing below the CLI
+sees strings.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def _declared(*names: str, **metavars: str) -> Callable[[F], F]:
 
 
 def sysfs_root_option(function: F) -> F:
-    """Where a machine's own files are, when not at ``/``: of ``check``, ``measure`` and ``prove``."""
+    """Where a machine's own files are, when not at ``/``: of ``check``, ``measure`` and
+    ``prove``.
+    """
     option = click.option(
         "--sysfs-root",
         metavar="DIR",
@@ -67,9 +71,16 @@ def _folder_name(_context: click.Context, _parameter: click.Parameter, value: st
 def place_options(function: F) -> F:
     """Where the ranks run and what carries the messages."""
     parts = (
-        click.option("--lab", metavar="NAME", default=None, help="the virtual cluster that --hosts names nodes of."),
         click.option(
-            "--virtual", is_flag=True, help="the hosts are namespaces or containers of one machine, on purpose."
+            "--lab",
+            metavar="NAME",
+            default=None,
+            help="the virtual cluster that --hosts names nodes of.",
+        ),
+        click.option(
+            "--virtual",
+            is_flag=True,
+            help="the hosts are namespaces or containers of one machine, on purpose.",
         ),
         click.option(
             "--scheduler",
@@ -92,7 +103,9 @@ def place_options(function: F) -> F:
             help="site command that every rank is started through: modules, a container.",
         ),
     )
-    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), sysfs_root_option(function))
+    chained: F = reduce(
+        lambda inner, option: option(inner), reversed(parts), sysfs_root_option(function)
+    )
     names = ("hosts", "mpi", "transport", "fabric", "nic", "nic_selection", "launcher")
     return _declared(
         *names,
@@ -121,13 +134,21 @@ _JOB = {
 def job_options(function: F) -> F:
     """A job of our own: how many nodes and where. The words are the scheduler's."""
     parts: list[Decorator[F]] = [
-        click.option("--slurm", is_flag=True, help="get nodes from Slurm for the time of the check."),
-        click.option("-N", "--nodes", type=click.IntRange(1, 100_000), metavar="N", help="nodes of that job."),
+        click.option(
+            "--slurm", is_flag=True, help="get nodes from Slurm for the time of the check."
+        ),
+        click.option(
+            "-N", "--nodes", type=click.IntRange(1, 100_000), metavar="N", help="nodes of that job."
+        ),
     ]
     for name, (short, metavar, text) in _JOB.items():
         names = [*([short] if short else []), f"--{name}", f"job_{name}"]
         parts.append(click.option(*names, metavar=metavar, default="", help=text))
-    parts.append(click.option("--wait", "job_wait", metavar="TIME", default="", help="longest wait in the queue."))
+    parts.append(
+        click.option(
+            "--wait", "job_wait", metavar="TIME", default="", help="longest wait in the queue."
+        )
+    )
     chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
     return chained
 
@@ -135,8 +156,15 @@ def job_options(function: F) -> F:
 def link_options(function: F) -> F:
     """What is claimed about the link, and the table of physics that it is judged by."""
     parts = (
-        click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU, when it cannot be read."),
-        click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16."),
+        click.option(
+            "--mtu",
+            type=click.IntRange(68, 65535),
+            metavar="BYTES",
+            help="MTU, when it cannot be read.",
+        ),
+        click.option(
+            "--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16."
+        ),
         click.option(
             "--physics",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -150,15 +178,25 @@ def link_options(function: F) -> F:
 def output_options(function: F) -> F:
     """Where the result goes."""
     parts = (
-        click.option("--json", "json", is_flag=True, default=None, help="one JSON document on stdout."),
-        click.option("--resume", is_flag=True, help="continue the run in --out: only missing points are measured."),
+        click.option(
+            "--json", "json", is_flag=True, default=None, help="one JSON document on stdout."
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            help="continue the run in --out: only missing points are measured.",
+        ),
     )
     chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
-    return _declared("out", "budget", "deadline", "seed", out="DIR", budget="1s", deadline="10min", seed="N")(chained)
+    return _declared(
+        "out", "budget", "deadline", "seed", out="DIR", budget="1s", deadline="10min", seed="N"
+    )(chained)
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
-    """Typed settings from options, ``WIREPROOF_*`` and ``wireproof.toml`` in the working directory."""
+    """Typed settings from options, ``WIREPROOF_*`` and ``wireproof.toml`` in the working
+    directory.
+    """
     texts: dict[str, str | None] = {}
     for name in DECLARED:
         value = options.get(name)
@@ -167,7 +205,9 @@ def settings_of(options: dict[str, Any]) -> Settings:
 
 
 def settings_file() -> dict[str, tuple[str, str]]:
-    """The settings of ``wireproof.toml`` in the working directory; none when a run is resumed, which has its own."""
+    """The settings of ``wireproof.toml`` in the working directory; none when a run is resumed,
+    which has its own.
+    """
     context = click.get_current_context(silent=True)
     resumed = context is not None and (context.find_root().obj or {}).get("resumed", False)
     file = Path(FILE_NAME)

@@ -28,7 +28,9 @@ def status_of(verdict: Verdict) -> int:
 
 
 def run_verb(group: click.Group, argv: list[str]) -> int:
-    """Run ``group`` on ``argv``; every error becomes one line on stderr and its status, never that of a FAIL."""
+    """Run ``group`` on ``argv``; every error becomes one line on stderr and its status, never that
+    of a FAIL.
+    """
     with own_streams() as streams:
         status = _run(group, argv)
         with contextlib.suppress(OSError, ValueError):
@@ -42,7 +44,9 @@ def run_verb(group: click.Group, argv: list[str]) -> int:
 def _run(group: click.Group, argv: list[str]) -> int:
     with as_interrupt() as signals:
         try:
-            result = group.main(args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)})
+            result = group.main(
+                args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)}
+            )
         except click.exceptions.Exit as stop:
             return int(stop.exit_code)
         except (click.Abort, KeyboardInterrupt):

@@ -13,7 +13,9 @@ __all__ = ["read_table"]
 
 
 def read_table(path: Path | None) -> Table | None:
-    """The built-in table overridden by a TOML file; None without a file. Errors name the file and the key."""
+    """The built-in table overridden by a TOML file; None without a file. Errors name the file and
+    the key.
+    """
     if path is None:
         return None
     try:

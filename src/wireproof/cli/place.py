@@ -1,4 +1,6 @@
-"""Where a measurement happens: hosts, how they are reached, the claimed NICs and the claimed link."""
+"""Where a measurement happens: hosts, how they are reached, the claimed NICs and the claimed
+link.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,10 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Place:
-    """One rank per entry of ``hosts``. ``start_on`` is where the launcher is told to put them: only a planted lie
-    differs from ``hosts``. ``wire`` False: nothing is claimed about a wire (one plain machine)."""
+    """One rank per entry of ``hosts``. ``start_on`` is where the launcher is told to put them: only
+    a planted lie differs from ``hosts``. ``wire`` False: nothing is claimed about a wire (one plain
+    machine).
+    """
 
     hosts: tuple[str, ...]
     start_on: tuple[str, ...]
@@ -87,7 +91,12 @@ class Place:
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
         hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
-        return Claim(hosts=hosts, link=self.link, wire=self.wire, virtual=self.virtual or self.lab is not None)
+        return Claim(
+            hosts=hosts,
+            link=self.link,
+            wire=self.wire,
+            virtual=self.virtual or self.lab is not None,
+        )
 
     def meet(self) -> str:
         """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
@@ -99,10 +108,14 @@ class Place:
 
     def through(self) -> tuple[str, ...]:
         """Words ahead of a scheduler's own commands: in a lab they run on its first node."""
-        return tuple(self.lab.exec_argv(self.lab.nodes[0], ["x"])[:-1]) if self.lab is not None else ()
+        return (
+            tuple(self.lab.exec_argv(self.lab.nodes[0], ["x"])[:-1]) if self.lab is not None else ()
+        )
 
     def enter(self, command: LaunchCommand) -> LaunchCommand:
-        """The command as this place needs it: in a lab the launcher runs inside the first node, to be reachable."""
+        """The command as this place needs it: in a lab the launcher runs inside the first node, to
+        be reachable.
+        """
         if self.lab is None:
             return command
         return dataclasses.replace(
@@ -118,7 +131,9 @@ def claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | 
         return None
     from wireproof.physics.claims import claim_from_text
 
-    return claim_from_text(settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link")
+    return claim_from_text(
+        settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link"
+    )
 
 
 def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Place:
@@ -126,7 +141,9 @@ def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Place:
     return Place(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
 
 
-def lab_place(lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None) -> Place:
+def lab_place(
+    lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
+) -> Place:
     """Nodes of a lab, their NIC on one network of it, and the link as the lab has built it."""
     unknown = [host for host in hosts if host not in lab.nodes]
     if unknown:
@@ -138,7 +155,11 @@ def lab_place(lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClai
             f"no node of lab {lab.name} has the NIC {nic!r}: there is {', '.join(n.device for n in networks)}."
         )
     network = max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
-    said = () if nic or len(networks) == 1 else (f"--nic was not given: {network.device}, the fastest, is claimed",)
+    said = (
+        ()
+        if nic or len(networks) == 1
+        else (f"--nic was not given: {network.device}, the fastest, is claimed",)
+    )
     said = (*lab.notes, *said)
     return Place(
         hosts=hosts,
@@ -159,7 +180,9 @@ def agent_of(settings: Settings) -> str:
         return ""
     path = Path(launcher)
     if not path.is_file():
-        raise BadInput(f"--launcher {launcher!r} is neither ssh nor a program: give the path of one called like ssh.")
+        raise BadInput(
+            f"--launcher {launcher!r} is neither ssh nor a program: give the path of one called like ssh."
+        )
     return str(path.absolute())
 
 
@@ -168,7 +191,9 @@ def prefix_of(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise BadInput(f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes.") from error
+        raise BadInput(
+            f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes."
+        ) from error
 
 
 def reader_prefix(text: str) -> tuple[str, ...]:
@@ -182,8 +207,9 @@ def reader_prefix(text: str) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was said about the place besides the declared settings. ``scheduler`` ``auto``: an allocation around us
-    gives the hosts, and its launcher (or the MPI's, by ``starter``) starts the ranks on them.
+    """What was said about the place besides the declared settings. ``scheduler`` ``auto``: an
+    allocation around us gives the hosts, and its launcher (or the MPI's, by ``starter``) starts the
+    ranks on them.
     """
 
     lab: str | None = None
@@ -203,7 +229,9 @@ class Asked:
 
 
 def place_of(settings: Settings, asked: Asked) -> Place:
-    """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh, or this machine."""
+    """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh,
+    or this machine.
+    """
     return dataclasses.replace(_place_of(settings, asked), sysfs_root=asked.sysfs_root)
 
 
@@ -228,15 +256,29 @@ def _place_of(settings: Settings, asked: Asked) -> Place:
     hosts = hosts or (found.nodes if found else ())
     if found is not None:
         place = lab_place(found, hosts, nic=settings.nic.value, link=link)
-        note = (f"the hosts are nodes of lab {found.name}: links are virtual",) if asked.lab is None else ()
+        note = (
+            (f"the hosts are nodes of lab {found.name}: links are virtual",)
+            if asked.lab is None
+            else ()
+        )
         return dataclasses.replace(place, said=(*note, *place.said), prefix=prefix)
     nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
     agent = agent_of(settings)
-    return Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, prefix=prefix, virtual=asked.virtual)
+    return Place(
+        hosts=hosts,
+        start_on=hosts,
+        nics=nics,
+        link=link,
+        agent=agent,
+        prefix=prefix,
+        virtual=asked.virtual,
+    )
 
 
 def _once_in_a_step() -> None:
-    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's way."""
+    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
+    way.
+    """
     task = os.environ.get("SLURM_PROCID", "")
     if task.isdigit() and int(task) > 0 and os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
         raise BadInput(
@@ -266,7 +308,9 @@ def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place
     else:
         nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
         agent = agent_of(settings)
-        place = Place(hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, virtual=asked.virtual)
+        place = Place(
+            hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, virtual=asked.virtual
+        )
     said = f"{allocation.scheduler} job {allocation.job}: {len(hosts)} nodes"
     return dataclasses.replace(
         place,

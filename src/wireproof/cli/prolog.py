@@ -1,4 +1,6 @@
-"""``check --prolog``: one line within 60 s, for a scheduler's prolog or health check. Never changes its state."""
+"""``check --prolog``: one line within 60 s, for a scheduler's prolog or health check. Never changes
+its state.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def _bounded(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a check that ends in time and keeps nothing."""
     for name in ("slurm", "resume", "all_pairs", "dry_run"):
         if options[name]:
-            raise BadInput(f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out.")
+            raise BadInput(
+                f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."
+            )
     until = time.monotonic() + BOUND_S - KEPT_FOR_THE_END_S
     return {**options, "profile": "quick", "until": until, "json": None}
 
@@ -45,7 +49,8 @@ def _headline(place: Place, sections: list[Any]) -> tuple[str, int]:
 def run_prolog(options: dict[str, Any]) -> int:
     """Check the allocation (or ``--hosts``) in one launch, or this machine alone; print one line.
 
-    Exit status as everywhere; whoever calls us decides what to do with a node: nothing is drained here.
+    Exit status as everywhere; whoever calls us decides what to do with a node: nothing is drained
+    here.
     """
     from wireproof.cli import check
 

@@ -1,4 +1,6 @@
-"""``wireproof prove -- COMMAND``: any program between two readings of the ports of every host that it touches."""
+"""``wireproof prove -- COMMAND``: any program between two readings of the ports of every host that
+it touches.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,22 @@ def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], 
     if settings.hosts.value:
         return settings.hosts.value, ""
     if named := hosts_of_command(argv, _read_text):
-        return named, f"watching {', '.join(named[:8])}, as the command names them; --hosts says otherwise"
+        return (
+            named,
+            f"watching {', '.join(named[:8])}, as the command names them; --hosts says otherwise",
+        )
     if allocated := hosts_of_allocation(os.environ):
-        return allocated, f"watching the {len(allocated)} nodes of the Slurm job; --hosts says otherwise"
+        return (
+            allocated,
+            f"watching the {len(allocated)} nodes of the Slurm job; --hosts says otherwise",
+        )
     return (), ""
 
 
 def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
-    """``wireproof lab exec LAB NODE WORDS`` means these words in that node: (words, lab, node or nothing)."""
+    """``wireproof lab exec LAB NODE WORDS`` means these words in that node: (words, lab, node or
+    nothing).
+    """
     from wireproof.cli.prove_hosts import entered_node
     from wireproof.model.errors import BadInput
 
@@ -59,12 +69,18 @@ def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], s
     if entered is None:
         return argv, lab, ""
     if lab not in (None, entered[0]):
-        raise BadInput(f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one.")
+        raise BadInput(
+            f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one."
+        )
     return entered[2], entered[0], entered[1]
 
 
-def proving_place(settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None) -> Place:
-    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place too."""
+def proving_place(
+    settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None
+) -> Place:
+    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place
+    too.
+    """
     from wireproof.cli.lab_or_hosts import lab_of
     from wireproof.cli.place import Place, agent_of, lab_place
 
@@ -94,7 +110,9 @@ def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) ->
     status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
     if as_json:
         sys.stdout.flush()
-        sys.stdout.buffer.write(document(argv, status, traffic, judgement, proved.series, [*place.said, *proved.notes]))
+        sys.stdout.buffer.write(
+            document(argv, status, traffic, judgement, proved.series, [*place.said, *proved.notes])
+        )
         sys.stdout.buffer.flush()
         return
     for line in [*proved.notes, *lines(status, traffic, judgement)]:
@@ -115,28 +133,48 @@ def _servers(given: tuple[tuple[str, str], ...], place: Place) -> list[Companion
         if not words:
             raise BadInput(f"--server {host[:60]}: no command was given for it.")
         if place.lab is not None and host not in place.lab.nodes:
-            raise BadInput(f"--server {host[:60]!r}: the lab has the nodes {', '.join(place.lab.nodes)}.")
+            raise BadInput(
+                f"--server {host[:60]!r}: the lab has the nodes {', '.join(place.lab.nodes)}."
+            )
         found.append(Companion(parse_hosts(host)[0], tuple(words)))
     return found
 
 
 def _strict_status(proved: Proved) -> int:
-    """The command's status when it failed, else that of the proof: 0 on-wire, 1 another path, 3 unproven."""
+    """The command's status when it failed, else that of the proof: 0 on-wire, 1 another path, 3
+    unproven.
+    """
     from wireproof.cli.outcome import status_of
 
     return proved.exit_status or status_of(proved.judgement.verdict)
 
 
-@click.command("prove", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--hosts", metavar="N1,N2|N[1-4]", help="hosts to watch; default: the command's, the job's, this one.")
-@click.option("--lab", metavar="NAME", help="the virtual cluster; the command runs inside its first node.")
+@click.command(
+    "prove", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.option(
+    "--hosts",
+    metavar="N1,N2|N[1-4]",
+    help="hosts to watch; default: the command's, the job's, this one.",
+)
+@click.option(
+    "--lab", metavar="NAME", help="the virtual cluster; the command runs inside its first node."
+)
 @click.option("--nic", metavar="NAME", help="the NIC that the traffic is claimed to use.")
 @click.option(
-    "--link", metavar="[Nx]KIND[:GBPS]", help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it."
+    "--link",
+    metavar="[Nx]KIND[:GBPS]",
+    help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it.",
 )
-@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link.")
+@click.option(
+    "--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link."
+)
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached: ssh, or a program called like it.")
+@click.option(
+    "--launcher",
+    metavar="ssh|PATH",
+    help="how other hosts are reached: ssh, or a program called like it.",
+)
 @click.option(
     "--prefix",
     metavar="'CMD ARG...'",
@@ -144,7 +182,13 @@ def _strict_status(proved: Proved) -> int:
     help="command that the reader of the ports is started through: from a pod, one that enters the node.",
 )
 @sysfs_root_option
-@click.option("--interval", metavar="TIME", default="100ms", show_default=True, help="how often ports are read.")
+@click.option(
+    "--interval",
+    metavar="TIME",
+    default="100ms",
+    show_default=True,
+    help="how often ports are read.",
+)
 @click.option(
     "--results",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -159,14 +203,23 @@ def _strict_status(proved: Proved) -> int:
     metavar="HOST 'WORDS'",
     help="a server that COMMAND talks to: started on HOST before it, ended after it.",
 )
-@click.option("--strict", is_flag=True, help="exit 1 or 3 when the path is not proven, if the command ended with 0.")
-@click.option("--json", "json", is_flag=True, help="one JSON object on stdout; the command's output goes to stderr.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="exit 1 or 3 when the path is not proven, if the command ended with 0.",
+)
+@click.option(
+    "--json",
+    "json",
+    is_flag=True,
+    help="one JSON object on stdout; the command's output goes to stderr.",
+)
 @click.argument("argv", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(argv: tuple[str, ...], **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 
-    Its output is passed on untouched and its exit status is kept; what the ports saw is told on stderr. In a lab a
-    plain 'mpirun -hosts n1,n2' reaches the nodes.
+    Its output is passed on untouched and its exit status is kept; what the ports saw is told on
+    stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.cli.delivery import say
     from wireproof.cli.place import reader_prefix
@@ -182,7 +235,9 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     settings = settings_of({**known, "link": ""})
     argv, lab, node = _entered(argv, options["lab"])
     place = proving_place(settings, argv, lab, _link(options))
-    place = dataclasses.replace(place, sysfs_root=options["sysfs_root"], prefix=reader_prefix(options["prefix"]))
+    place = dataclasses.replace(
+        place, sysfs_root=options["sysfs_root"], prefix=reader_prefix(options["prefix"])
+    )
     if node:
         place = dataclasses.replace(place, start_on=(node, *place.start_on))
     for line in place.said:

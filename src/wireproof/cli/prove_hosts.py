@@ -1,4 +1,6 @@
-"""Which hosts a command touches: said by the user, by a Slurm allocation, or by the command's own words."""
+"""Which hosts a command touches: said by the user, by a Slurm allocation, or by the command's own
+words.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ __all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command"]
 _LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
 _FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
 _LAUNCHERS = (
-    *("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi"),
+    *(
+        "mpirun",
+        "mpiexec",
+        "mpiexec.hydra",
+        "mpiexec.mpich",
+        "mpirun.mpich",
+        "mpirun.openmpi",
+        "mpiexec.openmpi",
+    ),
     *("orterun", "prterun", "prun", "srun", "ibrun", "aprun"),
 )
 _WRAPPERS = ("env", "time", "nice", "numactl", "taskset", "timeout", "stdbuf", "sudo")
@@ -28,7 +38,9 @@ def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def entered_node(argv: Sequence[str]) -> tuple[str, str, tuple[str, ...]] | None:
-    """(lab, node, words) of ``wireproof lab exec LAB NODE WORDS...``; None for any other command."""
+    """(lab, node, words) of ``wireproof lab exec LAB NODE WORDS...``; None for any other
+    command.
+    """
     rest = list(argv)
     if Path(rest[0]).name.startswith("python") and rest[1:3] == ["-m", "wireproof"]:
         rest = rest[2:]
@@ -49,9 +61,11 @@ def _is_launcher(argv: Sequence[str]) -> bool:
 
 
 def hosts_of_command(argv: Sequence[str], read_text: Callable[[str], str]) -> tuple[str, ...]:
-    """Hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host a:2``, ``-hostfile F``.
+    """Hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host a:2``,
+    ``-hostfile F``.
 
-    ``read_text`` reads a host file (bounded; OSError when it cannot). Best effort: what is not understood names nobody.
+    ``read_text`` reads a host file (bounded; OSError when it cannot). Best effort: what is not
+    understood names nobody.
     """
     if not _is_launcher(argv):
         return ()

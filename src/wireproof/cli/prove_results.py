@@ -1,4 +1,6 @@
-"""Files that a command writes its numbers to (HPCC's hpccoutf.txt): what it has added to them, not what was there."""
+"""Files that a command writes its numbers to (HPCC's hpccoutf.txt): what it has added to them, not
+what was there.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class ResultFile:
         return (found.st_size, found.st_mtime_ns) if self.path.is_file() else (0, 0)
 
     def written(self) -> bytes:
-        """What came since: the part behind the old end, or all of a file that was written anew; bounded."""
+        """What came since: the part behind the old end, or all of a file that was written anew;
+        bounded.
+        """
         size, changed = self._size()
         before, then = self._before
         if changed == then or not size:

@@ -1,4 +1,6 @@
-"""Any command between two readings of the ports of every host that it touches, and the judgement of what was seen."""
+"""Any command between two readings of the ports of every host that it touches, and the judgement of
+what was seen.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ SAY_AFTER_S = 2.0
 
 @dataclasses.dataclass(frozen=True)
 class Companion:
-    """A server that the command talks to: started on ``host`` before it and ended after it, by us."""
+    """A server that the command talks to: started on ``host`` before it and ended after it, by
+    us.
+    """
 
     host: str
     argv: tuple[str, ...]
@@ -52,8 +56,10 @@ class Companion:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Proved:
-    """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it). ``output``: its
-    standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its time. ``series``: the numbers in it."""
+    """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it).
+    ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
+    time. ``series``: the numbers in it.
+    """
 
     exit_status: int
     output: bytes
@@ -104,7 +110,9 @@ class _Session:
         for follower in lost:
             say(f"{follower.host} is not watched: {_advised(follower.error, self.engine)}")
         if len(lost) == len(self.watchers):
-            raise CouldNotMeasure(f"no host can be watched: {lost[0].host}: {_advised(lost[0].error, self.engine)}")
+            raise CouldNotMeasure(
+                f"no host can be watched: {lost[0].host}: {_advised(lost[0].error, self.engine)}"
+            )
 
     def _silent(self, count: int) -> list[str]:
         """Hosts that have neither given ``count`` full readings nor failed."""
@@ -138,7 +146,11 @@ class _Session:
 
     def traffic(self, seconds: float) -> Traffic:
         """The reading after the command, and what the three of them say."""
-        settle_s = SETTLE_VIRTUAL_S if self.virtual else max(SETTLE_S, self._slowest_refresh_s() + SETTLE_VIRTUAL_S)
+        settle_s = (
+            SETTLE_VIRTUAL_S
+            if self.virtual
+            else max(SETTLE_S, self._slowest_refresh_s() + SETTLE_VIRTUAL_S)
+        )
         self.wait(settle_s)
         for one in self.watchers:
             one.follower.settled_s = min(settle_s, IDLE_S) if not self.virtual else 0.0
@@ -157,19 +169,32 @@ class _Session:
         *,
         hold_stdin: bool = False,
     ) -> WatchedCommand:
-        started = WatchedCommand(argv, environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin)
+        started = WatchedCommand(
+            argv, environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
+        )
         self.commands.append(started)
         return started
 
     def _slowest_refresh_s(self) -> float:
         """How old a counter of the watched hosts may be, by the catalogue."""
-        return max((slowest_refresh_ms(one.follower.about.nics) for one in self.watchers if one.follower.about),
-                   default=0.0) / 1e3  # fmt: skip
+        return (
+            max(
+                (
+                    slowest_refresh_ms(one.follower.about.nics)
+                    for one in self.watchers
+                    if one.follower.about
+                ),
+                default=0.0,
+            )
+            / 1e3
+        )
 
     @property
     def virtual(self) -> bool:
         """No NIC here has counters that lag behind."""
-        nics = [nic for one in self.watchers if one.follower.about for nic in one.follower.about.nics]
+        nics = [
+            nic for one in self.watchers if one.follower.about for nic in one.follower.about.nics
+        ]
         return all(nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in nics)
 
 
@@ -178,7 +203,8 @@ def _allow_files(wanted: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(
-            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+            resource.RLIMIT_NOFILE,
+            (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard),
         )
 
 
@@ -223,7 +249,9 @@ def _run(
     sinks: tuple[int | None, int | None],
     hold_stdin: bool,
 ) -> tuple[WatchedCommand, int, float]:
-    """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not the proof."""
+    """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not
+    the proof.
+    """
     begun = time.monotonic()
     command = session.start(argv, environment, sinks, hold_stdin=hold_stdin)
     try:
@@ -249,15 +277,19 @@ def run_proved(
     results: Sequence[Path] = (),
     hold_stdin: bool = False,
 ) -> Proved:
-    """Run ``argv`` in the place (in a lab: inside its first node) between two readings of every host, and judge.
+    """Run ``argv`` in the place (in a lab: inside its first node) between two readings of every
+    host, and judge.
 
-    ``environment`` is added to ours. ``echo``: its output is passed on to ours as it comes, standard output to
-    standard error with ``output_to_stderr``. ``name`` is how its output is called in the series' ``source``;
-    ``results`` are files that it writes numbers to; ``hold_stdin`` is for a ``guarded`` command.
-    Raises ``CouldNotMeasure`` when no host can be watched: then the command was not started.
+    ``environment`` is added to ours. ``echo``: its output is passed on to ours as it comes,
+    standard output to standard error with ``output_to_stderr``. ``name`` is how its output is
+    called in the series' ``source``; ``results`` are files that it writes numbers to;
+    ``hold_stdin`` is for a ``guarded`` command. Raises ``CouldNotMeasure`` when no host can be
+    watched: then the command was not started.
     """
     if not argv:
-        raise BadInput("no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`.")
+        raise BadInput(
+            "no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`."
+        )
     inherited = {**os.environ, **(environment or {})}
     ours = {**inherited, **launcher_environment(place, inherited)}
     files = [ResultFile(path) for path in results]
@@ -296,12 +328,20 @@ def _sinks(output_to_stderr: bool) -> tuple[int | None, int | None]:
 
 
 def _in_place(argv: Sequence[str], place: Place) -> list[str]:
-    """In a lab the command runs inside the first node; else it runs here, and its own launcher goes elsewhere."""
-    return reach(place, place.start_on[0], argv) if place.lab is not None and place.start_on else list(argv)
+    """In a lab the command runs inside the first node; else it runs here, and its own launcher goes
+    elsewhere.
+    """
+    return (
+        reach(place, place.start_on[0], argv)
+        if place.lab is not None and place.start_on
+        else list(argv)
+    )
 
 
 def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Series]:
-    """Every series that an adapter knows, in the output and in the files; none when there are none."""
+    """Every series that an adapter knows, in the output and in the files; none when there are
+    none.
+    """
     from wireproof.adapters import read
 
     found: list[Series] = []

@@ -1,4 +1,6 @@
-"""How a host of a place is reached: a lab's node, this machine, or by ssh or a program called like it."""
+"""How a host of a place is reached: a lab's node, this machine, or by ssh or a program called like
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def _is_here(host: str) -> bool:
 
 
 def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
-    """argv that runs ``argv`` on a host of the place: in a lab's node, by its agent or ssh, or plainly here."""
+    """argv that runs ``argv`` on a host of the place: in a lab's node, by its agent or ssh, or
+    plainly here.
+    """
     if place.lab is not None:
         return place.lab.exec_argv(host, argv)
     if not host or _is_here(host):
@@ -31,17 +35,23 @@ def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
 
 
 def guarded(place: Place, host: str, argv: Sequence[str]) -> list[str]:
-    """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is ended itself.
+    """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is
+    ended itself.
 
-    The guard there ends the command when its standard input closes, so that has to be held open meanwhile.
+    The guard there ends the command when its standard input closes, so that has to be held open
+    meanwhile.
     """
     if place.lab is not None or not host or _is_here(host):
         return reach(place, host, argv)
-    return reach(place, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv])
+    return reach(
+        place, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv]
+    )
 
 
 def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user has set."""
+    """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user
+    has set.
+    """
     if not place.agent:
         return {}
     chosen = {
@@ -53,9 +63,13 @@ def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str
         "PRTE_MCA_plm_ssh_agent": place.agent,
     }
     if place.lab is not None:
-        # Open MPI and Intel MPI would bind rank 0 of every node to core 0: the nodes share this machine's cores.
+        # Open MPI and Intel MPI would bind rank 0 of every node to core 0: the nodes share this
+        # machine's cores.
         chosen |= {"I_MPI_PIN": "0"}
-        chosen |= {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
+        chosen |= {
+            "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "PRTE_MCA_hwloc_default_binding_policy": "none",
+        }
         chosen |= place.lab.agent_environment()
     if os.geteuid() == 0:
         chosen |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

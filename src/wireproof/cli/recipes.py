@@ -10,7 +10,14 @@ from wireproof.adapters import adapter
 from wireproof.cli.place import Place
 from wireproof.launch.environment import effective, psm3_variables
 from wireproof.launch.install import MpiInstall
-from wireproof.launch.program import find_tool, mpi_for, nominal_mpi, pinned, prepare_program, shell_line
+from wireproof.launch.program import (
+    find_tool,
+    mpi_for,
+    nominal_mpi,
+    pinned,
+    prepare_program,
+    shell_line,
+)
 from wireproof.launch.recipe import DRIVER_STEPS, Recipe
 from wireproof.launch.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand
@@ -22,7 +29,9 @@ __all__ = ["Asked", "Prepared", "Step", "prepare_run"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the user said beyond tool and place; None leaves it to the recipe; empty ``sizes`` to the program."""
+    """What the user said beyond tool and place; None leaves it to the recipe; empty ``sizes`` to
+    the program.
+    """
 
     sizes: tuple[int, ...] | None = None
     iterations: int | None = None
@@ -41,7 +50,9 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Step:
-    """One command. ``host``: where it is started ("" = here); ``unset``: inherited variables that must not reach it."""
+    """One command. ``host``: where it is started ("" = here); ``unset``: inherited variables that
+    must not reach it.
+    """
 
     role: Role
     host: str
@@ -69,12 +80,16 @@ class Prepared:
     files: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-def _tool_request(recipe: Recipe, asked: Asked, program: str, role: Role, place: Place) -> ToolRequest:
+def _tool_request(
+    recipe: Recipe, asked: Asked, program: str, role: Role, place: Place
+) -> ToolRequest:
     server = role == "server"
     nic = place.nics[0] if place.nics else ""
     return ToolRequest(
         program=program,
-        benchmark=asked.fabric or recipe.benchmark if recipe.tool == "fi_pingpong" else recipe.benchmark,
+        benchmark=asked.fabric or recipe.benchmark
+        if recipe.tool == "fi_pingpong"
+        else recipe.benchmark,
         role=role,
         server=_address(asked, place) if role == "client" else "",
         port=asked.port,
@@ -100,15 +115,21 @@ def _address(asked: Asked, place: Place) -> str:
 
 
 def _missing(recipe: Recipe) -> CouldNotMeasure:
-    return CouldNotMeasure(f"{recipe.program} was not found: {recipe.install}; --dry-run shows the command without it.")
+    return CouldNotMeasure(
+        f"{recipe.program} was not found: {recipe.install}; --dry-run shows the command without it."
+    )
 
 
 def _root_steps(recipe: Recipe, place: Place) -> tuple[str, ...]:
-    """Omni-Path's drivers, where the link or the adapter is Omni-Path's, or where nobody says what it is."""
+    """Omni-Path's drivers, where the link or the adapter is Omni-Path's, or where nobody says what
+    it is.
+    """
     if not recipe.rdma_cm:
         return recipe.root_steps
     device = place.nics[0] if place.nics else ""
-    omnipath = place.link.protocol == "omnipath" if place.link else not device or device.startswith("hfi1")
+    omnipath = (
+        place.link.protocol == "omnipath" if place.link else not device or device.startswith("hfi1")
+    )
     return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
 
 
@@ -130,7 +151,9 @@ def _for_people(recipe: Recipe, asked: Asked, argv: tuple[str, ...]) -> tuple[st
 
 def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
     if asked.pairs not in (None, 1):
-        raise BadInput(f"{recipe.program} is one pair of processes: --pairs is for programs that an MPI starts.")
+        raise BadInput(
+            f"{recipe.program} is one pair of processes: --pairs is for programs that an MPI starts."
+        )
     program = find_tool(recipe.program, given=asked.program)
     if program is None and not asked.dry:
         raise _missing(recipe)
@@ -138,13 +161,20 @@ def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
     name = str(program) if asked.program else recipe.program
     build = adapter(recipe.tool).argv
     client, server = (place.hosts[0], place.hosts[1]) if place.hosts else ("", "")
-    around = ("taskset", "-c", str(asked.cpu)) if asked.cpu is not None and not recipe.pins_itself else ()
+    around = (
+        ("taskset", "-c", str(asked.cpu))
+        if asked.cpu is not None and not recipe.pins_itself
+        else ()
+    )
     ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
     steps = tuple(
         Step(
             role=role,
             host=host,
-            argv=(*around, *_for_people(recipe, asked, build(_tool_request(recipe, asked, name, role, place)))),
+            argv=(
+                *around,
+                *_for_people(recipe, asked, build(_tool_request(recipe, asked, name, role, place))),
+            ),
             environment=_provider(recipe, asked, place),
         )
         for role, host in ends
@@ -156,9 +186,15 @@ def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
             " the fabric with --address"
         )
     if asked.cpu is None and place.hosts and place.lab is None:
-        notes.append("no core was chosen: give --cpu N, a core of the NIC's socket that serves no interrupts")
+        notes.append(
+            "no core was chosen: give --cpu N, a core of the NIC's socket that serves no interrupts"
+        )
     return Prepared(
-        recipe=recipe, steps=steps, program=program, notes=tuple(notes), root_steps=_root_steps(recipe, place)
+        recipe=recipe,
+        steps=steps,
+        program=program,
+        notes=tuple(notes),
+        root_steps=_root_steps(recipe, place),
     )
 
 
@@ -179,12 +215,18 @@ def _found(recipe: Recipe, asked: Asked) -> tuple[Path | None, MpiInstall]:
 
 
 def _rank_hosts(place: Place, pairs: int) -> dict[str, object]:
-    """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on another host."""
+    """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on
+    another host.
+    """
     if not place.hosts:
         return {"ranks": max(2, 2 * pairs)}
     hosts = tuple(host for host in place.start_on for _ in range(pairs))
     nics = tuple(nic for nic in place.nics for _ in range(pairs))
-    return {"hosts": hosts, "nics": nics, "machine_ranks": len(hosts) if place.lab is not None else 0}
+    return {
+        "hosts": hosts,
+        "nics": nics,
+        "machine_ranks": len(hosts) if place.lab is not None else 0,
+    }
 
 
 def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
@@ -206,14 +248,17 @@ def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
         environment=extra,
         agent=place.agent,
         root=os.geteuid() == 0,
-        # A wire test must not have shared memory to fall into; several ranks of a ring on one host need it.
+        # A wire test must not have shared memory to fall into; several ranks of a ring on one host
+        # need it.
         shared_memory=False if place.hosts and recipe.result_file == "" else None,
         folder=folder,
         windows=recipe.one_sided,
         **wishes,
     )
     unset = tuple(sorted(name for name in os.environ if name not in effective(command, os.environ)))
-    step = Step(role="rank", host="", argv=command.argv, environment=command.environment, unset=unset)
+    step = Step(
+        role="rank", host="", argv=command.argv, environment=command.environment, unset=unset
+    )
     processes = len(place.hosts) * pairs if place.hosts else max(2, 2 * pairs)
     return Prepared(
         recipe=recipe,
@@ -227,7 +272,9 @@ def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
     )
 
 
-def _notes(recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pairs: int) -> list[str]:
+def _notes(
+    recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pairs: int
+) -> list[str]:
     notes = []
     if recipe.one_sided and install.family == "openmpi" and asked.fabric in ("", "tcp"):
         notes.append(
@@ -237,7 +284,9 @@ def _notes(recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pair
     if place.hosts and not place.nics:
         notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")
     if place.hosts and install.family == "openmpi" and not asked.fabric:
-        notes.append("no --fabric was given: without shared memory Open MPI uses TCP; --fabric ucx or psm2 is for RDMA")
+        notes.append(
+            "no --fabric was given: without shared memory Open MPI uses TCP; --fabric ucx or psm2 is for RDMA"
+        )
     if place.hosts and place.lab is None and pairs == 1 and asked.cpu is None:
         notes.append("no core was chosen: give --cpu N, a core of the NIC's socket")
     if not place.hosts:
@@ -246,23 +295,31 @@ def _notes(recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pair
 
 
 def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") -> Prepared:
-    """The steps of ``recipe`` in ``place``. ``folder``: where a program that reads and writes files works.
+    """The steps of ``recipe`` in ``place``. ``folder``: where a program that reads and writes files
+    works.
 
-    Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is missing.
+    Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is
+    missing.
     """
     prepared = _steps(recipe, asked, place, folder)
     if place.lab is None or not asked.dry:
         return prepared
     node = place.hosts[0] if recipe.shape == "ranks" else "NODE"
-    inside = f"these run inside the lab's nodes: wireproof lab exec {place.lab.name} {node} -- COMMAND"
+    inside = (
+        f"these run inside the lab's nodes: wireproof lab exec {place.lab.name} {node} -- COMMAND"
+    )
     return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
 
 
 def _steps(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
     if place.hosts and len(place.hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
-        raise BadInput(f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts.")
+        raise BadInput(
+            f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts."
+        )
     if recipe.two_ranks and asked.pairs not in (None, 1):
-        raise BadInput(f"{recipe.program} takes two ranks: --pairs is for osu_mbw_mr, IMB, HPCC and collectives.")
+        raise BadInput(
+            f"{recipe.program} takes two ranks: --pairs is for osu_mbw_mr, IMB, HPCC and collectives."
+        )
     if recipe.shape == "pair":
         return _pair(recipe, asked, place)
     return _ranks(recipe, asked, place, folder)

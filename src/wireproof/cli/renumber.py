@@ -1,4 +1,6 @@
-"""Ranks of one launch and ranks of the whole plan: cutting a plan down, and putting its results back. Pure."""
+"""Ranks of one launch and ranks of the whole plan: cutting a plan down, and putting its results
+back. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,14 @@ __all__ = ["renumbered", "subset_claim", "subset_points"]
 
 
 def subset_points(
-    points: Sequence[Point], done: Collection[tuple[int, int, int]], lost: Collection[int], missing: Collection[int]
+    points: Sequence[Point],
+    done: Collection[tuple[int, int, int]],
+    lost: Collection[int],
+    missing: Collection[int],
 ) -> tuple[Point, ...]:
-    """``points`` without the pairs that are done or have a lost rank; a group is measured whole or not at all."""
+    """``points`` without the pairs that are done or have a lost rank; a group is measured whole or
+    not at all.
+    """
     rest: list[Point] = []
     for point in points:
         if point.id in missing:
@@ -27,7 +34,9 @@ def subset_points(
                 rest.append(point)
             continue
         pairs = tuple(
-            pair for pair in point.pairs if (point.id, *pair) not in done and not (pair[0] in lost or pair[1] in lost)
+            pair
+            for pair in point.pairs
+            if (point.id, *pair) not in done and not (pair[0] in lost or pair[1] in lost)
         )
         if pairs:
             rest.append(msgspec.structs.replace(point, pairs=pairs))
@@ -61,7 +70,10 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
 
     def point(one: PointRecord) -> PointRecord:
         return msgspec.structs.replace(
-            one, pairs=[pair(it) for it in one.pairs], group=group(one.group), witness=[reading(w) for w in one.witness]
+            one,
+            pairs=[pair(it) for it in one.pairs],
+            group=group(one.group),
+            witness=[reading(w) for w in one.witness],
         )
 
     if list(ranks) == list(range(len(claim.hosts))):
@@ -72,8 +84,14 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
         claim=claim,
         hosts=[replace(host, rank=new(host.rank)) for host in run.hosts],
         points=[point(one) for one in run.points],
-        idle=[replace(idle, rank=new(idle.rank), shared_with=maybe(idle.shared_with)) for idle in run.idle],
-        totals=[replace(total, rank=new(total.rank), shared_with=maybe(total.shared_with)) for total in run.totals],
+        idle=[
+            replace(idle, rank=new(idle.rank), shared_with=maybe(idle.shared_with))
+            for idle in run.idle
+        ],
+        totals=[
+            replace(total, rank=new(total.rank), shared_with=maybe(total.shared_with))
+            for total in run.totals
+        ],
         facts=[replace(fact, rank=new(fact.rank)) for fact in run.facts],
         errors=[replace(error, rank=maybe(error.rank)) for error in run.errors],
     )

@@ -1,7 +1,8 @@
-"""What a check remembers of how it was asked, so that ``wireproof resume FOLDER`` can go on with it.
+"""What a check remembers of how it was asked, so that ``wireproof resume FOLDER`` can go on with
+it.
 
-Whoever made the folder wrote this. It is data: an allow-list of options and variables, and nothing of it names a
-program. Those that the first time had are given again, by who resumes.
+Whoever made the folder wrote this. It is data: an allow-list of options and variables, and nothing
+of it names a program. Those that the first time had are given again, by who resumes.
 """
 
 from __future__ import annotations
@@ -35,22 +36,71 @@ ASKED = "asked.json"
 _RESUMABLE = ("check",)
 _LARGEST = 16 << 20
 PROGRAMS = ("launcher", "mpi", "prefix")
-"""Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are none."""
-_OPTIONS = frozenset({
-    "profile", "repeat", "topology", "rounds", "all_pairs", "model_world", "model_fault", "hosts", "mpi", "transport",
-    "fabric", "nic", "nic_selection", "launcher", "lab", "virtual", "scheduler", "starter", "slurm", "nodes",
-    "job_partition", "job_time", "job_account", "job_qos", "job_nodelist", "job_exclude", "job_reservation",
-    "job_constraint", "job_wait", "link", "mtu", "pcie", "physics", "budget", "deadline", "sysfs_root",
-})  # fmt: skip
+"""Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
+none.
+"""
+_OPTIONS = frozenset(
+    {
+        "profile",
+        "repeat",
+        "topology",
+        "rounds",
+        "all_pairs",
+        "model_world",
+        "model_fault",
+        "hosts",
+        "mpi",
+        "transport",
+        "fabric",
+        "nic",
+        "nic_selection",
+        "launcher",
+        "lab",
+        "virtual",
+        "scheduler",
+        "starter",
+        "slurm",
+        "nodes",
+        "job_partition",
+        "job_time",
+        "job_account",
+        "job_qos",
+        "job_nodelist",
+        "job_exclude",
+        "job_reservation",
+        "job_constraint",
+        "job_wait",
+        "link",
+        "mtu",
+        "pcie",
+        "physics",
+        "budget",
+        "deadline",
+        "sysfs_root",
+    }
+)
 _OF_EACH_TIME = ("out", "seed", "resume", "json")
 _SETTINGS = (
-    *("hosts", "mpi", "transport", "fabric", "nic", "nic_selection", "launcher", "profile", "repeat", "link", "budget"),
+    *(
+        "hosts",
+        "mpi",
+        "transport",
+        "fabric",
+        "nic",
+        "nic_selection",
+        "launcher",
+        "profile",
+        "repeat",
+        "link",
+        "budget",
+    ),
     *("deadline", "sizes", "formula", "window"),
 )
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """``argv`` without the program, and without options that name one: of these ``again`` has the names.
+    """``argv`` without the program, and without options that name one: of these ``again`` has the
+    names.
 
     ``environment``: the settings that were no options, as variables; ``hosts`` in rank order.
     """
@@ -64,13 +114,21 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def allowed_variables(found: dict[str, str]) -> dict[str, str]:
-    """Those that a stored run may set: settings of the measurement, and of these only values that name no program."""
+    """Those that a stored run may set: settings of the measurement, and of these only values that
+    name no program.
+    """
     names = {PREFIX + name.upper(): DECLARED[name] for name in _SETTINGS}
-    return {name: text for name, text in found.items() if name in names and not names[name].is_program(text)}
+    return {
+        name: text
+        for name, text in found.items()
+        if name in names and not names[name].is_program(text)
+    }
 
 
 def remember(folder: Path, seed: int, place: Place) -> None:
-    """Write how we were asked into the result's folder, unless it is there already (we are being resumed)."""
+    """Write how we were asked into the result's folder, unless it is there already (we are being
+    resumed).
+    """
     context = click.get_current_context()
     path = folder / ASKED
     if context.info_name not in _RESUMABLE or os.path.lexists(path):
@@ -85,7 +143,9 @@ def remember(folder: Path, seed: int, place: Place) -> None:
         folder=os.getcwd(),
         environment=allowed_variables(given),
         hosts=list(place.hosts),
-        again=[parameter.name or "" for parameter, value in options if _names_program(parameter, value)],
+        again=[
+            parameter.name or "" for parameter, value in options if _names_program(parameter, value)
+        ],
     )
     replace_file(path, msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n")
 
@@ -94,7 +154,10 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
     """Every option of the command line with its value, but those that each time has its own of."""
     for parameter in context.command.params:
         name = parameter.name or ""
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in (*_OPTIONS, *PROGRAMS):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in (
+            *_OPTIONS,
+            *PROGRAMS,
+        ):
             yield parameter, context.params[name]
 
 
@@ -116,13 +179,18 @@ def _words(parameter: click.Parameter, value: object) -> Iterator[str]:
 
 def _absolute(hosts: str) -> str:
     """A list of hosts in a file, wherever it is read from."""
-    return f"file:{os.path.abspath(hosts.removeprefix('file:'))}" if hosts.startswith("file:") else hosts
+    return (
+        f"file:{os.path.abspath(hosts.removeprefix('file:'))}"
+        if hosts.startswith("file:")
+        else hosts
+    )
 
 
 def safe_words(asked: Asked, group: click.Group) -> list[str]:
     """The stored words, parsed as a command line and written anew from what is allowed.
 
-    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to be named again.
+    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
+    be named again.
     """
     verb = asked.argv[0]
     command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
@@ -131,7 +199,9 @@ def safe_words(asked: Asked, group: click.Group) -> list[str]:
     for name in sorted(parameter.name or "" for parameter in command.params):
         chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if chosen and name not in (*_OPTIONS, *PROGRAMS, *_OF_EACH_TIME):
-            raise BadInput(f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command yourself.")
+            raise BadInput(
+                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command yourself."
+            )
     for parameter, value in _given(context):
         if _names_program(parameter, value):
             raise told_again(parameter.name or "", str(value))
@@ -148,7 +218,9 @@ def told_again(name: str, value: str = "") -> BadInput:
 
 
 def recall(folder: Path) -> Asked:
-    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no verb that can go on."""
+    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no verb that
+    can go on.
+    """
     path = folder / ASKED
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a check.")
@@ -161,7 +233,9 @@ def recall(folder: Path) -> Asked:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is damaged ({error}): repeat the command with --resume --out {folder}.") from error
+        raise BadInput(
+            f"{path} is damaged ({error}): repeat the command with --resume --out {folder}."
+        ) from error
     if not asked.argv or asked.argv[0] not in _RESUMABLE:
         raise BadInput(f"{path} does not hold a verb that can go on ({', '.join(_RESUMABLE)}).")
     if not 0 <= asked.seed < 1 << 63 or any(name not in PROGRAMS for name in asked.again):

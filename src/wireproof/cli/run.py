@@ -1,4 +1,6 @@
-"""``wireproof run TOOL``: the right command for an installed benchmark, printed, run with its proof, judged."""
+"""``wireproof run TOOL``: the right command for an installed benchmark, printed, run with its
+proof, judged.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _PATHS = {"ucx": "ucx", "mlx": "ucx"}
 
 
 def path_of(fabric: str, recipe: Recipe) -> str:
-    """What ``--path`` of ``judge`` would say: the fabric that the MPI was told to use, or what the tool itself uses."""
+    """What ``--path`` of ``judge`` would say: the fabric that the MPI was told to use, or what the
+    tool itself uses.
+    """
     if fabric:
         return _PATHS.get(fabric, fabric)
     return "rdma" if recipe.rdma else ""
@@ -48,12 +52,17 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
     hosts: str | None = options["hosts"]
     said: tuple[str, ...] = ()
-    if not hosts and options["lab"] is None and len(allocated := hosts_of_allocation(os.environ)) > 1:
+    if (
+        not hosts
+        and options["lab"] is None
+        and len(allocated := hosts_of_allocation(os.environ)) > 1
+    ):
         hosts, said = (
             ",".join(allocated),
             (f"the {len(allocated)} nodes of the Slurm job take part; --hosts says otherwise",),
         )
-    # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the settings know.
+    # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the
+    # settings know.
     known = {"hosts": hosts, "nic": options["nic"], "launcher": options["launcher"], "link": ""}
     place = place_of(settings_of(known), Asked(lab=options["lab"]))
     place = dataclasses.replace(place, link=link or place.link, said=(*said, *place.said))
@@ -70,12 +79,17 @@ def _narrowed(place: Place, recipe: Recipe) -> Place:
         start_on=place.start_on[:2],
         nics=place.nics[:2],
         addresses=place.addresses[:2],
-        said=(*place.said, f"{recipe.program} is between two hosts: {place.hosts[0]} and {place.hosts[1]}"),
+        said=(
+            *place.said,
+            f"{recipe.program} is between two hosts: {place.hosts[0]} and {place.hosts[1]}",
+        ),
     )
 
 
 def _checked(address: str) -> str:
-    """An address or a host name: it becomes a word of a program's options, so it must not be one."""
+    """An address or a host name: it becomes a word of a program's options, so it must not be
+    one.
+    """
     if not address:
         return ""
     from ipaddress import ip_address
@@ -87,7 +101,9 @@ def _checked(address: str) -> str:
 
         names = parse_hosts(address)
         if len(names) != 1:
-            raise BadInput(f"--address {address[:60]!r} names {len(names)} hosts: give one address.") from None
+            raise BadInput(
+                f"--address {address[:60]!r} names {len(names)} hosts: give one address."
+            ) from None
         return names[0]
 
 
@@ -138,8 +154,16 @@ def recipe_lines(prepared: Prepared, title: str) -> list[str]:
 
 
 def title_of(recipe: Recipe, prepared: Prepared, options: dict[str, Any]) -> str:
-    name = recipe.program if recipe.benchmark == recipe.program else f"{recipe.program} {recipe.benchmark}"
-    under = f" under {prepared.install.version or _SPOKEN[prepared.install.family]}" if prepared.install else ""
+    name = (
+        recipe.program
+        if recipe.benchmark == recipe.program
+        else f"{recipe.program} {recipe.benchmark}"
+    )
+    under = (
+        f" under {prepared.install.version or _SPOKEN[prepared.install.family]}"
+        if prepared.install
+        else ""
+    )
     over = f" over {options['fabric']}" if options["fabric"] else ""
     return name + under + over
 
@@ -180,7 +204,8 @@ def _list(tool: str, as_json: bool) -> int:
         from wireproof.report.json_text import json_text
 
         rows = [
-            {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why} for one in recipes
+            {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why}
+            for one in recipes
         ]
         click.echo(json_text(rows, indent=2))
         return 0
@@ -200,32 +225,49 @@ def _words(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 @click.command("run")
 @click.argument("tool", required=False)
 @click.argument("words", nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]")
-@click.option("--hosts", metavar="N1,N2|N[1-4]", help="hosts, one rank each; a server runs on the second.")
+@click.option(
+    "--hosts", metavar="N1,N2|N[1-4]", help="hosts, one rank each; a server runs on the second."
+)
 @click.option("--lab", metavar="NAME", help="nodes of this virtual cluster.")
 @click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached.")
-@click.option("--mpi", metavar="PATH|NAME", default="", help="MPI: a path, or mpich, intel, openmpi, debian-mpich.")
-@click.option("--program", type=click.Path(path_type=Path), help="the program, or a folder above it.")
+@click.option(
+    "--mpi",
+    metavar="PATH|NAME",
+    default="",
+    help="MPI: a path, or mpich, intel, openmpi, debian-mpich.",
+)
+@click.option(
+    "--program", type=click.Path(path_type=Path), help="the program, or a folder above it."
+)
 @click.option("--fabric", type=click.Choice(FABRICS), help="what the MPI is told to use.")
-@click.option("--nic", metavar="NAME", help="the network interface or RDMA device that carries the messages.")
+@click.option(
+    "--nic", metavar="NAME", help="the network interface or RDMA device that carries the messages."
+)
 @click.option("--address", metavar="ADDRESS", default="", help="of the server on the fabric.")
 @click.option("--link", metavar="[Nx]KIND[:GBPS]", help="the link that the result is held against.")
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
 @click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option("--sizes", metavar="LIST", help="message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).")
+@click.option(
+    "--sizes",
+    metavar="LIST",
+    help="message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
+)
 @click.option("--iterations", type=click.IntRange(1, 10**9), metavar="N", help="of each size.")
 @click.option("--seconds", type=click.FloatRange(0.1, 86400), metavar="S", help="of a timed test.")
 @click.option("--pairs", type=click.IntRange(1, 1024), metavar="N", help="ranks per host.")
-@click.option("--cpu", type=click.IntRange(0, 8191), metavar="N", help="core of the one process of each host.")
+@click.option(
+    "--cpu", type=click.IntRange(0, 8191), metavar="N", help="core of the one process of each host."
+)
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="of the server.")
 @click.option("--dry-run", is_flag=True, help="print the commands and run nothing.")
 @click.option("--list", "listed", is_flag=True, help="list the recipes.")
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
-    """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw, IMB-RMA, ib_write_bw)
-    as its recipe says, with the proof of its path, and judge it.
+    """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw,
+    IMB-RMA, ib_write_bw) as its recipe says, with the proof of its path, and judge it.
 
-    The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3 inconclusive, 4 when the
-    tool could not run.
+    The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3
+    inconclusive, 4 when the tool could not run.
     """
     if options["listed"] or tool is None:
         if tool is None and not options["listed"]:

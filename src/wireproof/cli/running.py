@@ -1,4 +1,6 @@
-"""Runs the prepared steps between two witness readings and judges what the tool printed by what crossed the ports."""
+"""Runs the prepared steps between two witness readings and judges what the tool printed by what
+crossed the ports.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ SCHEMA = 1
 
 @contextlib.contextmanager
 def _work_folder(recipe: Recipe) -> Iterator[str]:
-    """A private folder in the working directory, which on a cluster is the one that other hosts see too."""
+    """A private folder in the working directory, which on a cluster is the one that other hosts see
+    too.
+    """
     if not recipe.input_file:
         yield ""
         return
@@ -58,7 +62,9 @@ def _work_folder(recipe: Recipe) -> Iterator[str]:
 
 
 def _enclosed(step: Step) -> list[str]:
-    """The step with its environment in its own words: neither ssh nor a companion takes one along."""
+    """The step with its environment in its own words: neither ssh nor a companion takes one
+    along.
+    """
     words = [word for name in step.unset for word in ("-u", name)]
     words += [f"{name}={value}" for name, value in sorted(step.environment.items())]
     return ["env", *words, *step.argv] if words else list(step.argv)
@@ -71,11 +77,19 @@ def _on(host: str, argv: Sequence[str], place: Place) -> str:
 
 
 def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
-    """With a core of the NIC's socket and the server's address on the NIC, where the user has said neither.
+    """With a core of the NIC's socket and the server's address on the NIC, where the user has said
+    neither.
 
     In a lab the addresses are known, and no virtual NIC is near any core.
     """
-    from wireproof.launch.program_host import address_argv, address_in, core_near, cpulist_argv, is_nic, netdevs_argv
+    from wireproof.launch.program_host import (
+        address_argv,
+        address_in,
+        core_near,
+        cpulist_argv,
+        is_nic,
+        netdevs_argv,
+    )
 
     if not place.hosts or not place.nics or place.lab is not None:
         return asked
@@ -86,7 +100,8 @@ def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
             say(f"core {core} of {client} is on the socket of {place.nics[0]}: pinned to it")
             asked = dataclasses.replace(asked, cpu=core)
     if recipe.shape == "pair" and not asked.address:
-        # perftest's connection manager wants the address of the netdev that belongs to the RDMA device.
+        # perftest's connection manager wants the address of the netdev that belongs to the RDMA
+        # device.
         netdevs = _on(server, netdevs_argv(place.nics[1]), place).split()
         netdev = netdevs[0] if netdevs and is_nic(netdevs[0]) else place.nics[1]
         address = address_in(_on(server, address_argv(netdev), place))
@@ -97,14 +112,20 @@ def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
 
 
 def main_argv(step: Step, place: Place) -> list[str]:
-    """The step that is proven, as it is started from here: a client on another host by ssh or the agent."""
+    """The step that is proven, as it is started from here: a client on another host by ssh or the
+    agent.
+    """
     argv = _enclosed(step)
     # In a lab the proof itself enters the first node.
     return argv if place.lab is not None or not step.host else guarded(place, step.host, argv)
 
 
 def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
-    servers = tuple(Companion(step.host, tuple(_enclosed(step))) for step in prepared.steps if step.role == "server")
+    servers = tuple(
+        Companion(step.host, tuple(_enclosed(step)))
+        for step in prepared.steps
+        if step.role == "server"
+    )
     main = next(step for step in prepared.steps if step.role != "server")
     return run_proved(
         main_argv(main, place),
@@ -133,22 +154,31 @@ def _read_result(prepared: Prepared, folder: str, place: Place, proved: Proved) 
 
 
 def without_claim(found: TrafficVerdict) -> TrafficVerdict:
-    """On one plain machine nobody has claimed a wire: memory and loopback are what is expected, and prove nothing."""
+    """On one plain machine nobody has claimed a wire: memory and loopback are what is expected, and
+    prove nothing.
+    """
     reasons = [
-        msgspec.structs.replace(one, severity="note") if one.severity == "fail" else one for one in found.reasons
+        msgspec.structs.replace(one, severity="note") if one.severity == "fail" else one
+        for one in found.reasons
     ]
     return msgspec.structs.replace(found, verdict="inconclusive", reasons=reasons)
 
 
 def overall(path: Verdict, judged: Sequence[JudgedSeries]) -> Verdict:
-    """Fail when the path or a number fails; pass when the path is proven and every number that has a limit passes.
+    """Fail when the path or a number fails; pass when the path is proven and every number that has
+    a limit passes.
 
-    A number without a limit of its own (a collective, a ring) is told; alone it is no ground to pass.
+    A number without a limit of its own (a collective, a ring) is told; alone it is no ground to
+    pass.
     """
     if path == "fail" or any(one.verdict == "fail" for one in judged):
         return "fail"
     limited = [one for one in judged if not _has_no_limit(one)]
-    return "pass" if path == "pass" and limited and all(one.verdict == "pass" for one in limited) else "inconclusive"
+    return (
+        "pass"
+        if path == "pass" and limited and all(one.verdict == "pass" for one in limited)
+        else "inconclusive"
+    )
 
 
 def _has_no_limit(one: JudgedSeries) -> bool:
@@ -157,12 +187,16 @@ def _has_no_limit(one: JudgedSeries) -> bool:
 
 
 def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
-    """Each series with its verdict; what a log alone cannot prove, the counters have proven or disproven here."""
+    """Each series with its verdict; what a log alone cannot prove, the counters have proven or
+    disproven here.
+    """
     from wireproof.report.judged import joined
     from wireproof.verdict.foreign import judge_log
 
     found = judge_log(proved.series, place.link, path=path)
-    judged = [joined(one, verdict, place.link) for one, verdict in zip(proved.series, found, strict=True)]
+    judged = [
+        joined(one, verdict, place.link) for one, verdict in zip(proved.series, found, strict=True)
+    ]
     proof = proved.judgement.proof
     if proof == "unproven":
         return judged
@@ -183,9 +217,15 @@ def _could_not_run(prepared: Prepared, proved: Proved) -> int:
 
         for line in lines(proved.exit_status, proved.traffic, proved.judgement):
             say(line)
-        say(f"{prepared.recipe.program} was interrupted; what it had printed is above, and nothing is kept.")
+        say(
+            f"{prepared.recipe.program} was interrupted; what it had printed is above, and nothing is kept."
+        )
         return INTERRUPTED
-    how = f"ended with status {proved.exit_status}" if proved.exit_status else "printed no result that is understood"
+    how = (
+        f"ended with status {proved.exit_status}"
+        if proved.exit_status
+        else "printed no result that is understood"
+    )
     raise CouldNotMeasure(f"{prepared.recipe.program} {how}: its last lines, above, say why.")
 
 
@@ -202,7 +242,9 @@ def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
     click.echo(verdict.upper())
 
 
-def _document(prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> str:
+def _document(
+    prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict
+) -> str:
     document = {
         "schema": SCHEMA,
         "verdict": verdict,
@@ -219,7 +261,8 @@ def _document(prepared: Prepared, title: str, proved: Proved, judged: list[Judge
 def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
     """Print the steps, run them with the proof, judge. The status is the verdict's.
 
-    Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is understood.
+    Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is
+    understood.
     """
     as_json = bool(options["as_json"])
     with _work_folder(recipe) as folder:

@@ -1,4 +1,6 @@
-"""The screen of many nodes: rounds of disjoint pairs, culprits, and the same suspects again, alone."""
+"""The screen of many nodes: rounds of disjoint pairs, culprits, and the same suspects again,
+alone.
+"""
 
 from __future__ import annotations
 
@@ -43,18 +45,28 @@ __all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 SCREEN_S = 10.0
-"""What all rounds together may take at most; a fast link reaches its precision in a tenth of that."""
+"""What all rounds together may take at most; a fast link reaches its precision in a tenth of
+that.
+"""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
 CONTROLS = 2
-"""Pairs of known-good nodes that are measured with the suspects: they say what is to be expected now."""
+"""Pairs of known-good nodes that are measured with the suspects: they say what is to be expected
+now.
+"""
 CONFIRM_MS = 250
 """Of each point of the confirm stage: its certainty comes from several partners and repeats."""
 BLATANT, BLATANT_REPEATS = 5.0, 2
-"""Of suspects that are so many times slower than expected, each pair is measured again so often, not five times."""
+"""Of suspects that are so many times slower than expected, each pair is measured again so often,
+not five times.
+"""
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
-"""A few nodes have few partners: their rounds are repeated until each node has about so many samples a way."""
+"""A few nodes have few partners: their rounds are repeated until each node has about so many
+samples a way.
+"""
 BRIEF_ABOVE = 64
-"""Above so many nodes the raw batches of each pair are left out of the records: they would be gigabytes."""
+"""Above so many nodes the raw batches of each pair are left out of the records: they would be
+gigabytes.
+"""
 CONFIRM_BASE = 1_000_000
 """First point number of the confirm stage; rounds never get there."""
 
@@ -70,8 +82,9 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
 
 
 IN_FLIGHT_NS = 16e6
-"""What is under way at line rate: enough that the acknowledgement's way back costs nothing, and little enough that even
-a slow link gives many batches in its time."""
+"""What is under way at line rate: enough that the acknowledgement's way back costs nothing, and
+little enough that even a slow link gives many batches in its time.
+"""
 
 
 def _window(size: int, rate_bits_per_s: float | None) -> int:
@@ -81,12 +94,19 @@ def _window(size: int, rate_bits_per_s: float | None) -> int:
 
 
 def crowded(place: Place) -> bool:
-    """More ranks than cores on one machine (a lab): a half round trip would be the kernel's time slices."""
+    """More ranks than cores on one machine (a lab): a half round trip would be the kernel's time
+    slices.
+    """
     return place.machine_ranks > len(os.sched_getaffinity(0))
 
 
 def _of_rounds(
-    rounds: Sequence[Sequence[Pair]], place: Place, budget_ms: int, *, brief: bool, size: int | None = None
+    rounds: Sequence[Sequence[Pair]],
+    place: Place,
+    budget_ms: int,
+    *,
+    brief: bool,
+    size: int | None = None,
 ) -> list[Point]:
     """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
     rate_bits_per_s = place.link.rate_bits_per_s if place.link else None
@@ -97,34 +117,55 @@ def _of_rounds(
         back = [(target, origin) for origin, target in pairs]
         points += sweep("stream", [size], pairs, window=window, budget_ms=budget_ms)
         points += sweep("stream", [size], back, window=window, budget_ms=budget_ms)
-        points += [] if crowded(place) else sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
+        points += (
+            []
+            if crowded(place)
+            else sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
+        )
     return [msgspec.structs.replace(point, detail="brief") for point in points] if brief else points
 
 
 def screen_points(
-    place: Place, fabric: Fabric | None, *, seed: int, rounds: int | None, all_pairs: bool, size: int | None = None
+    place: Place,
+    fabric: Fabric | None,
+    *,
+    seed: int,
+    rounds: int | None,
+    all_pairs: bool,
+    size: int | None = None,
 ) -> list[Point]:
-    """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless ``all_pairs``."""
+    """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless
+    ``all_pairs``.
+    """
     count = place.size
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(place.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
     chosen = chosen * max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / len(chosen))))
-    budget_ms = max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen)))))
+    budget_ms = max(
+        LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen))))
+    )
     return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE, size=size)
 
 
 def again_rounds(
     screens: Sequence[Screened], index: Mapping[str, int], leaves: Sequence[int] | None, seed: int
 ) -> tuple[list[list[Pair]], list[int]]:
-    """(rounds of the confirm stage, suspects that have no place in it). Suspects of any metric meet partners that are
-    known to be good in all; lone pairs are measured again, and some good pairs say what is to be expected now.
+    """(rounds of the confirm stage, suspects that have no place in it). Suspects of any metric meet
+    partners that are known to be good in all; lone pairs are measured again, and some good pairs
+    say what is to be expected now.
     """
-    names = dict.fromkeys(name for one in screens for suspect in one.suspects for name in suspect.nodes)
+    names = dict.fromkeys(
+        name for one in screens for suspect in one.suspects for name in suspect.nodes
+    )
     suspects = [index[name] for name in names if name in index]
     telling = [set(one.good) for one in screens if one.good]
     shared = set.intersection(*telling) - set(names) if telling else set()
-    good = [index[name] for name in (screens[0].good if screens else []) if name in shared and name in index]
+    good = [
+        index[name]
+        for name in (screens[0].good if screens else [])
+        if name in shared and name in index
+    ]
     found = [pair.nodes for one in screens for pair in one.pairs if set(pair.nodes) <= set(index)]
     lone = [(index[first], index[second]) for first, second in found]
     if not (suspects or lone) or not good:
@@ -137,7 +178,12 @@ def again_rounds(
 
 
 def confirm_points(
-    screens: Sequence[Screened], place: Place, fabric: Fabric | None, *, seed: int, size: int | None = None
+    screens: Sequence[Screened],
+    place: Place,
+    fabric: Fabric | None,
+    *,
+    seed: int,
+    size: int | None = None,
 ) -> list[Point]:
     """The confirm stage's points: each pair alone, both directions, repeated."""
     index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
@@ -145,11 +191,15 @@ def confirm_points(
     if left:
         named = fold(place.hosts[rank] for rank in left)
         say(f"{len(left)} of the suspects are not measured again, the others come first: {named}")
-    return _of_rounds(_affordable(rounds, _slowdowns(screens, index)), place, CONFIRM_MS, brief=False, size=size)
+    return _of_rounds(
+        _affordable(rounds, _slowdowns(screens, index)), place, CONFIRM_MS, brief=False, size=size
+    )
 
 
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
-    """Rank to how many times longer a message takes there, of each suspected node; 1 for all others."""
+    """Rank to how many times longer a message takes there, of each suspected node; 1 for all
+    others.
+    """
     found: dict[int, float] = {}
     for one in screens:
         for suspect in one.suspects if one.samples.metric == "goodput" else ():
@@ -159,9 +209,12 @@ def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[in
     return found
 
 
-def _affordable(rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]) -> list[list[Pair]]:
-    """The rounds without the last repeats of pairs that are so slow that one point of theirs outlasts its budget by
-    far: a port at 1 % needs no fifth look, and each would take ten seconds. ``BLATANT_REPEATS`` of each pair stay.
+def _affordable(
+    rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]
+) -> list[list[Pair]]:
+    """The rounds without the last repeats of pairs that are so slow that one point of theirs
+    outlasts its budget by far: a port at 1 % needs no fifth look, and each would take ten seconds.
+    ``BLATANT_REPEATS`` of each pair stay.
     """
     seen: dict[Pair, int] = {}
     kept: list[list[Pair]] = []
@@ -183,13 +236,23 @@ class _Stage:
 
 
 def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section, list[Outcome]]:
-    """Measure the screen's points (``wish.points``), find suspects, measure them alone, conclude, judge."""
+    """Measure the screen's points (``wish.points``), find suspects, measure them alone, conclude,
+    judge.
+    """
     first, carried = carried_run(wish, place)
     screens = {metric: _screened(first, metric, fabric) for metric in METRICS}
     stage = _confirm(wish, place, fabric, screens, carried)
     run = merged_run([first, stage.run]) if stage else first
-    located = tuple(explain(_concluded(one, stage, metric, fabric), run) for metric, one in screens.items() if one)
-    lead = "Half round trips are not screened: the ranks share too few cores of one machine." if crowded(place) else ""
+    located = tuple(
+        explain(_concluded(one, stage, metric, fabric), run)
+        for metric, one in screens.items()
+        if one
+    )
+    lead = (
+        "Half round trips are not screened: the ranks share too few cores of one machine."
+        if crowded(place)
+        else ""
+    )
     section = judged(run, dataclasses.replace(wish, lead=wish.lead or lead))
     judgement = settled_by_repeats(with_located(section.judgement, located, wish.criteria, fabric))
     section = dataclasses.replace(section, judgement=judgement, located=located, fabric=fabric)
@@ -202,17 +265,24 @@ def _screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | Non
 
 
 def _confirm(
-    wish: Wish, place: Place, fabric: Fabric | None, screens: dict[Metric, Screened | None], carried: Carried
+    wish: Wish,
+    place: Place,
+    fabric: Fabric | None,
+    screens: dict[Metric, Screened | None],
+    carried: Carried,
 ) -> _Stage | None:
     """The second stage; None when nobody is suspected, or when the first was broken off."""
     if carried.ended in ("interrupted", "disk-full"):
         return None
     size = next((point.message_bytes for point in wish.points if point.pattern == "stream"), None)
-    points = confirm_points([one for one in screens.values() if one], place, fabric, seed=wish.seed, size=size)
+    points = confirm_points(
+        [one for one in screens.values() if one], place, fabric, seed=wish.seed, size=size
+    )
     if not points:
         return None
     ordered = tuple(
-        msgspec.structs.replace(point, id=point.id + CONFIRM_BASE) for point in numbered(points, seed=wish.seed)
+        msgspec.structs.replace(point, id=point.id + CONFIRM_BASE)
+        for point in numbered(points, seed=wish.seed)
     )
     out, begun = _confirm_folder(wish.out, ordered)
     again = dataclasses.replace(
@@ -233,8 +303,8 @@ def _confirm(
 
 
 def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | None, bool]:
-    """Where the confirm stage goes, and whether it was begun there with these very points: a resumed screen may have
-    other suspects than the first time, and their records are kept apart.
+    """Where the confirm stage goes, and whether it was begun there with these very points: a
+    resumed screen may have other suspects than the first time, and their records are kept apart.
     """
     if out is None:
         return None, False
@@ -242,19 +312,25 @@ def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | N
         folder = out.with_name("confirm" if number == 1 else f"confirm-{number}")
         if not (folder / "run.json").is_file():
             return folder, False
-        if {p.id for p in load_document(folder).plan.points} <= {p.id for p in points} and _same(folder, points):
+        if {p.id for p in load_document(folder).plan.points} <= {p.id for p in points} and _same(
+            folder, points
+        ):
             return folder, True
-    raise BadInput(f"{out.parent} holds more confirm stages than anybody wants: give another --out.")
+    raise BadInput(
+        f"{out.parent} holds more confirm stages than anybody wants: give another --out."
+    )
 
 
 def _same(folder: Path, points: Sequence[Point]) -> bool:
     """Whether the folder's plan has these points between hosts of the same number."""
     known = {point.id: (point.pattern, point.message_bytes) for point in points}
     stored = load_document(folder).plan
-    return all(known.get(point.id) == (point.pattern, point.message_bytes) for point in stored.points) and len(
-        stored.points
-    ) == len(points)
+    return all(
+        known.get(point.id) == (point.pattern, point.message_bytes) for point in stored.points
+    ) and len(stored.points) == len(points)
 
 
-def _concluded(screened: Screened, stage: _Stage | None, metric: Metric, fabric: Fabric | None) -> Located:
+def _concluded(
+    screened: Screened, stage: _Stage | None, metric: Metric, fabric: Fabric | None
+) -> Located:
     return conclude(screened, samples_of(stage.run, metric) if stage else None, fabric)

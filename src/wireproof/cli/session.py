@@ -56,7 +56,8 @@ LEAST_LAUNCH_S = 3.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What to measure and by what; the place says where. ``until``: no launch goes on after this moment (monotonic).
+    """What to measure and by what; the place says where. ``until``: no launch goes on after this
+    moment (monotonic).
 
     ``kept``: the folder ``out`` stays, so that a reader can be sent to it.
     """
@@ -92,14 +93,17 @@ def command_of(wish: Wish, place: Place) -> LaunchCommand:
 def _plan(wish: Wish, place: Place, expect: str) -> Plan:
     claims = place.claim().hosts
     addresses = place.addresses or ("",) * len(claims)
-    crowded = max(place.machine_ranks, 0 if place.hosts else place.ranks) > len(os.sched_getaffinity(0))
+    crowded = max(place.machine_ranks, 0 if place.hosts else place.ranks) > len(
+        os.sched_getaffinity(0)
+    )
     policy = msgspec.structs.replace(wish.policy, yield_=1) if crowded else wish.policy
     return Plan(
         run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(3)}",
         seed=wish.seed,
         transport=Transport(kind=wish.transport, expect=expect),
         ranks=tuple(
-            RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank]) for one in claims
+            RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
+            for one in claims
         ),
         points=wish.points,
         policy=policy,
@@ -110,11 +114,15 @@ def _plan(wish: Wish, place: Place, expect: str) -> Plan:
     )
 
 
-def run_session(wish: Wish, place: Place, *, claim: Claim | None = None) -> tuple[Section, list[Outcome]]:
-    """Measure (``wish.launches`` times) and judge. Progress goes to stderr; the records stay in the outcomes' folders.
+def run_session(
+    wish: Wish, place: Place, *, claim: Claim | None = None
+) -> tuple[Section, list[Outcome]]:
+    """Measure (``wish.launches`` times) and judge. Progress goes to stderr; the records stay in the
+    outcomes' folders.
 
-    ``claim``: what is claimed, where that is not what the place is (a lie that is planted on purpose).
-    Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge then.
+    ``claim``: what is claimed, where that is not what the place is (a lie that is planted on
+    purpose). Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge
+    then.
     """
     outcomes: list[Outcome] = []
     for launch in range(wish.launches):
@@ -124,9 +132,11 @@ def run_session(wish: Wish, place: Place, *, claim: Claim | None = None) -> tupl
     return judged(merged_run([outcome.run for outcome in outcomes]), wish), outcomes
 
 
-def carried_run(wish: Wish, place: Place, *, lost: Mapping[int, str] | None = None) -> tuple[Run, Carried]:
-    """Measure ``wish`` in as many launches as it takes: who is lost (or is known to be, ``lost``) is named, and the
-    rest is measured. The run has the place's ranks, whoever took part.
+def carried_run(
+    wish: Wish, place: Place, *, lost: Mapping[int, str] | None = None
+) -> tuple[Run, Carried]:
+    """Measure ``wish`` in as many launches as it takes: who is lost (or is known to be, ``lost``)
+    is named, and the rest is measured. The run has the place's ranks, whoever took part.
     """
     carried: list[Carried] = []
     for launch in range(wish.launches):
@@ -146,10 +156,17 @@ def carried_run(wish: Wish, place: Place, *, lost: Mapping[int, str] | None = No
 
 
 def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
-    def launch(points: tuple[Point, ...], where: Place, claim: Claim, folder: Path | None, said: str) -> Outcome:
+    def launch(
+        points: tuple[Point, ...], where: Place, claim: Claim, folder: Path | None, said: str
+    ) -> Outcome:
         faults = _faults_of(wish.model_faults, place, where)
         part = dataclasses.replace(
-            wish, points=points, out=folder, resume=False, title=wish.title + said, model_faults=faults
+            wish,
+            points=points,
+            out=folder,
+            resume=False,
+            title=wish.title + said,
+            model_faults=faults,
         )
         outcome = _launch(part, where, claim)
         if outcome.ending.ended == "disk-full":
@@ -182,11 +199,19 @@ def _faults_of(faults: Sequence[ModelFault], whole: Place, part: Place) -> tuple
 
 def _with_lost(run: Run, carried: Carried) -> Run:
     """The hosts that were lost, as errors of the run: zero evidence about them is never a pass."""
-    errors = [EngineError(code="rank-lost", message=why, rank=rank) for rank, why in sorted(carried.lost.items())]
-    close = run.close and msgspec.structs.replace(run.close, points=len(run.points), failed=run.close.failed)
+    errors = [
+        EngineError(code="rank-lost", message=why, rank=rank)
+        for rank, why in sorted(carried.lost.items())
+    ]
+    close = run.close and msgspec.structs.replace(
+        run.close, points=len(run.points), failed=run.close.failed
+    )
     done = carried.ended == "done"
     return msgspec.structs.replace(
-        run, errors=[*run.errors, *errors], missing=dict(carried.missing), close=close if done else None
+        run,
+        errors=[*run.errors, *errors],
+        missing=dict(carried.missing),
+        close=close if done else None,
     )
 
 
@@ -196,7 +221,9 @@ def _relaunched(wish: Wish, launch: int) -> Wish:
         return wish
     count = len(wish.points)
     points = tuple(
-        msgspec.structs.replace(point, id=point.id + launch * count, repeat=point.repeat + launch * count)
+        msgspec.structs.replace(
+            point, id=point.id + launch * count, repeat=point.repeat + launch * count
+        )
         for point in wish.points
     )
     out = wish.out and wish.out.with_name(f"{wish.out.name}-{launch + 1}")
@@ -206,7 +233,9 @@ def _relaunched(wish: Wish, launch: int) -> Wish:
 
 
 def merged_run(runs: Sequence[Run]) -> Run:
-    """Several launches as one run: all points, all errors; who ran where is that of the first, and must stay so."""
+    """Several launches as one run: all points, all errors; who ran where is that of the first, and
+    must stay so.
+    """
     if len(runs) == 1:
         return runs[0]
     errors = [error for run in runs for error in run.errors]
@@ -229,13 +258,17 @@ def merged_run(runs: Sequence[Run]) -> Run:
         facts=[fact for run in runs for fact in run.facts],
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
         errors=errors,
-        missing={point: why for run in runs for point, why in run.missing.items() if point not in sealed},
+        missing={
+            point: why for run in runs for point, why in run.missing.items() if point not in sealed
+        },
         close=runs[-1].close,
     )
 
 
 def _moved(before: Mapping[int, Host], run: Run) -> bool:
-    """By machine identity, (boot id, network namespace): some rank is on another machine than it was."""
+    """By machine identity, (boot id, network namespace): some rank is on another machine than it
+    was.
+    """
     return any(
         (host.boot_id, host.netns) != (before[host.rank].boot_id, before[host.rank].netns)
         for host in run.hosts
@@ -244,7 +277,9 @@ def _moved(before: Mapping[int, Host], run: Run) -> bool:
 
 
 def _left_s(wish: Wish) -> float | None:
-    """Seconds that a launch may take: its own deadline, or what is left of the whole; ``CouldNotMeasure`` if none."""
+    """Seconds that a launch may take: its own deadline, or what is left of the whole;
+    ``CouldNotMeasure`` if none.
+    """
     if wish.until is None:
         return wish.deadline_s
     left = wish.until - time.monotonic()
@@ -278,7 +313,8 @@ def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
 
 
 def _attempts(wish: Wish, place: Place, claim: Claim) -> list[Outcome]:
-    """Launches of ``wish``: a point that does not end in time costs itself, and not those behind it.
+    """Launches of ``wish``: a point that does not end in time costs itself, and not those behind
+    it.
 
     Raises ``CouldNotMeasure`` when none of them has sealed a point.
     """
@@ -296,7 +332,11 @@ def _attempts(wish: Wish, place: Place, claim: Claim) -> list[Outcome]:
             break
     last = outcomes[-1]
     if not any(one.run.points for one in outcomes) and last.ending.ended != "interrupted":
-        why = unfit(place, tuple(range(len(place.hosts)))) if wish.transport not in ("null", "model") else {}
+        why = (
+            unfit(place, tuple(range(len(place.hosts))))
+            if wish.transport not in ("null", "model")
+            else {}
+        )
         if why:
             raise CouldNotMeasure("; ".join(dict.fromkeys(why.values())) + ".")
         log = f"log: {last.folder / 'engine.log'}" if wish.kept else "give --out to keep its log"
@@ -305,16 +345,22 @@ def _attempts(wish: Wish, place: Place, claim: Claim) -> list[Outcome]:
 
 
 def _behind(wish: Wish, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
-    """Points that were not reached because the one before them was late; none when the launch ended otherwise."""
+    """Points that were not reached because the one before them was late; none when the launch ended
+    otherwise.
+    """
     ending = outcomes[-1].ending
     if ending.ended != "deadline" or ending.culprit is None or len(outcomes) >= MOST_ATTEMPTS:
         return ()
-    gone = {one.ending.culprit for one in outcomes} | {point.id for one in outcomes for point in one.run.points}
+    gone = {one.ending.culprit for one in outcomes} | {
+        point.id for one in outcomes for point in one.run.points
+    }
     return tuple(point for point in wish.points if point.id not in gone)
 
 
 def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
-    if wish.transport not in ("null", "model") and (gone := absent(place, tuple(range(len(place.hosts))))):
+    if wish.transport not in ("null", "model") and (
+        gone := absent(place, tuple(range(len(place.hosts))))
+    ):
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
     return _launch(wish, place, claim)
 

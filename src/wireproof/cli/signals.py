@@ -14,7 +14,9 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class _Heard:
-    """A handler that keeps the names of the signals that came; the first is an interrupt, the rest changes nothing."""
+    """A handler that keeps the names of the signals that came; the first is an interrupt, the rest
+    changes nothing.
+    """
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -31,11 +33,12 @@ class _Heard:
 
 @contextlib.contextmanager
 def as_interrupt() -> Iterator[list[str]]:
-    """In the block SIGTERM and SIGHUP end what is measured as Ctrl-C does; gives the names of those that came.
+    """In the block SIGTERM and SIGHUP end what is measured as Ctrl-C does; gives the names of those
+    that came.
 
-    At a job's time limit and for scancel Slurm sends SIGTERM to all processes of a batch job and leaves them KillWait
-    (30 s) to come to an end: time to seal and to judge. Once one has come, further ones are passed over to the end.
-    Blocks may be nested: the innermost hears.
+    At a job's time limit and for scancel Slurm sends SIGTERM to all processes of a batch job and
+    leaves them KillWait (30 s) to come to an end: time to seal and to judge. Once one has come,
+    further ones are passed over to the end. Blocks may be nested: the innermost hears.
     """
     heard = _Heard()
     if threading.current_thread() is not threading.main_thread():
@@ -43,7 +46,11 @@ def as_interrupt() -> Iterator[list[str]]:
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     # Who ignores a signal (nohup) or has a handler of its own keeps it.
-    ours = [number for number in _SIGNALS if before[number] == signal.SIG_DFL or isinstance(before[number], _Heard)]
+    ours = [
+        number
+        for number in _SIGNALS
+        if before[number] == signal.SIG_DFL or isinstance(before[number], _Heard)
+    ]
     for number in ours:
         signal.signal(number, heard)
     try:

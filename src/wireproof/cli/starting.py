@@ -1,4 +1,6 @@
-"""How a wish's ranks are started: the MPI, the commands that can start it, best first, and the one that does."""
+"""How a wish's ranks are started: the MPI, the commands that can start it, best first, and the one
+that does.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def install_for(wish: Wish) -> MpiInstall | None:
 
 
 def ways_of(wish: Wish, place: Place, install: MpiInstall | None) -> list[Way]:
-    """The commands that can start ``wish`` on ``place``, best first. Raises ``BadInput`` when there is none."""
+    """The commands that can start ``wish`` on ``place``, best first. Raises ``BadInput`` when there
+    is none.
+    """
     wishes: dict[str, object] = {
         "hosts": place.start_on,
         "ranks": place.ranks,
@@ -60,17 +64,24 @@ def ways_of(wish: Wish, place: Place, install: MpiInstall | None) -> list[Way]:
     in_job = {**wishes, "scheduler": job.scheduler, "job": job.job, "starter": place.starter}
     if job.scheduler != "slurm":
         return _ways_beside_ssh(
-            job.scheduler, in_job, wishes, lambda given: place.enter(prepare(wish.transport, install, **given))
+            job.scheduler,
+            in_job,
+            wishes,
+            lambda given: place.enter(prepare(wish.transport, install, **given)),
         )
     from wireproof.launch.slurm_found import slurm_requests
 
     request = request_for(wish.transport, install, **in_job)
     found = slurm_requests(request, job_hosts=job.hosts, through=place.through())
-    return [Way(_noted(place.enter(build_command(wish.transport, one)), why), why) for one, why in found]
+    return [
+        Way(_noted(place.enter(build_command(wish.transport, one)), why), why) for one, why in found
+    ]
 
 
 _STARTS = {"pbs": "pbs_tmrsh", "lsf": "blaunch", "flux": "flux"}
-"""The scheduler's program that starts ranks; without it on PATH that way is not the first to be tried."""
+"""The scheduler's program that starts ranks; without it on PATH that way is not the first to be
+tried.
+"""
 
 
 def _ways_beside_ssh(
@@ -79,14 +90,17 @@ def _ways_beside_ssh(
     by_ssh: dict[str, object],
     build: Callable[[dict[str, object]], LaunchCommand],
 ) -> list[Way]:
-    """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites; best first."""
+    """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites;
+    best first.
+    """
     program = _STARTS[scheduler]
     if in_job["starter"] == "mpi" or in_job["agent"]:
         return [Way(build(in_job))]
     own = build(by_ssh)
     try:
         theirs = build(in_job)
-    except BadInput as error:  # one environment for all ranks, an order of its own: the MPI's launcher has neither
+    except BadInput as error:
+        # one environment for all ranks, an order of its own: the MPI's launcher has neither
         return [_ssh_way(own, str(error).rstrip("."))]
     first = Way(theirs, f"started by {theirs.launcher} in a job of {scheduler}")
     if theirs.argv == own.argv:
@@ -105,8 +119,11 @@ def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
     return dataclasses.replace(command, notes=(why, *command.notes))
 
 
-def started(ways: list[Way], place: Place, run: Callable[[Way, bool], Outcome], say: Callable[[str], None]) -> Outcome:
-    """The outcome of the first way that starts. ``run`` is told whether the folder was begun by a way before.
+def started(
+    ways: list[Way], place: Place, run: Callable[[Way, bool], Outcome], say: Callable[[str], None]
+) -> Outcome:
+    """The outcome of the first way that starts. ``run`` is told whether the folder was begun by a
+    way before.
 
     SIGTERM ends the run as Ctrl-C does, and a run that broke off because its job ended says so.
     """
@@ -119,7 +136,8 @@ def started(ways: list[Way], place: Place, run: Callable[[Way, bool], Outcome], 
                 say(outcome.ending.reason)
             return outcome
         left = ways[number + 1 :]
-        few_lost = 0 < len(outcome.ending.lost) <= place.size // 2  # the way is good, some hosts are not
+        # the way is good, some hosts are not
+        few_lost = 0 < len(outcome.ending.lost) <= place.size // 2
         if outcome.ending.ended != "not-started" or few_lost or not left:
             return outcome
         say(f"{outcome.ending.reason}; trying another way: {left[0].why}")

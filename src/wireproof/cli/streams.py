@@ -1,4 +1,6 @@
-"""Standard output and error that may be closed, full or without a reader: no verdict is lost or changed by that."""
+"""Standard output and error that may be closed, full or without a reader: no verdict is lost or
+changed by that.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ __all__ = ["Streams", "own_streams"]
 
 
 class _Lenient(io.RawIOBase):
-    """Writes to a descriptor. The first error is kept and what follows is dropped: whoever writes goes on."""
+    """Writes to a descriptor. The first error is kept and what follows is dropped: whoever writes
+    goes on.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -44,7 +48,9 @@ class _Lenient(io.RawIOBase):
 
 
 class Streams:
-    """``result_lost``: why standard output could not take the result; "" when it could or nobody wanted it."""
+    """``result_lost``: why standard output could not take the result; "" when it could or nobody
+    wanted it.
+    """
 
     def __init__(self) -> None:
         self._out: _Lenient | None = None
@@ -56,15 +62,19 @@ class Streams:
     def result_lost(self) -> str:
         trouble = self._out.trouble if self._out is not None else None
         # A reader that has seen enough (| head) is no loss.
-        return "" if trouble is None or trouble.errno == errno.EPIPE else trouble.strerror or str(trouble)
+        return (
+            ""
+            if trouble is None or trouble.errno == errno.EPIPE
+            else trouble.strerror or str(trouble)
+        )
 
 
 @contextlib.contextmanager
 def own_streams() -> Iterator[Streams]:
     """In the block standard output and error are ours, where nobody else has replaced them already.
 
-    A closed descriptor is opened to nowhere first: else the next file that is opened would get its number, and what is
-    printed would be written into it.
+    A closed descriptor is opened to nowhere first: else the next file that is opened would get its
+    number, and what is printed would be written into it.
     """
     for descriptor in (0, 1, 2):
         _open_if_closed(descriptor)
@@ -96,7 +106,9 @@ def _open_if_closed(descriptor: int) -> None:
             os.close(nowhere)
 
 
-def _wrapped(descriptor: int, before: TextIO | None, *, line_buffering: bool | None) -> tuple[TextIO, _Lenient]:
+def _wrapped(
+    descriptor: int, before: TextIO | None, *, line_buffering: bool | None
+) -> tuple[TextIO, _Lenient]:
     raw = _Lenient(descriptor)
     if before is not None:
         before.flush()

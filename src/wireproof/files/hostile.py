@@ -1,7 +1,8 @@
-"""Opens files in folders that are not trusted: regular files only, bounded, never waiting, never through a link.
+"""Opens files in folders that are not trusted: regular files only, bounded, never waiting, never
+through a link.
 
-Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that each caller keeps the
-sentence that fits what it was looking for.
+Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that each
+caller keeps the sentence that fits what it was looking for.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ _KINDS = (
 
 def kind_of(mode: int) -> str:
     """What a file is, for a sentence; "" for a regular one."""
-    return next((name for test, name in _KINDS if test(mode)), "" if stat.S_ISREG(mode) else "no regular file")
+    return next(
+        (name for test, name in _KINDS if test(mode)),
+        "" if stat.S_ISREG(mode) else "no regular file",
+    )
 
 
 def refuse_other_than_regular(found: os.stat_result, path: object) -> None:
@@ -49,13 +53,19 @@ def refuse_other_than_regular(found: os.stat_result, path: object) -> None:
 def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = None) -> BinaryIO:
     """A regular file, open for reading.
 
-    ``follow`` False for a file inside a folder that others may have made: a symbolic link is then refused. ``folder``:
-    descriptor of the folder that a relative ``path`` is in. A pipe or a device is refused before it is opened: to open
-    one can wait for ever, or do something.
+    ``follow`` False for a file inside a folder that others may have made: a symbolic link is then
+    refused. ``folder``: descriptor of the folder that a relative ``path`` is in. A pipe or a device
+    is refused before it is opened: to open one can wait for ever, or do something.
     """
     try:
         refuse_other_than_regular(os.stat(path, dir_fd=folder, follow_symlinks=follow), path)
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
+        flags = (
+            os.O_RDONLY
+            | os.O_CLOEXEC
+            | os.O_NONBLOCK
+            | os.O_NOCTTY
+            | (0 if follow else os.O_NOFOLLOW)
+        )
         descriptor = os.open(path, flags, dir_fd=folder)
     except ValueError as error:  # a null byte in the name
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
@@ -67,8 +77,12 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
         raise
 
 
-def read_bounded(path: Path | str, largest: int, *, follow: bool = True, folder: int | None = None) -> bytes:
-    """The bytes of a regular file; ``OSError`` when it is none, or has more than ``largest`` bytes."""
+def read_bounded(
+    path: Path | str, largest: int, *, follow: bool = True, folder: int | None = None
+) -> bytes:
+    """The bytes of a regular file; ``OSError`` when it is none, or has more than ``largest``
+    bytes.
+    """
     with open_regular(path, follow=follow, folder=folder) as file:
         size_told = os.fstat(file.fileno()).st_size
         data = file.read(largest + 1) if size_told <= largest else b""
@@ -79,11 +93,20 @@ def read_bounded(path: Path | str, largest: int, *, follow: bool = True, folder:
 
 
 def append_to(name: str, folder: int) -> int:
-    """Descriptor for appending to the file ``name`` in ``folder``, made when it is not there, for us alone.
+    """Descriptor for appending to the file ``name`` in ``folder``, made when it is not there, for
+    us alone.
 
     Refuses a link of either kind: what is written goes into this folder and nowhere else.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    flags = (
+        os.O_WRONLY
+        | os.O_CREAT
+        | os.O_APPEND
+        | os.O_CLOEXEC
+        | os.O_NOFOLLOW
+        | os.O_NONBLOCK
+        | os.O_NOCTTY
+    )
     try:
         descriptor = os.open(name, flags, 0o600, dir_fd=folder)
     except OSError as error:
@@ -95,7 +118,11 @@ def append_to(name: str, folder: int) -> int:
         found = os.fstat(descriptor)
         refuse_other_than_regular(found, name)
         if found.st_nlink > 1:
-            raise OSError(errno.EMLINK, f"{name} has a second name (a hard link), which may be another's file", name)
+            raise OSError(
+                errno.EMLINK,
+                f"{name} has a second name (a hard link), which may be another's file",
+                name,
+            )
     except BaseException:
         os.close(descriptor)
         raise
@@ -103,7 +130,8 @@ def append_to(name: str, folder: int) -> int:
 
 
 def create(name: str, folder: int) -> int:
-    """Descriptor of the fresh, empty file ``name`` in ``folder``, for us alone; what had the name before is removed.
+    """Descriptor of the fresh, empty file ``name`` in ``folder``, for us alone; what had the name
+    before is removed.
 
     A link is removed, never followed.
     """
@@ -116,7 +144,9 @@ def create(name: str, folder: int) -> int:
 
 
 def replace_in(name: str, folder: int, data: bytes) -> None:
-    """Replace the file ``name`` as a whole, for us alone; OSError leaves the old one, or none, and no leftover."""
+    """Replace the file ``name`` as a whole, for us alone; OSError leaves the old one, or none, and
+    no leftover.
+    """
     fresh = f".{name}.new"
     try:
         with os.fdopen(create(fresh, folder), "wb") as file:

@@ -31,13 +31,18 @@ def foreign(found: os.stat_result) -> str:
 def own_folder(path: Path, *, below: Path | None = None) -> Path:
     """``path``, made with mode 0700 where it is missing, and checked: a folder that is ours alone.
 
-    All folders from ``below`` (default: ``path`` itself) down to ``path`` must be ours; those above must belong to us
-    or to root and be writable by nobody else, except a sticky one such as /tmp: whoever can rename a folder above can
-    put another in its place. Raises ``OSError`` whose ``strerror`` says what was seen.
+    All folders from ``below`` (default: ``path`` itself) down to ``path`` must be ours; those above
+    must belong to us or to root and be writable by nobody else, except a sticky one such as /tmp:
+    whoever can rename a folder above can put another in its place. Raises ``OSError`` whose
+    ``strerror`` says what was seen.
     """
     path = path.absolute()
     first = path if below is None else below.absolute()
-    inner = [folder for folder in (*reversed(path.parents), path) if folder == first or first in folder.parents]
+    inner = [
+        folder
+        for folder in (*reversed(path.parents), path)
+        if folder == first or first in folder.parents
+    ]
     first.parent.mkdir(parents=True, exist_ok=True, mode=_MODE)
     for above in _resolved_parents(first):
         if why := _loose(above):
@@ -45,7 +50,8 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
     for folder in inner:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=_MODE)
-        if why := foreign(folder.lstat()):  # a link is no folder: it may lead to another one tomorrow
+        # a link is no folder: it may lead to another one tomorrow
+        if why := foreign(folder.lstat()):
             raise OSError(errno.EPERM, f"{folder} {why}", str(path))
     return path
 
@@ -53,7 +59,9 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
 def private_file(prefix: str, name: str, data: bytes) -> Path:
     """A file with ``data`` in a fresh folder that only we can read."""
     path = Path(tempfile.mkdtemp(prefix=prefix)) / name
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(
+        path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+    )
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
     return path
@@ -75,7 +83,9 @@ def _loose(folder: Path) -> str:
 
 
 def _trusted() -> set[int]:
-    """Owners of the folders above: we and root; in a user namespace root outside is the overflow user."""
+    """Owners of the folders above: we and root; in a user namespace root outside is the overflow
+    user.
+    """
     trusted = {0, os.geteuid()}
     try:
         whole = tuple(Path("/proc/self/uid_map").read_text(encoding="ascii").split()) == _WHOLE_MAP

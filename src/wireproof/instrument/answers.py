@@ -1,4 +1,6 @@
-"""Whether an MPI answers: two ranks on this machine, one point, bounded. The part of ``doctor`` that starts MPIs."""
+"""Whether an MPI answers: two ranks on this machine, one point, bounded. The part of ``doctor``
+that starts MPIs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ DEADLINE_S = 40.0
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when it works."""
+    """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when
+    it works.
+    """
 
     name: str
     family: str
@@ -47,14 +51,23 @@ def small_plan(transport: TransportKind, expect: str = "") -> Plan:
         transport=Transport(kind=transport, expect=expect),
         ranks=tuple(RankPlace(index=rank, host="localhost") for rank in range(2)),
         points=(Point(id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=100),),
-        policy=Policy(point_budget_ms=100, point_deadline_ms=10_000, run_deadline_ms=30_000, yield_=1),
+        policy=Policy(
+            point_budget_ms=100, point_deadline_ms=10_000, run_deadline_ms=30_000, yield_=1
+        ),
     )
 
 
 def _blank(install: MpiInstall | None, name: str) -> Answer:
     if install is None:
         return Answer(
-            name=name, family="", launcher="", version="", abi="nompi", abi_version="", engine="", works=False
+            name=name,
+            family="",
+            launcher="",
+            version="",
+            abi="nompi",
+            abi_version="",
+            engine="",
+            works=False,
         )
     return Answer(
         name=name,
@@ -73,18 +86,24 @@ def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchComm
     if transport != "tcp":
         return prepare(transport, install, ranks=2)
     # Any Hydra starts plain processes and tells them rank and size.
-    return prepare(transport, install or choose_mpi("mpich"), ranks=2, meet=meeting_point("127.0.0.1"))
+    return prepare(
+        transport, install or choose_mpi("mpich"), ranks=2, meet=meeting_point("127.0.0.1")
+    )
 
 
 def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> Answer:
-    """Run the small plan over ``transport``. Never raises for what does not work: the ``problem`` says it."""
+    """Run the small plan over ``transport``. Never raises for what does not work: the ``problem``
+    says it.
+    """
     blank = _blank(install, install.title if install else transport)
     if install is not None and install.problem:
         return blank
     begun = time.monotonic()
     try:
         command = _command(transport, install)
-        claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
+        claim = Claim(
+            hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False
+        )
         outcome = measure(
             small_plan(transport, command.expect),
             command,
@@ -99,9 +118,13 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     library = outcome.run.hosts[0].library if outcome.run.hosts else ""
     seconds = round(time.monotonic() - begun, 2)
     problem = "" if outcome.complete else outcome.ending.reason
-    return msgspec.structs.replace(blank, works=outcome.complete, library=library, problem=problem, seconds=seconds)
+    return msgspec.structs.replace(
+        blank, works=outcome.complete, library=library, problem=problem, seconds=seconds
+    )
 
 
 def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[Answer]:
     """Every MPI of this machine tried in turn; see ``find_mpis``."""
-    return [try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)]
+    return [
+        try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)
+    ]

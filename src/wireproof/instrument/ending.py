@@ -27,7 +27,9 @@ _RANK_HOST = (
     re.compile(r"RANK (\d{1,9}) PID \d+ RUNNING AT (\S+)"),
     re.compile(r"process rank (\d{1,9}) with PID \d+ on node (\S+)"),
 )
-_DEATH = re.compile(r"srun: error|BAD TERMINATION|killed|terminated|segmentation fault|aborted|exit code", re.I)
+_DEATH = re.compile(
+    r"srun: error|BAD TERMINATION|killed|terminated|segmentation fault|aborted|exit code", re.I
+)
 _CAUSE = re.compile(
     r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|unreachable|"
     r"unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
@@ -40,7 +42,9 @@ _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """``culprit`` is the point that was under way, if one was; ``lost``: rank to one sentence why."""
+    """``culprit`` is the point that was under way, if one was; ``lost``: rank to one sentence
+    why.
+    """
 
     ended: Ended
     reason: str
@@ -51,9 +55,14 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 def _last_words(talk: bytes) -> str:
     """The lines of talk that name a cause, else the last ones that say something.
 
-    Launchers add paragraphs of their own after the one line that matters: the first causes are the best.
+    Launchers add paragraphs of their own after the one line that matters: the first causes are the
+    best.
     """
-    lines = [line for line in talk.splitlines()[-200:] if not _NOISE.match(line.decode("utf-8", "replace"))]
+    lines = [
+        line
+        for line in talk.splitlines()[-200:]
+        if not _NOISE.match(line.decode("utf-8", "replace"))
+    ]
     texts = [text for line in lines if (text := clean_text(line, 300))]
     causes = list(dict.fromkeys(text for text in texts if _CAUSE.search(text)))
     return " | ".join(causes[:_TALK_LINES] or texts[-_TALK_LINES:])
@@ -84,7 +93,8 @@ def _signal_seen(exit_status: int | None, talk: str) -> int | None:
 def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the launcher") -> str:
     """Names rank and host of a process that a signal has ended, as far as the launcher said.
 
-    A launcher always tells of a rank's death. When nothing was told, ``what`` we have started was ended itself.
+    A launcher always tells of a rank's death. When nothing was told, ``what`` we have started was
+    ended itself.
     """
     try:
         name = signal.Signals(number).name
@@ -98,7 +108,9 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
             )
             return f"one of ranks {listed} was ended by {name}, and the launcher ended the others"
         for rank, host in found.items():
-            claimed = next((it.host for it in frames if isinstance(it, Host) and it.rank == rank), "")
+            claimed = next(
+                (it.host for it in frames if isinstance(it, Host) and it.rank == rank), ""
+            )
             return f"rank {rank} on {claimed or host} was ended by {name}"
     if any(pattern.search(talk) for pattern in _SIGNALS) or _DEATH.search(talk):
         return f"a rank was ended by {name}"
@@ -113,8 +125,12 @@ def _at(culprit: int | None, plan: Plan) -> str:
 
 
 def _told(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
-    """Errors that the engine has told itself: of the whole run, or of the point that was under way."""
-    return [it for it in frames if isinstance(it, EngineError) and (it.id is None or it.id == culprit)]
+    """Errors that the engine has told itself: of the whole run, or of the point that was under
+    way.
+    """
+    return [
+        it for it in frames if isinstance(it, EngineError) and (it.id is None or it.id == culprit)
+    ]
 
 
 def _sentence(error: EngineError) -> str:
@@ -135,25 +151,37 @@ def _by_engine(told: Sequence[EngineError]) -> tuple[Ended, str] | None:
 
 
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes by which the survivors tell of what a lost rank brought upon them: the launcher may know better why."""
+"""Codes by which the survivors tell of what a lost rank brought upon them: the launcher may know
+better why.
+"""
 
 
 def classify(
-    plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, *, timed_out: str = ""
+    plan: Plan,
+    frames: Sequence[Frame],
+    talk: bytes,
+    exit_status: int | None,
+    *,
+    timed_out: str = "",
 ) -> Ending:
     """What happened, from the frames, the launcher's talk and its exit status.
 
-    ``timed_out``: our own deadline passed; the sentence says which. Not for Ctrl-C, a full disk or a bad frame:
-    those are known where they happen.
+    ``timed_out``: our own deadline passed; the sentence says which. Not for Ctrl-C, a full disk or
+    a bad frame: those are known where they happen.
     """
     ending = _without_names(plan, frames, talk, exit_status, timed_out)
     if ending.ended in ("done", "mismatch"):
         return ending
     if said := scheduler_ended(talk):
-        return msgspec.structs.replace(ending, ended="interrupted", reason=said + _where(ending, plan))
+        return msgspec.structs.replace(
+            ending, ended="interrupted", reason=said + _where(ending, plan)
+        )
     lost = lost_ranks(plan, frames, talk)
     told = _told(frames, ending.culprit)
-    unnamed = ending.ended == "rank-lost" and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
+    unnamed = (
+        ending.ended == "rank-lost"
+        and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
+    )
     if lost and (unnamed or (ending.ended == "failed" and not told)):
         # The launcher said it in words of its own, and left with a status that says nothing.
         reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
@@ -165,13 +193,21 @@ def _where(ending: Ending, plan: Plan) -> str:
     return _at(ending.culprit, plan) if ending.culprit is not None else ""
 
 
-def _without_names(plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str) -> Ending:
+def _without_names(
+    plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str
+) -> Ending:
     """The ending as far as frames and exit status tell it."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     opened = any(isinstance(frame, Open) for frame in frames)
-    if timed_out and close is not None and close.failed == 0 and {p.id for p in plan.points} <= sealed_points(frames):
-        return Ending(ended="done", reason="")  # a library that does not end after everything was told costs nothing
+    if (
+        timed_out
+        and close is not None
+        and close.failed == 0
+        and {p.id for p in plan.points} <= sealed_points(frames)
+    ):
+        # a library that does not end after everything was told costs nothing
+        return Ending(ended="done", reason="")
     if timed_out:
         late: Ended = "deadline" if opened else "not-started"
         where = _at(culprit, plan) if culprit is not None or not sealed_points(frames) else ""
@@ -188,7 +224,11 @@ def _without_names(plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status
 
 
 def _by_launcher(
-    frames: Sequence[Frame], told: Sequence[EngineError], talk: bytes, exit_status: int | None, what: str
+    frames: Sequence[Frame],
+    told: Sequence[EngineError],
+    talk: bytes,
+    exit_status: int | None,
+    what: str,
 ) -> tuple[Ended, str]:
     """What the launcher says: a signal, or why nothing started."""
     text = talk.decode("utf-8", "replace")
@@ -207,7 +247,9 @@ def _by_launcher(
 def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, str]:
     """Why each planned point without a frame has none."""
     sealed = {frame.id for frame in frames if isinstance(frame, PointRecord)}
-    told = {it.id: _sentence(it) for it in frames if isinstance(it, EngineError) and it.id is not None}
+    told = {
+        it.id: _sentence(it) for it in frames if isinstance(it, EngineError) and it.id is not None
+    }
     missing: dict[int, str] = {}
     for point in plan.points:
         if point.id in sealed:
@@ -217,5 +259,9 @@ def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[
         elif point.id in told:
             missing[point.id] = told[point.id]
         else:
-            missing[point.id] = f"not reached: {ending.reason}" if ending.reason else "the engine sent no result for it"
+            missing[point.id] = (
+                f"not reached: {ending.reason}"
+                if ending.reason
+                else "the engine sent no result for it"
+            )
     return missing

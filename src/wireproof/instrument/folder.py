@@ -1,6 +1,7 @@
 """The run folder while a run is recorded: frames.jsonl, run.json, plan.txt, engine.log.
 
-Whatever kills us, what was written stays readable: frames are appended whole, run.json is replaced by rename.
+Whatever kills us, what was written stays readable: frames are appended whole, run.json is replaced
+by rename.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ __all__ = ["DiskFull", "RunFolder", "open_folder"]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
-"""Room for the reason why a point is missing, which is told for each of them when the disk is full."""
+"""Room for the reason why a point is missing, which is told for each of them when the disk is
+full.
+"""
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
 CHUNK = 1 << 20
@@ -38,16 +41,23 @@ class DiskFull(CouldNotMeasure):
 
 
 class RunFolder:
-    """An open run folder. ``known`` are the frames that an earlier, interrupted run has left (``resume``)."""
+    """An open run folder. ``known`` are the frames that an earlier, interrupted run has left
+    (``resume``).
+    """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
         self._opened: list[int] = []
         try:
-            # All files are reached by this descriptor: a folder that is exchanged under its name changes nothing.
-            self._folder = self._keep(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+            # All files are reached by this descriptor: a folder that is exchanged under its name
+            # changes nothing.
+            self._folder = self._keep(
+                os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            )
             if why := foreign(os.fstat(self._folder)):
-                raise BadInput(f"the folder {path} {why}: give another --out, or make it yours alone (chmod 700).")
+                raise BadInput(
+                    f"the folder {path} {why}: give another --out, or make it yours alone (chmod 700)."
+                )
             self._frames = self._keep(append_to(FRAMES, self._folder))
             self._log = self._keep(append_to("engine.log", self._folder))
             self.known = _recover(path, self._folder, self._frames) if resume else []
@@ -80,7 +90,9 @@ class RunFolder:
             raise self._full(error) from error
 
     def log(self, data: bytes) -> None:
-        """Keep the talk of engine, MPI and launcher. A log that cannot be written loses the log, not the run."""
+        """Keep the talk of engine, MPI and launcher. A log that cannot be written loses the log,
+        not the run.
+        """
         room = LOG_BYTES - self._logged
         self._logged += len(data)
         if room > 0:
@@ -99,7 +111,8 @@ class RunFolder:
         self.write("run.json", msgspec.json.encode(document) + b"\n")
 
     def reserve(self, points: int) -> None:
-        """Set room aside that is given back when the disk is full, so that how the run ended can still be told.
+        """Set room aside that is given back when the disk is full, so that how the run ended can
+        still be told.
 
         Raises ``DiskFull`` when there is not even that much.
         """
@@ -112,7 +125,8 @@ class RunFolder:
             os.posix_fallocate(descriptor, 0, size)
         except OSError as error:
             self._release_reserve()
-            # A limit on file sizes, or a file system that sets nothing aside: then there is no reserve.
+            # A limit on file sizes, or a file system that sets nothing aside: then there is no
+            # reserve.
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self._full(error) from error
         finally:
@@ -130,7 +144,9 @@ class RunFolder:
 
     def _full(self, error: OSError) -> CouldNotMeasure:
         if error.errno in FULL:
-            return DiskFull(f"no space is left for the records in {self.path}: free some, or give --out elsewhere.")
+            return DiskFull(
+                f"no space is left for the records in {self.path}: free some, or give --out elsewhere."
+            )
         return CouldNotMeasure(f"the records cannot be written to {self.path}: {error.strerror}.")
 
 
@@ -141,14 +157,18 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
     try:
         size = os.fstat(writing).st_size
         if size > MAX_FRAMES_BYTES:
-            raise BadInput(f"{frames_path} is larger than {MAX_FRAMES_BYTES >> 20} MiB: it is not ours.")
+            raise BadInput(
+                f"{frames_path} is larger than {MAX_FRAMES_BYTES >> 20} MiB: it is not ours."
+            )
         with open_regular(FRAMES, follow=False, folder=folder) as file:
             while data := file.read(CHUNK):
                 frames += [frame for _, frame in reader.feed(data)]
         if reader.torn:
             os.ftruncate(writing, size - len(reader.torn))
     except BadFrame as error:
-        raise BadInput(f"{frames_path}, line {reader.lines}, is damaged and cannot be resumed: {error}") from error
+        raise BadInput(
+            f"{frames_path}, line {reader.lines}, is damaged and cannot be resumed: {error}"
+        ) from error
     except OSError as error:
         raise BadInput(f"{frames_path} cannot be read: {error.strerror}.") from error
     return frames
@@ -169,23 +189,32 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
-    """A private folder for one run: ``out`` (which must not exist or be empty) or a fresh temporary one.
+    """A private folder for one run: ``out`` (which must not exist or be empty) or a fresh temporary
+    one.
 
-    With ``resume``, ``out`` may hold an earlier run: its sealed points are known and will be skipped.
-    Raises ``BadInput`` when ``out`` is in use, ``CouldNotMeasure`` when it cannot be made.
+    With ``resume``, ``out`` may hold an earlier run: its sealed points are known and will be
+    skipped. Raises ``BadInput`` when ``out`` is in use, ``CouldNotMeasure`` when it cannot be made.
     """
     if resume and (out is None or not _is_plain_file(out / "run.json")):
-        raise BadInput(f"there is no run to resume in {out}: give the --out folder of an earlier run.")
+        raise BadInput(
+            f"there is no run to resume in {out}: give the --out folder of an earlier run."
+        )
     try:
         path = _make(out)
         if not resume and any(path.iterdir()):
-            raise BadInput(f"the folder {path} is not empty: give another --out, or resume the run in it.")
+            raise BadInput(
+                f"the folder {path} is not empty: give another --out, or resume the run in it."
+            )
         if not os.access(path, os.W_OK | os.X_OK):
             raise BadInput(f"the folder {path} cannot be written: give another --out.")
         return RunFolder(path, resume=resume)
     except FileExistsError as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except NotADirectoryError as error:
-        raise BadInput(f"{out} is below something that is not a folder: give another --out.") from error
+        raise BadInput(
+            f"{out} is below something that is not a folder: give another --out."
+        ) from error
     except OSError as error:
-        raise CouldNotMeasure(f"the folder {out or 'for the run'} cannot be made: {error.strerror}.") from error
+        raise CouldNotMeasure(
+            f"the folder {out or 'for the run'} cannot be made: {error.strerror}."
+        ) from error

@@ -1,8 +1,8 @@
-"""What launchers leave in the temporary folder when they are killed: kept in a folder of ours, or removed when it is
-surely nobody's any more.
+"""What launchers leave in the temporary folder when they are killed: kept in a folder of ours, or
+removed when it is surely nobody's any more.
 
-Open MPI puts its session (``ompi.HOST.UID``) below ``TMPDIR``. MPICH's Hydra writes ``/tmp/hydra_hwloc_xmlfile_*``
-whatever ``TMPDIR`` says.
+Open MPI puts its session (``ompi.HOST.UID``) below ``TMPDIR``. MPICH's Hydra writes
+``/tmp/hydra_hwloc_xmlfile_*`` whatever ``TMPDIR`` says.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ _HYDRA_NAMES = ("hydra", "mpiexec")
 
 @contextlib.contextmanager
 def scratch(wanted: bool) -> Iterator[dict[str, str]]:
-    """A private ``TMPDIR`` as a variable, removed at the end; nothing when it is not wanted or cannot be made.
+    """A private ``TMPDIR`` as a variable, removed at the end; nothing when it is not wanted or
+    cannot be made.
 
-    Only for processes of this machine: srun and Hydra hand the variable on to hosts that have no such folder. Those
-    that an earlier, killed one of us has left are removed too: their lock is free.
+    Only for processes of this machine: srun and Hydra hand the variable on to hosts that have no
+    such folder. Those that an earlier, killed one of us has left are removed too: their lock is
+    free.
     """
     folder = _made() if wanted else None
     if folder is None:
@@ -92,7 +94,9 @@ def _ours(entry: os.DirEntry[str], kind: object, before: float) -> bool:
 
 @contextlib.contextmanager
 def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
-    """Afterwards Hydra's files of this time and of this user are removed, when no Hydra of this user lives any more."""
+    """Afterwards Hydra's files of this time and of this user are removed, when no Hydra of this
+    user lives any more.
+    """
     begun = time.time()
     try:
         yield
@@ -100,14 +104,20 @@ def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
         with contextlib.suppress(OSError):
             files = [entry for entry in os.scandir(root) if entry.name.startswith(_HYDRA)]
             now = time.time() + 1
-            mine = [entry for entry in files if _ours(entry, stat.S_ISREG, now) and entry.stat().st_mtime >= begun - 1]
+            mine = [
+                entry
+                for entry in files
+                if _ours(entry, stat.S_ISREG, now) and entry.stat().st_mtime >= begun - 1
+            ]
             for entry in mine if mine and not _hydra_lives() else []:
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
 
 
 def _hydra_lives() -> bool:
-    """A launcher or proxy of this user runs: a file could be its. What cannot be looked at counts as one."""
+    """A launcher or proxy of this user runs: a file could be its. What cannot be looked at counts
+    as one.
+    """
     try:
         processes = [entry for entry in os.scandir("/proc") if entry.name.isdigit()]
     except OSError:

@@ -1,12 +1,15 @@
-"""Who was lost: from the ranks' last words, the frames, and what launchers say of dead ranks and hosts. Pure.
+"""Who was lost: from the ranks' last words, the frames, and what launchers say of dead ranks and
+hosts. Pure.
 
 Three kinds of evidence, the stronger first; a weaker one speaks only when no stronger one does:
 
-1. a launcher saw a rank end by a signal that was not its own, a daemon or a connection to a host go, a node fail;
+1. a launcher saw a rank end by a signal that was not its own, a daemon or a connection to a host
+  go, a node fail;
 2. at the deadline a rank was silent (or late) while the others said whom they waited for;
 3. survivors that lost a peer.
 
-A rank that told its own trouble is alive, whoever blames it; evidence that names everybody names nobody.
+A rank that told its own trouble is alive, whoever blames it; evidence that names everybody names
+nobody.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ _PEER = re.compile(
 )
 _PEER_RANKS = re.compile(r"^ranks? ((?:\d{1,7}[, ]{0,2}){1,20})")
 _ABORT = re.compile(r"^Abort\(\d{1,12}\) on node (\d{1,7}) \(rank \d{1,7} in comm")
-_FAILED_CALL = re.compile(r"MPI_(?:I?[Ss]end|I?[Rr]ecv)\(buf=[^,]{1,40}, count=\d{1,12}, \w{1,30}, (\d{1,7}), ")
+_FAILED_CALL = re.compile(
+    r"MPI_(?:I?[Ss]end|I?[Rr]ecv)\(buf=[^,]{1,40}, count=\d{1,12}, \w{1,30}, (\d{1,7}), "
+)
 
 _RANK_KILLED = (
     # Hydra of Intel: "=   RANK 2 PID 8 RUNNING AT n3" and then "=   KILLED BY SIGNAL: 9 (Killed)"
@@ -57,41 +62,88 @@ _RANK_KILLED = (
 )
 _HOW = re.compile(r"^=\s{1,8}(?:KILLED BY SIGNAL: (\d{1,3})|EXIT (?:CODE|STATUS): (-?\d{1,9}))")
 
-_SRUN_TASK = re.compile(r"srun: error: (\S{1,255}): tasks? ([0-9,-]{1,400}): ([A-Z][\w ]{2,40}?)(?: \(core dumped\))?$")
+_SRUN_TASK = re.compile(
+    r"srun: error: (\S{1,255}): tasks? ([0-9,-]{1,400}): ([A-Z][\w ]{2,40}?)(?: \(core dumped\))?$"
+)
 _SRUN_AFTER = re.compile(
     r"srun: (?:Terminating|Job step aborted|launch/slurm: _task_finish)|CANCELLED AT", re.IGNORECASE
 )
-_SRUN_DEATHS = ("Killed", "Segmentation fault", "Out Of Memory", "Aborted", "Bus error", "Illegal instruction",
-                "Floating point exception")  # fmt: skip
+_SRUN_DEATHS = (
+    "Killed",
+    "Segmentation fault",
+    "Out Of Memory",
+    "Aborted",
+    "Bus error",
+    "Illegal instruction",
+    "Floating point exception",
+)
 
 _HOST_LOST = (
-    (re.compile(r"srun: error: Node failure on (?P<host>[\w.,\[\]-]{1,255})"), "Slurm reports a node failure"),
-    (re.compile(r"Error: Downstream from host (?P<host>\S{1,255}) exited abnormally"), "its launcher's proxy has gone"),
-    (re.compile(r"Remote daemon: \[\[?[\w@,.\[\]-]{1,80}\] on node (?P<host>\S{1,255})"),
-     "its launcher's daemon has gone"),
-    (re.compile(r"ssh: connect to host (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"), "ssh: {why}"),
-    (re.compile(r"ssh: Could not resolve hostname (?P<host>[^\s:]{1,255})"), "ssh does not know its name"),
+    (
+        re.compile(r"srun: error: Node failure on (?P<host>[\w.,\[\]-]{1,255})"),
+        "Slurm reports a node failure",
+    ),
+    (
+        re.compile(r"Error: Downstream from host (?P<host>\S{1,255}) exited abnormally"),
+        "its launcher's proxy has gone",
+    ),
+    (
+        re.compile(r"Remote daemon: \[\[?[\w@,.\[\]-]{1,80}\] on node (?P<host>\S{1,255})"),
+        "its launcher's daemon has gone",
+    ),
+    (
+        re.compile(r"ssh: connect to host (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
+    (
+        re.compile(r"ssh: Could not resolve hostname (?P<host>[^\s:]{1,255})"),
+        "ssh does not know its name",
+    ),
     (re.compile(r"Timeout, server (?P<host>\S{1,255}) not responding"), "ssh: it does not respond"),
     (re.compile(r"Connection to (?P<host>\S{1,255}) closed"), "ssh: the connection was closed"),
-    (re.compile(r"Connection to (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"), "ssh: {why}"),
-    (re.compile(r"Connection (?:closed|reset) by (?:remote host )?(?P<host>[\w.:-]{1,255}) port"),
-     "ssh: the connection was closed"),
-    (re.compile(r"Read from remote host (?P<host>[^\s:]{1,255}): (?P<why>[\w ]{3,60})"), "ssh: {why}"),
+    (
+        re.compile(r"Connection to (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
+    (
+        re.compile(
+            r"Connection (?:closed|reset) by (?:remote host )?(?P<host>[\w.:-]{1,255}) port"
+        ),
+        "ssh: the connection was closed",
+    ),
+    (
+        re.compile(r"Read from remote host (?P<host>[^\s:]{1,255}): (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
     (re.compile(r"(?P<host>\S{1,255}): Connection timed out"), "the connection timed out"),
-    (re.compile(r"there is no living node '(?P<host>[^']{1,255})' in this lab"), "the lab's node has died"),
-)  # fmt: skip
+    (
+        re.compile(r"there is no living node '(?P<host>[^']{1,255})' in this lab"),
+        "the lab's node has died",
+    ),
+)
 _PEER_HOST = re.compile(r"^\s{0,8}Peer host:\s{1,8}(\S{1,255})")
 
 _SCHEDULER = (
-    (re.compile(r"\*\*\* (?:JOB|STEP) \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} DUE TO TIME LIMIT"),
-     "Slurm ended the job at its time limit"),
+    (
+        re.compile(
+            r"\*\*\* (?:JOB|STEP) \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} DUE TO TIME LIMIT"
+        ),
+        "Slurm ended the job at its time limit",
+    ),
     (re.compile(r"CANCELLED AT \S{1,40} DUE TO PREEMPTION"), "Slurm preempted the job"),
-    (re.compile(r"slurmstepd: error: \*\*\* JOB \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} \*\*\*"),
-     "somebody cancelled the job"),
-    (re.compile(r"PBS: job killed: walltime \d{1,12} exceeded limit"), "PBS ended the job at its time limit"),
+    (
+        re.compile(
+            r"slurmstepd: error: \*\*\* JOB \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} \*\*\*"
+        ),
+        "somebody cancelled the job",
+    ),
+    (
+        re.compile(r"PBS: job killed: walltime \d{1,12} exceeded limit"),
+        "PBS ended the job at its time limit",
+    ),
     (re.compile(r"TERM_RUNLIMIT: job killed"), "LSF ended the job at its run limit"),
     (re.compile(r"job\.exception type=timeout"), "Flux ended the job at its time limit"),
-)  # fmt: skip
+)
 
 
 def _lines(talk: bytes) -> Iterator[str]:
@@ -104,7 +156,9 @@ def _lines(talk: bytes) -> Iterator[str]:
 
 
 def scheduler_ended(talk: bytes) -> str:
-    """One sentence when the scheduler (or whoever asked it) ended the job: then no rank is to blame. Else ""."""
+    """One sentence when the scheduler (or whoever asked it) ended the job: then no rank is to
+    blame. Else "".
+    """
     for line in _lines(talk):
         if "NODE FAILURE" in line:
             continue
@@ -133,7 +187,8 @@ def _killed(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
             how = parts.get("signal") or _how(lines[number + 1 : number + 4])
             if how is None:
                 break
-            # Hydra kills a lost rank's neighbours itself and may tell of one of those: then it is their host.
+            # Hydra kills a lost rank's neighbours itself and may tell of one of those: then it is
+            # their host.
             pid = 0 if int(how) == _KILL else int(parts["pid"])
             ranks = {int(parts["rank"])} if parts.get("rank") else who.on(parts["host"], pid)
             yield ranks & set(who.host), f"was ended by {_signal(int(how))}"
@@ -141,7 +196,9 @@ def _killed(lines: Sequence[str], who: Who) -> Iterator[tuple[set[int], str]]:
 
 
 def _how(following: Iterable[str]) -> str | None:
-    """The signal in the lines after a rank's; None where the process left by itself (ours, or an MPI's abort)."""
+    """The signal in the lines after a rank's; None where the process left by itself (ours, or an
+    MPI's abort).
+    """
     for line in following:
         if found := _HOW.search(line):
             signal_number, status = found.groups()
@@ -155,7 +212,9 @@ def _how(following: Iterable[str]) -> str | None:
 
 
 def _tasks(text: str, known: Sequence[int]) -> set[int]:
-    """The ranks of ``0-3,7`` that are known (``known`` is sorted); a range may be as long as it likes."""
+    """The ranks of ``0-3,7`` that are known (``known`` is sorted); a range may be as long as it
+    likes.
+    """
     ranges = []
     for part in text.split(",")[:_MOST_PARTS]:
         first, _, last = part.partition("-")
@@ -229,7 +288,9 @@ class _Words:
         if found[6]:
             self.late.add(rank)
             return
-        self.where = self.where or ("of the run" if found[2].startswith("between") else f"of {found[2][3:]}")
+        self.where = self.where or (
+            "of the run" if found[2].startswith("between") else f"of {found[2][3:]}"
+        )
         if found[3] and int(found[3]) in known:
             self.waits[rank] = int(found[3])
         elif found[5]:
@@ -243,14 +304,26 @@ class _Words:
 
 
 def _silent(words: _Words, who: Who) -> Iterator[tuple[set[int], str]]:
-    """Those who said nothing in time and are waited for; else the few that said nothing at all, or were busy."""
+    """Those who said nothing in time and are waited for; else the few that said nothing at all, or
+    were busy.
+    """
     if not words.spoken:
         return
     silent = set(who.host) - words.spoken
-    awaited = {waited: rank for rank, waited in sorted(words.waits.items(), reverse=True) if waited in silent}
-    manner = {rank: "was late to say anything" if rank in words.late else "said nothing" for rank in silent}
+    awaited = {
+        waited: rank
+        for rank, waited in sorted(words.waits.items(), reverse=True)
+        if waited in silent
+    }
+    manner = {
+        rank: "was late to say anything" if rank in words.late else "said nothing"
+        for rank in silent
+    }
     for rank, other in sorted(awaited.items()):
-        yield {rank}, f"{manner[rank]} at the deadline {words.where} while {who.words(other)} waited for it"
+        yield (
+            {rank},
+            f"{manner[rank]} at the deadline {words.where} while {who.words(other)} waited for it",
+        )
     few = max(1, len(who.host) // _FEW)
     if not awaited and 0 < len(silent) <= few:
         for rank in sorted(silent):
@@ -260,19 +333,34 @@ def _silent(words: _Words, who: Who) -> Iterator[tuple[set[int], str]]:
         yield set(words.busy), why
 
 
-def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], who: Who) -> Iterator[tuple[set[int], str]]:
+def _peers_lost(
+    lines: Sequence[str], frames: Sequence[Frame], who: Who
+) -> Iterator[tuple[set[int], str]]:
     """Ranks that survivors have lost, by the survivors' own words."""
     for line in lines:
         if found := _PEER.search(line):
-            yield _named(found[2]), f"{who.words(int(found[1]))} lost it: {clean_text(found[2].encode(), 160)}"
+            yield (
+                _named(found[2]),
+                f"{who.words(int(found[1]))} lost it: {clean_text(found[2].encode(), 160)}",
+            )
         elif found := _FAILED_CALL.search(line):
-            yield {int(found[1])}, f"a message to or from it failed ({clean_text(found[0][:8].encode())})"
+            yield (
+                {int(found[1])},
+                f"a message to or from it failed ({clean_text(found[0][:8].encode())})",
+            )
         elif found := _PEER_HOST.search(line):
             yield who.on(found[1]), "the connection of another rank to it broke"
     for frame in frames:
-        if isinstance(frame, EngineError) and frame.code in ("tcp-lost", "tcp-stalled", "tcp-absent"):
+        if isinstance(frame, EngineError) and frame.code in (
+            "tcp-lost",
+            "tcp-stalled",
+            "tcp-absent",
+        ):
             teller = f"rank {frame.rank or 0}"
-            yield _named(frame.message), f"{teller} lost it: {clean_text(frame.message.encode(), 160)}"
+            yield (
+                _named(frame.message),
+                f"{teller} lost it: {clean_text(frame.message.encode(), 160)}",
+            )
 
 
 def _named(message: str) -> set[int]:
@@ -302,10 +390,11 @@ def _joined(why: str) -> str:
 
 
 def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, str]:
-    """Rank to one sentence why it is taken for lost; empty when nobody is, or when nothing tells who.
+    """Rank to one sentence why it is taken for lost; empty when nobody is, or when nothing tells
+    who.
 
-    ``frames``: those of this run; ``talk``: standard error of launcher and ranks. Both are believed only as far as
-    they name ranks of the plan.
+    ``frames``: those of this run; ``talk``: standard error of launcher and ranks. Both are believed
+    only as far as they name ranks of the plan.
     """
     if scheduler_ended(talk):
         return {}

@@ -41,7 +41,9 @@ _TICK = 0.25
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured (or broken-off) run. ``ending.ended == "done"``: every planned point has its frame."""
+    """A measured (or broken-off) run. ``ending.ended == "done"``: every planned point has its
+    frame.
+    """
 
     run: Run
     ending: Ending
@@ -66,9 +68,13 @@ def _candidates(plan: Plan) -> str:
 
 
 class _Recorder:
-    """Takes what the engine says: frames to the folder and to ``on_frame``, talk to the log, time to the watch."""
+    """Takes what the engine says: frames to the folder and to ``on_frame``, talk to the log, time
+    to the watch.
+    """
 
-    def __init__(self, plan: Plan, folder: RunFolder, on_frame: OnFrame | None, deadline_s: float | None) -> None:
+    def __init__(
+        self, plan: Plan, folder: RunFolder, on_frame: OnFrame | None, deadline_s: float | None
+    ) -> None:
         self.plan = plan
         self.folder = folder
         self.frames: list[Frame] = []
@@ -78,7 +84,9 @@ class _Recorder:
         self._begun = time.monotonic()
         self._deadline_s = deadline_s or plan.policy.run_deadline_ms / 1000 + START_SECONDS
         self._until = self._begun + START_SECONDS
-        self._waiting_for = f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
+        self._waiting_for = (
+            f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
+        )
 
     def take(self, channel: str, data: bytes) -> None:
         """Raises ``BadFrame`` and ``DiskFull``; frames before the bad one are kept."""
@@ -113,11 +121,15 @@ class _Recorder:
         now = time.monotonic()
         if isinstance(frame, Start):
             self._set(
-                now + policy.point_deadline_ms / 1000 + SLACK_SECONDS, "the engine hung past the point's deadline"
+                now + policy.point_deadline_ms / 1000 + SLACK_SECONDS,
+                "the engine hung past the point's deadline",
             )
         elif isinstance(frame, PointRecord | Open):
             facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
-            self._set(now + facts + START_SECONDS, f"the engine was silent for {facts + START_SECONDS:.0f} s")
+            self._set(
+                now + facts + START_SECONDS,
+                f"the engine was silent for {facts + START_SECONDS:.0f} s",
+            )
         elif isinstance(frame, Close):
             self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
 
@@ -145,7 +157,11 @@ def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, s
             _drain(process, recorder)
             break
     ended = process.wait(START_SECONDS)
-    return (process.end(), "the launcher did not end after its output was closed") if ended is None else (ended, "")
+    return (
+        (process.end(), "the launcher did not end after its output was closed")
+        if ended is None
+        else (ended, "")
+    )
 
 
 def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
@@ -154,7 +170,9 @@ def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
 
 
 class _CtrlC:
-    """Turns SIGINT into a question: the first one ends the run in order, more of them cannot break the clean-up."""
+    """Turns SIGINT into a question: the first one ends the run in order, more of them cannot break
+    the clean-up.
+    """
 
     def __enter__(self) -> _CtrlC:
         self._old: object = None
@@ -201,14 +219,18 @@ def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
 def _remaining(plan: Plan, folder: RunFolder) -> Plan:
     """``plan`` without the points that an earlier run has sealed."""
     sealed = sealed_points(folder.known)
-    return msgspec.structs.replace(plan, points=tuple(point for point in plan.points if point.id not in sealed))
+    return msgspec.structs.replace(
+        plan, points=tuple(point for point in plan.points if point.id not in sealed)
+    )
 
 
 def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
     path = folder.path / "run.json"
     try:
-        before = msgspec.json.decode(read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=RunDocument).plan
+        before = msgspec.json.decode(
+            read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=RunDocument
+        ).plan
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -233,13 +255,15 @@ def measure(
     observed: Callable[[], Sequence[EngineError]] = tuple,
     on_this_machine: bool = False,
 ) -> Outcome:
-    """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private temporary one).
+    """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private
+    temporary one).
 
-    ``on_this_machine``: all processes run here, so that their temporary files can be kept in a folder of ours that goes
-    with the run. ``on_frame`` is called for each frame as it comes, ``observed`` once at the end: what somebody beside
-    the engine has seen, kept with the frames. Ctrl-C ends the tree and returns what was sealed
-    (``ending.ended == "interrupted"``); so do a lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use
-    and ``CouldNotMeasure`` when nothing could be started or recorded at all. Leaves no process behind.
+    ``on_this_machine``: all processes run here, so that their temporary files can be kept in a
+    folder of ours that goes with the run. ``on_frame`` is called for each frame as it comes,
+    ``observed`` once at the end: what somebody beside the engine has seen, kept with the frames.
+    Ctrl-C ends the tree and returns what was sealed (``ending.ended == "interrupted"``); so do a
+    lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use and ``CouldNotMeasure``
+    when nothing could be started or recorded at all. Leaves no process behind.
     """
     guard = node or find_program("wireproof-node")
     folder = open_folder(out, resume=resume)
@@ -257,7 +281,11 @@ def measure(
 
 
 def _start_and_run(
-    recorder: _Recorder, document: RunDocument, command: LaunchCommand, guard: Path, temporary: dict[str, str]
+    recorder: _Recorder,
+    document: RunDocument,
+    command: LaunchCommand,
+    guard: Path,
+    temporary: dict[str, str],
 ) -> tuple[Ending, int | None]:
     folder = recorder.folder
     if folder.known and not recorder.plan.points:
@@ -271,12 +299,17 @@ def _start_and_run(
 
 
 def _finish(
-    document: RunDocument, folder: RunFolder, recorder: _Recorder, ending: Ending, status: int | None
+    document: RunDocument,
+    folder: RunFolder,
+    recorder: _Recorder,
+    ending: Ending,
+    status: int | None,
 ) -> Outcome:
     frames = [*folder.known, *recorder.frames]
     missing = missing_points(document.plan, frames, ending)
     if ending.ended == "done" and missing:
-        # The engine said that all is well and yet a point is not there: zero evidence is never a pass.
+        # The engine said that all is well and yet a point is not there: zero evidence is never a
+        # pass.
         ending = Ending(ended="failed", reason=f"{len(missing)} planned points have no result")
     document = msgspec.structs.replace(
         document, ended=ending.ended, reason=ending.reason, exit_status=status, missing=missing

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from wireproof.model.plan import FactRequest, ModelCounter, ModelWorld, Plan, Point, Policy, RankPlace, WitnessPolicy
+from wireproof.model.plan import (
+    FactRequest,
+    ModelCounter,
+    ModelWorld,
+    Plan,
+    Point,
+    Policy,
+    RankPlace,
+    WitnessPolicy,
+)
 
 __all__ = ["encode_value", "write_plan"]
 
@@ -14,7 +23,9 @@ _RESERVED = frozenset(b"%= ,")
 
 
 def encode_value(text: str) -> str:
-    """Percent-encode what would break a line or a list: space, %, =, comma and control characters."""
+    """Percent-encode what would break a line or a list: space, %, =, comma and control
+    characters.
+    """
     return "".join(
         chr(byte) if 32 < byte < 127 and byte not in _RESERVED else f"%{byte:02X}"
         for byte in text.encode("utf-8", "surrogateescape")
@@ -44,7 +55,10 @@ def _rank(place: RankPlace) -> str:
 def _values(struct: Policy | ModelCounter | ModelWorld | WitnessPolicy) -> dict[str, object]:
     """Fields under the names of the text form, numbers as they are, texts encoded."""
     named = msgspec.to_builtins(struct)
-    return {key: encode_value(value) if isinstance(value, str) else value for key, value in named.items()}
+    return {
+        key: encode_value(value) if isinstance(value, str) else value
+        for key, value in named.items()
+    }
 
 
 def _fact(request: FactRequest) -> str:
@@ -105,14 +119,18 @@ def _point(point: Point) -> str:
 def _lines(plan: Plan) -> Iterator[str]:
     yield "wireproof-plan 1"
     yield _statement("run", id=encode_value(plan.run_id), seed=plan.seed)
-    yield _statement("transport", kind=plan.transport.kind, expect=encode_value(plan.transport.expect))
+    yield _statement(
+        "transport", kind=plan.transport.kind, expect=encode_value(plan.transport.expect)
+    )
     yield from map(_rank, plan.ranks)
     yield _statement("policy", **_values(plan.policy))
     yield _statement("witness", **_values(plan.witness))
     if plan.model is not None:
         yield _statement("model", **_values(plan.model))
     for fault in plan.model_faults:
-        yield _statement("model_fault", rank=fault.rank, tx=fault.tx, rx=fault.rx, latency_ns=fault.latency_ns)
+        yield _statement(
+            "model_fault", rank=fault.rank, tx=fault.tx, rx=fault.rx, latency_ns=fault.latency_ns
+        )
     for counter in plan.model_counters:
         yield _statement("model_counter", **_values(counter))
     yield from map(_fact, plan.facts)

@@ -1,7 +1,9 @@
-"""One process tree: started under ``wireproof-node guard``, heard on two pipes, ended without leftovers.
+"""One process tree: started under ``wireproof-node guard``, heard on two pipes, ended without
+leftovers.
 
-The guard holds the reading end of a control pipe. When we end it, or when we die of whatever signal, the pipe closes
-and the guard takes down everything that the launcher has started, daemons included.
+The guard holds the reading end of a control pipe. When we end it, or when we die of whatever
+signal, the pipe closes and the guard takes down everything that the launcher has started, daemons
+included.
 """
 
 from __future__ import annotations
@@ -34,13 +36,18 @@ def guard_argv(node: Path, control_fd: int, argv: tuple[str, ...]) -> list[str]:
 
 
 class GuardedProcess:
-    """``argv`` with ``plan`` (a file) as standard input. A context manager: leaving it leaves no process."""
+    """``argv`` with ``plan`` (a file) as standard input. A context manager: leaving it leaves no
+    process.
+    """
 
-    def __init__(self, argv: tuple[str, ...], environment: Mapping[str, str], plan: Path, node: Path) -> None:
+    def __init__(
+        self, argv: tuple[str, ...], environment: Mapping[str, str], plan: Path, node: Path
+    ) -> None:
         reading, self._control = os.pipe()
         try:
             with plan.open("rb") as stdin:
-                # A session of its own: the terminal's Ctrl-C reaches us alone, and we end the tree in order.
+                # A session of its own: the terminal's Ctrl-C reaches us alone, and we end the tree
+                # in order.
                 self._process = subprocess.Popen(
                     guard_argv(node, reading, argv),
                     env=dict(environment),
@@ -78,7 +85,9 @@ class GuardedProcess:
         return bool(self._selector.get_map())
 
     def hear(self, seconds: float) -> Iterator[tuple[Channel, bytes]]:
-        """What was said within ``seconds``; nothing when it was silent. A closed pipe is dropped."""
+        """What was said within ``seconds``; nothing when it was silent. A closed pipe is
+        dropped.
+        """
         if not self.listening:
             return
         for key, _ in self._selector.select(max(seconds, 0.0)):

@@ -1,4 +1,6 @@
-"""The ranks of a plan by the names that a launcher may call them: host, short host, address, process id. Pure."""
+"""The ranks of a plan by the names that a launcher may call them: host, short host, address,
+process id. Pure.
+"""
 
 from __future__ import annotations
 
@@ -47,4 +49,8 @@ class Who:
 
 def _short(name: str) -> str:
     """The name before the domain; numeric addresses stay whole."""
-    return name.lower() if name.replace(".", "").isdigit() or ":" in name else name.lower().split(".", 1)[0]
+    return (
+        name.lower()
+        if name.replace(".", "").isdigit() or ":" in name
+        else name.lower().split(".", 1)[0]
+    )

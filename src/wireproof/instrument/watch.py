@@ -1,4 +1,5 @@
-"""One host's port counters while something else runs there: the engine's ``watch`` at the end of a pipe.
+"""One host's port counters while something else runs there: the engine's ``watch`` at the end of a
+pipe.
 
 The engine ends when its standard input does, so whatever ends us (or the ssh between) ends it too.
 """
@@ -30,17 +31,28 @@ CHUNK = 1 << 16
 _BYTES = ("_bytes", "Octets", "/port_xmit_data", "/port_rcv_data")
 
 
-def watch_argv(engine: Path, interval_s: float, *, root: str = "", prefix: Sequence[str] = ()) -> list[str]:
-    """The engine's command line, through the words of ``prefix``; intervals are whole milliseconds. ``root``: the
-    folder whose files are read in place of the machine's own."""
+def watch_argv(
+    engine: Path, interval_s: float, *, root: str = "", prefix: Sequence[str] = ()
+) -> list[str]:
+    """The engine's command line, through the words of ``prefix``; intervals are whole milliseconds.
+    ``root``: the folder whose files are read in place of the machine's own.
+    """
     where = ["--root", root] if root else []
-    return [*prefix, str(engine), "watch", "--interval-ms", str(max(1, round(interval_s * 1000))), *where]
+    return [
+        *prefix,
+        str(engine),
+        "watch",
+        "--interval-ms",
+        str(max(1, round(interval_s * 1000))),
+        *where,
+    ]
 
 
 class _Rates:
     """Highest rate of one counter: from reading to reading, and from one change to the next.
 
-    Some drivers refresh a counter once a second only: all of a second would seem to have passed in one interval.
+    Some drivers refresh a counter once a second only: all of a second would seem to have passed in
+    one interval.
     """
 
     LAGGING_INTERVALS = 2.5
@@ -62,12 +74,17 @@ class _Rates:
         self.changed_ns = now_ns
 
     def peak(self, interval_ns: float) -> float:
-        lags = self.changes >= self.LEAST_CHANGES and self.shortest_ns > self.LAGGING_INTERVALS * interval_ns
+        lags = (
+            self.changes >= self.LEAST_CHANGES
+            and self.shortest_ns > self.LAGGING_INTERVALS * interval_ns
+        )
         return self.between_changes if lags else self.between_readings
 
 
 class Follower:
-    """Takes the lines of one watch: current values, the marks that were asked for, and peak rates. No processes."""
+    """Takes the lines of one watch: current values, the marks that were asked for, and peak rates.
+    No processes.
+    """
 
     def __init__(self, host: str) -> None:
         self.host = host
@@ -98,7 +115,9 @@ class Follower:
         try:
             frame = self._decoder.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            self.error = f"the watch sent something else than a reading ({clean_text(str(error).encode())})"
+            self.error = (
+                f"the watch sent something else than a reading ({clean_text(str(error).encode())})"
+            )
             return
         if why := unsound(frame):
             self.error = f"the watch sent a number that cannot be: {clean_text(why.encode())}"
@@ -118,7 +137,9 @@ class Follower:
             self.marks.append(Mark(t_ns=frame.t_ns, counters=dict(self._values)))
 
     def _peak(self, t_ns: int) -> None:
-        """Rates over at least half an interval: two readings close to each other would divide noise by noise."""
+        """Rates over at least half an interval: two readings close to each other would divide noise
+        by noise.
+        """
         then, before = self._base
         interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
         if before and t_ns - then < interval_ns / 2:
@@ -149,9 +170,16 @@ class Follower:
             error = "the readings before and after the command are not complete"
         start, before, after = (*self.marks[-3:], None, None, None)[:3]
         return Watched(
-            host=self.host, about=self.about, start=start, before=before, after=after, peaks=self.peaks,
-            gap_s=self._gap_ns / 1e9, settled_s=self.settled_s, error=error,
-        )  # fmt: skip
+            host=self.host,
+            about=self.about,
+            start=start,
+            before=before,
+            after=after,
+            peaks=self.peaks,
+            gap_s=self._gap_ns / 1e9,
+            settled_s=self.settled_s,
+            error=error,
+        )
 
 
 class Watcher:

@@ -1,4 +1,6 @@
-"""A command whose output is passed on as it comes and kept (bounded), between the readings of its hosts' watches."""
+"""A command whose output is passed on as it comes and kept (bounded), between the readings of its
+hosts' watches.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,9 @@ class Hearing:
 
 @contextlib.contextmanager
 def _stdin(held: int | None) -> Iterator[int]:
-    """``held``, or our own standard input, unless that is a terminal: a command in a session of its own cannot read
-    one."""
+    """``held``, or our own standard input, unless that is a terminal: a command in a session of its
+    own cannot read one.
+    """
     if held is not None:
         yield held
         os.close(held)
@@ -85,10 +88,12 @@ def _stdin(held: int | None) -> Iterator[int]:
 
 
 class WatchedCommand:
-    """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to; None: to nobody.
+    """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to;
+    None: to nobody.
 
-    ``hold_stdin``: its standard input stays open and empty until it is ended, as a guard behind ssh needs it.
-    Raises ``CouldNotMeasure`` when the guard cannot be started; a command that cannot be is its exit status 126 or 127.
+    ``hold_stdin``: its standard input stays open and empty until it is ended, as a guard behind ssh
+    needs it. Raises ``CouldNotMeasure`` when the guard cannot be started; a command that cannot be
+    is its exit status 126 or 127.
     """
 
     def __init__(
@@ -126,7 +131,10 @@ class WatchedCommand:
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
         finally:
             os.close(reading)
-        for stream, sink, kept in ((self._process.stdout, sinks[0], True), (self._process.stderr, sinks[1], False)):
+        for stream, sink, kept in (
+            (self._process.stdout, sinks[0], True),
+            (self._process.stderr, sinks[1], False),
+        ):
             if stream is not None:
                 hearing.add(stream.fileno(), self._passer(sink, kept))
 
@@ -149,7 +157,9 @@ class WatchedCommand:
         return heard
 
     def ended(self) -> bool:
-        """Its process has gone and its output was heard to the end (daemons may hold the pipe: the guard ends them)."""
+        """Its process has gone and its output was heard to the end (daemons may hold the pipe: the
+        guard ends them).
+        """
         return self._process.poll() is not None and self._open == 0
 
     @property
@@ -164,7 +174,9 @@ class WatchedCommand:
         self._stdin, self._control = None, -1
 
     def end(self) -> int:
-        """End the tree, if it has not ended by itself; returns its exit status, 128 + signal for a signal."""
+        """End the tree, if it has not ended by itself; returns its exit status, 128 + signal for a
+        signal.
+        """
         self._let_go()
         try:
             status = self._process.wait(END_SECONDS)

@@ -58,7 +58,9 @@ class DownResult:
 class Lab:
     """One lab that is up. As a context manager it takes itself down."""
 
-    def __init__(self, folder: Path, state: LabState, program: Path, control: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, state: LabState, program: Path, control: int | None = None
+    ) -> None:
         self.folder = folder
         self.program = program
         self._state = state
@@ -93,7 +95,9 @@ class Lab:
         return {STATE_VARIABLE: str(self.folder)}
 
     def exec_argv(self, node: str, argv: Sequence[str]) -> list[str]:
-        """argv that runs ``argv`` in the node with our folder and environment; its exit status is the command's."""
+        """argv that runs ``argv`` in the node with our folder and environment; its exit status is
+        the command's.
+        """
         if node != commands.SWITCH and node not in self.nodes:
             raise BadInput(f"lab {self.name} has no node {node!r}: it has {', '.join(self.nodes)}.")
         return commands.enter_argv(self.program, self.folder, node, argv)
@@ -116,7 +120,9 @@ class Lab:
         return self._state.wire.pid if self._state.wire is not None else None
 
     def wire_status(self) -> WireStatus | None:
-        """What the store-and-forward wire has counted so far; None where token buckets keep the rates."""
+        """What the store-and-forward wire has counted so far; None where token buckets keep the
+        rates.
+        """
         return read_wire_status(self.folder) if self.topology.serialises else None
 
     def switch_counters(self, node: str, network: str) -> PortCount:
@@ -124,25 +130,38 @@ class Lab:
         status = self.wire_status()
         places = [(where, one.name) for where, one in wire_ports(self.topology)]
         if status is None or (node, network) not in places:
-            raise BadInput(f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire has one.")
+            raise BadInput(
+                f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire has one."
+            )
         return status.ports[places.index((node, network))]
 
     def counters(self, node: str, device: str) -> dict[str, int]:
-        """``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from the node's /proc/net/dev."""
+        """``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from the
+        node's /proc/net/dev.
+        """
         process = self._state.nodes[node]
         if not is_alive(process):
-            raise LabError(f"node {node} of lab {self.name} has died: take the lab down and up again.")
+            raise LabError(
+                f"node {node} of lab {self.name} has died: take the lab down and up again."
+            )
         for line in Path(f"/proc/{process.pid}/net/dev").read_text(encoding="utf-8").splitlines():
             name, _, rest = line.partition(":")
             if name.strip() == device:
                 fields = [int(word) for word in rest.split()]
-                return {"rx_bytes": fields[0], "rx_packets": fields[1], "tx_bytes": fields[8], "tx_packets": fields[9]}
+                return {
+                    "rx_bytes": fields[0],
+                    "rx_packets": fields[1],
+                    "tx_bytes": fields[8],
+                    "tx_packets": fields[9],
+                }
         raise BadInput(f"node {node} has no device {device!r}.")
 
     def set_fault(self, fault: Fault) -> None:
         """Plant a fault while the lab runs; one of the same kind in the same place is replaced."""
         check_fault(fault, self.topology)
-        self._change(fault, lambda faults: (*(one for one in faults if one.place != fault.place), fault))
+        self._change(
+            fault, lambda faults: (*(one for one in faults if one.place != fault.place), fault)
+        )
 
     def clear_fault(self, fault: Fault) -> None:
         """Lift a fault (its value does not matter); ``BadInput`` when there is none."""
@@ -150,12 +169,16 @@ class Lab:
         def without(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
             kept = tuple(one for one in faults if one.place != fault.place)
             if kept == faults:
-                raise BadInput(f"no {fault.kind} fault is planted at {fault.node}, network {fault.network}.")
+                raise BadInput(
+                    f"no {fault.kind} fault is planted at {fault.node}, network {fault.network}."
+                )
             return kept
 
         self._change(fault, without)
 
-    def _change(self, fault: Fault, change: Callable[[tuple[Fault, ...]], tuple[Fault, ...]]) -> None:
+    def _change(
+        self, fault: Fault, change: Callable[[tuple[Fault, ...]], tuple[Fault, ...]]
+    ) -> None:
         with _locked(self.folder):
             state = read_state(self.folder) or self._state
             faults = change(state.faults)
@@ -176,7 +199,10 @@ class Lab:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.down()
 
@@ -196,10 +222,14 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _folder(name: str, *, create: bool = False) -> Path:
     if _NAME.fullmatch(name) is None:
-        raise BadInput(f"lab name {name[:40]!r} is not possible: use 1 to 32 small letters, digits and -.")
+        raise BadInput(
+            f"lab name {name[:40]!r} is not possible: use 1 to 32 small letters, digits and -."
+        )
     folder = state_root(create=create) / name
     if len(str(folder / "socket")) > _LONGEST_SOCKET:
-        raise BadInput(f"the path {folder} is too long for a socket: use a shorter name or XDG_RUNTIME_DIR.")
+        raise BadInput(
+            f"the path {folder} is too long for a socket: use a shorter name or XDG_RUNTIME_DIR."
+        )
     return folder
 
 
@@ -215,10 +245,11 @@ def _new_folder(name: str) -> Path:
 
 
 def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
-    """Build a lab. ``tied``: it goes when this process goes, however that ends; else it stays until ``down``.
+    """Build a lab. ``tied``: it goes when this process goes, however that ends; else it stays until
+    ``down``.
 
-    Raises ``BadInput`` when the name is taken or the topology cannot be, ``LabError`` when the machine refuses.
-    Nothing is left behind by a failure.
+    Raises ``BadInput`` when the name is taken or the topology cannot be, ``LabError`` when the
+    machine refuses. Nothing is left behind by a failure.
     """
     check_topology(topology)
     if missing := missing_for_lab():
@@ -227,9 +258,15 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     program = find_program("wireproof-node")
     folder = _new_folder(name)
     state = LabState(
-        name=name, cookie=secrets.token_hex(16), topology=topology, created_unix=time.time(), tied=tied,
-        user_namespace=needs_user_namespace(), faults=topology.faults, notes=notes,
-    )  # fmt: skip
+        name=name,
+        cookie=secrets.token_hex(16),
+        topology=topology,
+        created_unix=time.time(),
+        tied=tied,
+        user_namespace=needs_user_namespace(),
+        faults=topology.faults,
+        notes=notes,
+    )
     control: int | None = None
     try:
         (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
@@ -238,7 +275,12 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
             write_wire(folder, topology, topology.faults, revision=1)
         write_state(folder, state)
         started = supervisor.start(
-            program, name=name, folder=folder, cookie=state.cookie, topology=topology, user=state.user_namespace
+            program,
+            name=name,
+            folder=folder,
+            cookie=state.cookie,
+            topology=topology,
+            user=state.user_namespace,
         )
         control = started.control
         state = msgspec.structs.replace(
@@ -263,29 +305,40 @@ def _remove(folder: Path) -> DownResult:
     crashed = state is None or not is_alive(state.supervisor)
     supervisor_only = [state.supervisor] if state and state.supervisor else []
     processes = terminate(folder, state.cookie if state else "", supervisor_only)
-    # Links were in the supervisor's namespaces and went with it; there is nothing of the lab outside of them.
+    # Links were in the supervisor's namespaces and went with it; there is nothing of the lab
+    # outside of them.
     shutil.rmtree(folder, ignore_errors=True)
     return DownResult(folder.name, tuple(processes), crashed)
 
 
 def down(name: str) -> DownResult:
-    """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is nothing."""
+    """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is
+    nothing.
+    """
     folder = _folder(name)
     if not folder.is_dir() and not any(find_holders(folder)):
         known = ", ".join(status.name for status in find_labs())
-        raise BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
+        raise BadInput(
+            f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}."
+        )
     return _remove(folder)
 
 
 def open_lab(name: str) -> Lab:
-    """The lab of that name, to enter it; ``BadInput`` when there is none, ``LabError`` when it is not up."""
+    """The lab of that name, to enter it; ``BadInput`` when there is none, ``LabError`` when it is
+    not up.
+    """
     folder = _folder(name)
     if not folder.is_dir():
         known = ", ".join(status.name for status in find_labs())
-        raise BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
+        raise BadInput(
+            f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}."
+        )
     state = read_state(folder)
     if state is None or state.phase != "up" or not is_alive(state.supervisor):
-        raise LabError(f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is left.")
+        raise LabError(
+            f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is left."
+        )
     return Lab(folder, state, find_program("wireproof-node"))
 
 
@@ -316,7 +369,10 @@ def _status(folder: Path) -> LabStatus:
             node,
             is_alive(state.nodes.get(node)),
             state.nodes[node].pid if node in state.nodes else None,
-            {network.name: state.topology.address(node, network.name) for network in state.topology.networks},
+            {
+                network.name: state.topology.address(node, network.name)
+                for network in state.topology.networks
+            },
         )
         for node in state.topology.nodes
     )

@@ -1,4 +1,6 @@
-"""Everything that a lab starts or writes, as values: argv lists, batch lines, the hosts file. Pure."""
+"""Everything that a lab starts or writes, as values: argv lists, batch lines, the hosts file.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,18 @@ _TAP_QUEUE = 4096
 
 
 def hold_argv(
-    program: Path, *, name: str, state: Path, cookie: str, topology: Topology, descriptors: tuple[int, int], user: bool
+    program: Path,
+    *,
+    name: str,
+    state: Path,
+    cookie: str,
+    topology: Topology,
+    descriptors: tuple[int, int],
+    user: bool,
 ) -> list[str]:
-    """argv of the supervisor. ``descriptors``: report socket, control pipe. ``user``: in a user namespace."""
+    """argv of the supervisor. ``descriptors``: report socket, control pipe. ``user``: in a user
+    namespace.
+    """
     argv = [str(program), "hold", "--lab", name, "--cookie", cookie, "--state", str(state)]
     argv += ["--report-fd", str(descriptors[0]), "--control-fd", str(descriptors[1])]
     argv += ["--user-namespace"] if user else []
@@ -64,7 +75,9 @@ def bridge_device(network: Network) -> str:
 
 
 def port_device(topology: Topology, node: str, network: Network) -> str:
-    """The switch's end of a node's link: ``n1-hsn0``, or its position where that is too long for the kernel."""
+    """The switch's end of a node's link: ``n1-hsn0``, or its position where that is too long for
+    the kernel.
+    """
     readable = f"{node}-{network.device}"
     if len(readable) <= _LONGEST_DEVICE:
         return readable
@@ -97,7 +110,9 @@ def switch_link_lines(topology: Topology, pids: Mapping[str, int]) -> list[str]:
 
 
 def _is_down(faults: Sequence[Fault], node: str, network: Network) -> bool:
-    return any((fault.node, fault.network, fault.kind) == (node, network.name, "down") for fault in faults)
+    return any(
+        (fault.node, fault.network, fault.kind) == (node, network.name, "down") for fault in faults
+    )
 
 
 def node_link_lines(topology: Topology, node: str) -> list[str]:
@@ -123,7 +138,9 @@ def node_shaping_lines(topology: Topology, node: str) -> list[str]:
 
 
 def switch_shaping_lines(topology: Topology) -> list[str]:
-    """``tc -batch`` on the switch: what reaches each node. Without it many senders would exceed one receiver's link."""
+    """``tc -batch`` on the switch: what reaches each node. Without it many senders would exceed one
+    receiver's link.
+    """
     lines = []
     for network in topology.networks:
         for node in topology.nodes:
@@ -140,7 +157,9 @@ def link_state_lines(network: Network, *, up: bool) -> list[str]:
 def fault_batches(
     topology: Topology, node: str, network: Network, old: Sequence[Fault], new: Sequence[Fault]
 ) -> list[tuple[str, str, list[str]]]:
-    """(where, ``ip`` or ``tc``, lines) that lead one node's link from the faults ``old`` to ``new``."""
+    """(where, ``ip`` or ``tc``, lines) that lead one node's link from the faults ``old`` to
+    ``new``.
+    """
     batches = []
     if topology.serialises:
         down = _is_down(new, node, network)
@@ -149,7 +168,9 @@ def fault_batches(
     ends = (("tx", node, network.device), ("rx", SWITCH, port_device(topology, node, network)))
     for direction, where, device in ends:
         before = shape_of(network, old, node, direction)
-        batches.append((where, "tc", transition(device, before, shape_of(network, new, node, direction))))
+        batches.append(
+            (where, "tc", transition(device, before, shape_of(network, new, node, direction)))
+        )
     if _is_down(old, node, network) != _is_down(new, node, network):
         batches.append((node, "ip", link_state_lines(network, up=_is_down(old, node, network))))
     return [batch for batch in batches if batch[2]]

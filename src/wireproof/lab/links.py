@@ -23,7 +23,9 @@ _PATIENCE_S = 5.0
 
 
 def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
-    """The topology as this machine can have it, and what is not as it was asked for. Never silently less."""
+    """The topology as this machine can have it, and what is not as it was asked for. Never silently
+    less.
+    """
     obstacle = wire_obstacle() if topology.serialises else ""
     if not obstacle:
         return topology, ()
@@ -39,7 +41,13 @@ def claimed_link(name: str, topology: Topology, network_name: str) -> LinkClaim:
     HTB counts no preamble and no frame check, and lets a burst pass; the wire does neither.
     """
     link = topology.network(network_name)
-    how = "serialised frame by frame" if topology.serialises else "shaped by HTB" if link.rate else "not shaped"
+    how = (
+        "serialised frame by frame"
+        if topology.serialises
+        else "shaped by HTB"
+        if link.rate
+        else "not shaped"
+    )
     return LinkClaim(
         kind=f"lab-{link.rate or 'unshaped'}",
         protocol="tcp",
@@ -51,7 +59,9 @@ def claimed_link(name: str, topology: Topology, network_name: str) -> LinkClaim:
 
 
 def connect(program: Path, folder: Path, state: LabState) -> None:
-    """Links, addresses, shaping. Two processes for the switch and two for each node; the wire has made its own."""
+    """Links, addresses, shaping. Two processes for the switch and two for each node; the wire has
+    made its own.
+    """
     topology = state.topology
     pids = {node: process.inner for node, process in state.nodes.items()}
     batches: list[tuple[str, str, list[str]]] = []
@@ -73,12 +83,16 @@ def write_wire(folder: Path, topology: Topology, faults: Sequence[Fault], revisi
     fresh.replace(folder / CONFIG)
 
 
-def replant(program: Path, folder: Path, state: LabState, fault: Fault, faults: tuple[Fault, ...]) -> None:
+def replant(
+    program: Path, folder: Path, state: LabState, fault: Fault, faults: tuple[Fault, ...]
+) -> None:
     """Lead the place of ``fault`` from the planted faults to ``faults``."""
     topology, network = state.topology, state.topology.network(fault.network)
     if topology.serialises and fault.kind != "down":
         _change_wire(folder, state, faults)
-    for where, tool, lines in commands.fault_batches(topology, fault.node, network, state.faults, faults):
+    for where, tool, lines in commands.fault_batches(
+        topology, fault.node, network, state.faults, faults
+    ):
         supervisor.run_batch(program, folder, where, tool, lines)
 
 
@@ -96,4 +110,6 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
         time.sleep(0.002)
     with contextlib.suppress(OSError):
         write_wire(folder, state.topology, state.faults, now.revision)
-    raise LabError(f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is overloaded.")
+    raise LabError(
+        f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is overloaded."
+    )

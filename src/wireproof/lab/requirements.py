@@ -28,7 +28,9 @@ def _capabilities(status: str) -> int:
 
 
 def needs_user_namespace(status: str | None = None) -> bool:
-    """False when this process may make namespaces by itself: root, and not a container's root without rights."""
+    """False when this process may make namespaces by itself: root, and not a container's root
+    without rights.
+    """
     text = Path("/proc/self/status").read_text(encoding="utf-8") if status is None else status
     wanted = (1 << _SYS_ADMIN) | (1 << _NET_ADMIN)
     return _capabilities(text) & wanted != wanted
@@ -48,7 +50,11 @@ def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
         ("user.max_user_namespaces", 0, "sysctl -w user.max_user_namespaces=10000"),
         ("user.max_net_namespaces", 0, "sysctl -w user.max_net_namespaces=10000"),
         ("kernel.unprivileged_userns_clone", 0, "sysctl -w kernel.unprivileged_userns_clone=1"),
-        ("kernel.apparmor_restrict_unprivileged_userns", 1, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+        (
+            "kernel.apparmor_restrict_unprivileged_userns",
+            1,
+            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
     ):
         if _setting(name, root) == bad:
             found.append(f"{name} is {bad}: `{remedy}` as root allows it, or run the lab as root")

@@ -1,13 +1,13 @@
 """Shaping of one link end, as lines for ``tc -batch``. Pure.
 
-HTB with a bucket of 64 us of line rate is honest in a ping-pong; tbf is not, because its bucket refills while the
-answer travels back (measured: 239 MB/s for 64 kB messages on "1 Gbit/s"). HTB counts whole frames without preamble
-and FCS.
+HTB with a bucket of 64 us of line rate is honest in a ping-pong; tbf is not, because its bucket
+refills while the answer travels back (measured: 239 MB/s for 64 kB messages on "1 Gbit/s"). HTB
+counts whole frames without preamble and FCS.
 
-A timer that comes late loses what exceeds the bucket. Measured on two busy cores at 1 Gbit/s (ceiling 119.5 MB/s),
-stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s; 8 kB on both 117 and 119; 8 kB, 32 kB at the
-switch 118 and 119. The switch's end sees paced traffic unless several senders meet there, so its bucket is four times
-as deep and loses nothing more.
+A timer that comes late loses what exceeds the bucket. Measured on two busy cores at 1 Gbit/s
+(ceiling 119.5 MB/s), stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s; 8 kB on
+both 117 and 119; 8 kB, 32 kB at the switch 118 and 119. The switch's end sees paced traffic unless
+several senders meet there, so its bucket is four times as deep and loses nothing more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _ROOT, _CLASS, _NETEM = "1:", "1:1", "10:"
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What happens to packets that leave one device. ``rate``: bits/s, None not shaped. ``burst``: bucket, bytes."""
+    """What happens to packets that leave one device. ``rate``: bits/s, None not shaped. ``burst``:
+    bucket, bytes.
+    """
 
     rate: int | None = None
     loss_percent: float | None = None
@@ -54,7 +56,8 @@ def gso_bytes(network: Network) -> int | None:
 
 
 def shape_of(network: Network, faults: Iterable[Fault], node: str, direction: str) -> Shape:
-    """What the faults make of one direction of a node's link: ``tx`` leaves the node, ``rx`` the switch.
+    """What the faults make of one direction of a node's link: ``tx`` leaves the node, ``rx`` the
+    switch.
 
     The lower rate of link and fault counts.
     """
@@ -85,7 +88,8 @@ def _class(verb: str, device: str, shape: Shape) -> str:
 
 
 def _netem(verb: str, device: str, shape: Shape) -> str:
-    # The queue must hold what is on its way: 10000 packets are 60 ms of 1 Gb/s in the smallest segments.
+    # The queue must hold what is on its way: 10000 packets are 60 ms of 1 Gb/s in the smallest
+    # segments.
     words = [f"qdisc {verb} dev {device} parent {_CLASS} handle {_NETEM} netem limit 10000"]
     if shape.delay_us is not None:
         words.append(f"delay {shape.delay_us:g}us")
@@ -97,12 +101,17 @@ def _netem(verb: str, device: str, shape: Shape) -> str:
 def _from_nothing(device: str, shape: Shape) -> list[str]:
     if shape == Shape():
         return []
-    lines = [f"qdisc add dev {device} root handle {_ROOT} htb default 1 r2q 1000", _class("add", device, shape)]
+    lines = [
+        f"qdisc add dev {device} root handle {_ROOT} htb default 1 r2q 1000",
+        _class("add", device, shape),
+    ]
     return [*lines, _netem("add", device, shape)] if shape.uses_netem else lines
 
 
 def transition(device: str, old: Shape, new: Shape) -> list[str]:
-    """Lines that lead from one shape to another without dropping what is queued, where that is possible."""
+    """Lines that lead from one shape to another without dropping what is queued, where that is
+    possible.
+    """
     if old == new:
         return []
     if Shape() in (old, new) or (old.rate is None) != (new.rate is None):

@@ -1,7 +1,7 @@
 """A real Slurm inside a lab: munged and slurmctld in the first node, one slurmd per node.
 
-All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them with it, and their folder is in
-the lab's folder.
+All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them with it,
+and their folder is in the lab's folder.
 """
 
 from __future__ import annotations
@@ -25,9 +25,14 @@ __all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up
 FOLDER = "slurm"
 NORMAL = (Partition(name="normal"),)
 _PROGRAMS = (
-    ("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm"), ("srun", "slurm-wlm"),
-    ("sinfo", "slurm-wlm"), ("scontrol", "slurm-wlm"), ("scancel", "slurm-wlm"),
-)  # fmt: skip
+    ("munged", "munge"),
+    ("slurmctld", "slurm-wlm"),
+    ("slurmd", "slurm-wlm"),
+    ("srun", "slurm-wlm"),
+    ("sinfo", "slurm-wlm"),
+    ("scontrol", "slurm-wlm"),
+    ("scancel", "slurm-wlm"),
+)
 _PATIENCE_S = 30.0
 _LONGEST_SOCKET = 107
 _LARGEST = 1 << 20
@@ -49,7 +54,9 @@ def missing_for_slurm() -> list[str]:
 
 
 class LabSlurm:
-    """A Slurm that runs in ``lab``. As a context manager it takes itself down and leaves the lab up."""
+    """A Slurm that runs in ``lab``. As a context manager it takes itself down and leaves the lab
+    up.
+    """
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -77,19 +84,35 @@ class LabSlurm:
         cwd: Path | str = "/",
         extra: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """A command in a node (default: ``head``) with this Slurm in its environment; ``LabError`` after the time."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
+        """A command in a node (default: ``head``) with this Slurm in its environment; ``LabError``
+        after the time.
+        """
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("SLURM_", "SBATCH_"))
+        }
         try:
             return subprocess.run(
-                self.lab.exec_argv(node or self.head, argv), capture_output=True, text=True, errors="replace",
-                timeout=timeout_s, check=False, stdin=subprocess.DEVNULL, cwd=cwd,
+                self.lab.exec_argv(node or self.head, argv),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                cwd=cwd,
                 env={**kept, **self.environment(), **(extra or {})},
-            )  # fmt: skip
+            )
         except subprocess.TimeoutExpired:
-            raise LabError(f"{argv[0]} in lab {self.lab.name} did not end within {timeout_s:g} s.") from None
+            raise LabError(
+                f"{argv[0]} in lab {self.lab.name} did not end within {timeout_s:g} s."
+            ) from None
 
     def states(self) -> dict[str, str]:
-        """Slurm's word for each node (``idle``, ``drained``, ``down*``); empty while the controller starts."""
+        """Slurm's word for each node (``idle``, ``drained``, ``down*``); empty while the controller
+        starts.
+        """
         done = self.run(["sinfo", "-h", "-N", "-o", "%N %T"])
         return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line.strip())
 
@@ -108,7 +131,9 @@ class LabSlurm:
     def _control(self, *words: str) -> None:
         done = self.run(["scontrol", *words])
         if done.returncode != 0:
-            raise LabError(f"scontrol {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+            raise LabError(
+                f"scontrol {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
+            )
 
     def down(self) -> None:
         """Cancel its jobs, end its daemons and remove its folder. The lab stays."""
@@ -129,7 +154,9 @@ class LabSlurm:
             self.run(["kill", text], node)
 
     def _end_rest(self) -> None:
-        """What is left of steps and daemons: processes of the lab's nodes that carry our SLURM_CONF or our folder."""
+        """What is left of steps and daemons: processes of the lab's nodes that carry our SLURM_CONF
+        or our folder.
+        """
         mark, begin = str(self.folder).encode(), time.monotonic()
         while (pids := _processes_with(mark)) and time.monotonic() - begin < 10:
             for pid in pids if time.monotonic() - begin > 1.5 else []:
@@ -140,7 +167,10 @@ class LabSlurm:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self.lab.folder.exists():
             self.down()
@@ -161,7 +191,9 @@ def _carries(pid: int, mark: bytes) -> bool:
 
 def _processes_with(mark: bytes) -> list[int]:
     return [
-        int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _carries(int(entry.name), mark)
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and _carries(int(entry.name), mark)
     ]
 
 
@@ -209,7 +241,9 @@ def _start(slurm: LabSlurm, name: str, argv: Sequence[str], node: str) -> None:
     done = slurm.run(argv, node)
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise LabError(f"{name} did not start on {node}: {said[-1][:300] if said else f'status {done.returncode}'}.")
+        raise LabError(
+            f"{name} did not start on {node}: {said[-1][:300] if said else f'status {done.returncode}'}."
+        )
 
 
 def _wait_idle(slurm: LabSlurm) -> None:
@@ -217,11 +251,15 @@ def _wait_idle(slurm: LabSlurm) -> None:
     states: dict[str, str] = {}
     while time.monotonic() < until:
         states = slurm.states()
-        if len(states) == len(slurm.lab.nodes) and all(state == "idle" for state in states.values()):
+        if len(states) == len(slurm.lab.nodes) and all(
+            state == "idle" for state in states.values()
+        ):
             return
         time.sleep(0.1)
     seen = ", ".join(f"{node} {state}" for node, state in states.items()) or "no node"
-    raise LabError(f"the lab's Slurm did not come up within {_PATIENCE_S:g} s: {seen}; its logs are in {slurm.folder}.")
+    raise LabError(
+        f"the lab's Slurm did not come up within {_PATIENCE_S:g} s: {seen}; its logs are in {slurm.folder}."
+    )
 
 
 def slurm_up(
@@ -233,16 +271,20 @@ def slurm_up(
 ) -> LabSlurm:
     """Start Slurm in a lab and wait until all its nodes are idle (about 2 s).
 
-    ``cpus``: of each node (0: the machine's, at least 2). ``switches``: a topology.conf. Raises ``LabError`` with what
-    is missing or what Slurm has said; nothing is left behind then.
+    ``cpus``: of each node (0: the machine's, at least 2). ``switches``: a topology.conf. Raises
+    ``LabError`` with what is missing or what Slurm has said; nothing is left behind then.
     """
     if missing := missing_for_slurm():
         raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")
     slurm = LabSlurm(lab)
     if len(str(slurm.folder / "munge.socket.lock")) > _LONGEST_SOCKET:
-        raise LabError(f"the path {slurm.folder} is too long for munge's socket: use a shorter lab name.")
+        raise LabError(
+            f"the path {slurm.folder} is too long for munge's socket: use a shorter lab name."
+        )
     count = cpus or max(2, os.cpu_count() or 2)
-    text = slurm_conf(slurm.folder, lab.topology, cpus=count, partitions=partitions, tree=bool(switches))
+    text = slurm_conf(
+        slurm.folder, lab.topology, cpus=count, partitions=partitions, tree=bool(switches)
+    )
     _write_files(slurm, text, switches or {})
     try:
         tools = {name: find_tool(name) or name for name, _ in _PROGRAMS}

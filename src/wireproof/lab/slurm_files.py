@@ -13,9 +13,13 @@ from wireproof.model.topology import Topology
 __all__ = ["CGROUP_CONF", "MPI_CONF", "Partition", "slurm_conf", "topology_conf"]
 
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
-"""A node's own sysfs has no /sys/fs/cgroup: without this line slurmd 22.05 ends at once, though it uses no cgroups."""
+"""A node's own sysfs has no /sys/fs/cgroup: without this line slurmd 22.05 ends at once, though it
+uses no cgroups.
+"""
 MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
-"""The nodes share /tmp, where the second node's PMIx folder would be there already; /dev/shm is a node's own."""
+"""The nodes share /tmp, where the second node's PMIx folder would be there already; /dev/shm is a
+node's own.
+"""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _FIXED = """\
 SlurmUser=root
@@ -60,7 +64,9 @@ def _check(topology: Topology, partitions: Sequence[Partition]) -> None:
         raise BadInput("a Slurm in a lab needs a partition: give at least one.")
     for partition in partitions:
         if _WORD.fullmatch(partition.name) is None:
-            raise BadInput(f"{partition.name[:40]!r} cannot be a partition's name: use letters, digits, _ and -.")
+            raise BadInput(
+                f"{partition.name[:40]!r} cannot be a partition's name: use letters, digits, _ and -."
+            )
         for node in partition.nodes:
             if node not in topology.nodes:
                 raise BadInput(f"partition {partition.name}: there is no node {node!r} in the lab.")
@@ -75,7 +81,8 @@ def slurm_conf(
     kill_wait_s: int = 5,
     tree: bool = False,
 ) -> str:
-    """slurm.conf for a lab whose first node has the controller. ``folder``: of its state, logs, spools.
+    """slurm.conf for a lab whose first node has the controller. ``folder``: of its state, logs,
+    spools.
 
     The first partition is the default one. Raises ``BadInput`` for one that cannot be.
     """

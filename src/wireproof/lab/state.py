@@ -1,7 +1,7 @@
 """The lab's state folder, and who its processes are.
 
-A process is known by pid and start time, and the supervisor also by the cookie on its command line: a pid alone may
-have been given to a stranger since.
+A process is known by pid and start time, and the supervisor also by the cookie on its command line:
+a pid alone may have been given to a stranger since.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class ProcessId(msgspec.Struct, frozen=True):
 
 
 class LabState(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now. ``notes``: what is
-    not as the topology asked for it.
+    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now.
+    ``notes``: what is not as the topology asked for it.
     """
 
     name: str
@@ -80,7 +80,9 @@ class NodeStatus:
 
 @dataclasses.dataclass(frozen=True)
 class LabStatus:
-    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its folder is left)."""
+    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its
+    folder is left).
+    """
 
     name: str
     state: Literal["up", "degraded", "building", "crashed"]
@@ -102,7 +104,9 @@ def _private(folder: Path) -> bool:
 
 
 def state_root(environment: Mapping[str, str] | None = None, *, create: bool = False) -> Path:
-    """Where this user's labs are: /run/wireproof/lab, $XDG_RUNTIME_DIR/wireproof/lab or /tmp/wireproof-UID/lab."""
+    """Where this user's labs are: /run/wireproof/lab, $XDG_RUNTIME_DIR/wireproof/lab or
+    /tmp/wireproof-UID/lab.
+    """
     values = os.environ if environment is None else environment
     runtime = values.get("XDG_RUNTIME_DIR", "")
     if os.geteuid() == 0:
@@ -115,18 +119,24 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
     if create:
         try:
             for folder in (base, root):
-                folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+                folder.mkdir(
+                    mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True
+                )
         except OSError as error:
             raise LabError(
                 f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your own."
             ) from error
     if base.exists() and not _private(base):
-        raise LabError(f"{base} belongs to somebody else or others may write there: remove it, or set XDG_RUNTIME_DIR.")
+        raise LabError(
+            f"{base} belongs to somebody else or others may write there: remove it, or set XDG_RUNTIME_DIR."
+        )
     return root
 
 
 def read_state(folder: Path) -> LabState | None:
-    """What the folder says; None when there is no file or it is not one of ours (a creator that died half-way)."""
+    """What the folder says; None when there is no file or it is not one of ours (a creator that
+    died half-way).
+    """
     with contextlib.suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=LabState)
     return None
@@ -140,12 +150,19 @@ def write_state(folder: Path, state: LabState) -> None:
 
 
 def _stat(pid: int) -> tuple[int, bool] | None:
-    """Start time in clock ticks, and whether the process is on its way out; None when it has gone or is a zombie.
+    """Start time in clock ticks, and whether the process is on its way out; None when it has gone
+    or is a zombie.
 
-    Fields 3, 9 and 22 of /proc/PID/stat. A killed pid 1 stays for a while: the kernel ends its namespace first.
+    Fields 3, 9 and 22 of /proc/PID/stat. A killed pid 1 stays for a while: the kernel ends its
+    namespace first.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        fields = (
+            Path(f"/proc/{pid}/stat")
+            .read_text(encoding="utf-8", errors="replace")
+            .rpartition(")")[2]
+            .split()
+        )
         return None if fields[0] in "ZX" else (int(fields[19]), bool(int(fields[6]) & _PF_EXITING))
     return None
 
@@ -179,20 +196,32 @@ def _option(words: list[str], name: str) -> str:
 
 
 def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
-    """A supervisor or node of the lab in ``folder``: our program, that folder, that cookie ("" any), our user."""
+    """A supervisor or node of the lab in ``folder``: our program, that folder, that cookie (""
+    any), our user.
+    """
     words = _words(pid)
     if len(words) < 2 or Path(words[0]).name != "wireproof-node" or words[1] != "hold":
         return False
     with contextlib.suppress(OSError):
         ours = Path(f"/proc/{pid}").stat().st_uid == os.geteuid()
-        return ours and _option(words, "--state") == str(folder) and cookie in ("", _option(words, "--cookie"))
+        return (
+            ours
+            and _option(words, "--state") == str(folder)
+            and cookie in ("", _option(words, "--cookie"))
+        )
     return False
 
 
 def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
-    """pids of all living processes that hold the lab in ``folder``, its nodes' too, whatever the state file says."""
+    """pids of all living processes that hold the lab in ``folder``, its nodes' too, whatever the
+    state file says.
+    """
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and _is_of_lab(int(entry.name), folder, cookie) and _start_time(int(entry.name)):
+        if (
+            entry.name.isdigit()
+            and _is_of_lab(int(entry.name), folder, cookie)
+            and _start_time(int(entry.name))
+        ):
             yield int(entry.name)
 
 
@@ -207,23 +236,31 @@ def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
             os.close(handle)
 
 
-def terminate(folder: Path, cookie: str = "", known: Iterable[ProcessId] = (), patience_s: float = 5.0) -> list[int]:
-    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that were found.
+def terminate(
+    folder: Path, cookie: str = "", known: Iterable[ProcessId] = (), patience_s: float = 5.0
+) -> list[int]:
+    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that
+    were found.
 
-    Returns when they have gone, ``known`` ones that were dying already too, and with them their namespaces.
+    Returns when they have gone, ``known`` ones that were dying already too, and with them their
+    namespaces.
     """
     seen: dict[int, None] = {}
     waiting = list(known)
     begin = time.monotonic()
     while True:
         pids = list(find_holders(folder, cookie))
-        waiting = [process for process in waiting if (_stat(process.pid) or (None,))[0] == process.start]
+        waiting = [
+            process for process in waiting if (_stat(process.pid) or (None,))[0] == process.start
+        ]
         if not pids and not waiting:
             return list(seen)
         elapsed = time.monotonic() - begin
         if elapsed > patience_s:
             stuck = pids[0] if pids else waiting[0].pid
-            raise LabError(f"process {stuck} of the lab does not end, not even by SIGKILL: it hangs in the kernel.")
+            raise LabError(
+                f"process {stuck} of the lab does not end, not even by SIGKILL: it hangs in the kernel."
+            )
         for pid in pids:
             if pid not in seen or elapsed > 1:
                 _signal(pid, folder, cookie, signal.SIGTERM if elapsed <= 1 else signal.SIGKILL)

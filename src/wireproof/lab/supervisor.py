@@ -28,7 +28,9 @@ _PATIENCE_S = 30.0
 
 @dataclasses.dataclass
 class Started:
-    """A supervisor with its nodes and its wire. ``control``: our end of the pipe whose end of file ends the lab."""
+    """A supervisor with its nodes and its wire. ``control``: our end of the pipe whose end of file
+    ends the lab.
+    """
 
     supervisor: ProcessId
     nodes: dict[str, ProcessId]
@@ -41,8 +43,11 @@ def _minimal_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
-def start(program: Path, *, name: str, folder: Path, cookie: str, topology: Topology, user: bool) -> Started:
-    """Start the supervisor and wait until every node is furnished; ``LabError`` with the reason that it gave.
+def start(
+    program: Path, *, name: str, folder: Path, cookie: str, topology: Topology, user: bool
+) -> Started:
+    """Start the supervisor and wait until every node is furnished; ``LabError`` with the reason
+    that it gave.
 
     On any failure the control pipe is closed, which ends whatever had been started.
     """
@@ -50,12 +55,18 @@ def start(program: Path, *, name: str, folder: Path, cookie: str, topology: Topo
     read_end, control = os.pipe()
     try:
         with ours, theirs:
-            # The kernel then attaches each sender's pid as we see it: in its own pid namespace it cannot know it.
+            # The kernel then attaches each sender's pid as we see it: in its own pid namespace it
+            # cannot know it.
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             argv = hold_argv(
-                program, name=name, state=folder, cookie=cookie, topology=topology,
-                descriptors=(theirs.fileno(), read_end), user=user,
-            )  # fmt: skip
+                program,
+                name=name,
+                state=folder,
+                cookie=cookie,
+                topology=topology,
+                descriptors=(theirs.fileno(), read_end),
+                user=user,
+            )
             _spawn(argv, (theirs.fileno(), read_end))
             theirs.close()
             outer, inner = _collect(ours, len(topology.nodes), user, wire=topology.serialises)
@@ -72,10 +83,19 @@ def start(program: Path, *, name: str, folder: Path, cookie: str, topology: Topo
 def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
     """The process started ends at once; its child, the supervisor, is nobody's and stays."""
     done = subprocess.run(
-        argv, pass_fds=descriptors, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=_minimal_environment(), cwd="/", start_new_session=True, timeout=_PATIENCE_S, check=False,
-    )  # fmt: skip
-    # 125 has told its reason over the report socket; anything else is a program that cannot run at all.
+        argv,
+        pass_fds=descriptors,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=_minimal_environment(),
+        cwd="/",
+        start_new_session=True,
+        timeout=_PATIENCE_S,
+        check=False,
+    )
+    # 125 has told its reason over the report socket; anything else is a program that cannot run at
+    # all.
     if done.returncode not in (0, 125):
         raise LabError(f"{argv[0]} ended with status {done.returncode}: reinstall wireproof.")
 
@@ -86,12 +106,18 @@ def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
     message, ancillary, _, _ = report.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
     for level, kind, content in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS) and message:
-            return message.decode("utf-8", "replace"), _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]
+            return message.decode("utf-8", "replace"), _CREDENTIALS.unpack(
+                content[: _CREDENTIALS.size]
+            )[0]
     return "", 0
 
 
-def _collect(report: socket.socket, nodes: int, user: bool, *, wire: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """pids of all nodes, the switch and the wire as we see them, and of the nodes as the switch sees them."""
+def _collect(
+    report: socket.socket, nodes: int, user: bool, *, wire: bool
+) -> tuple[dict[str, int], dict[str, int]]:
+    """pids of all nodes, the switch and the wire as we see them, and of the nodes as the switch
+    sees them.
+    """
     outer: dict[str, int] = {}
     inner: dict[str, int] = {}
     deadline = time.monotonic() + _PATIENCE_S
@@ -119,8 +145,13 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
     if user:
         known = list(user_namespace_obstacles() if obstacles is None else obstacles)
         if not known and "proc" in reason:
-            known = ["parts of /proc are covered here, as in a container: run the lab as root outside of it"]
-        hint = "; ".join(known) or "this kernel does not let an ordinary user do that: run the lab as root"
+            known = [
+                "parts of /proc are covered here, as in a container: run the lab as root outside of it"
+            ]
+        hint = (
+            "; ".join(known)
+            or "this kernel does not let an ordinary user do that: run the lab as root"
+        )
         return f"the lab cannot be built without root: {reason}: {hint}."
     return f"the lab cannot be built: {reason}."
 
@@ -144,7 +175,9 @@ def send_signal(process: ProcessId, number: int) -> None:
 
 
 def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequence[str]) -> None:
-    """Give ``lines`` to ``ip`` or ``tc`` in one process inside a node; ``LabError`` names the line that was refused."""
+    """Give ``lines`` to ``ip`` or ``tc`` in one process inside a node; ``LabError`` names the line
+    that was refused.
+    """
     if not lines:
         return
     path = find_tool(tool)
@@ -169,10 +202,17 @@ def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequenc
 
 def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
     """One sentence out of what ip or tc wrote (``Command failed -:3`` names the line)."""
-    said = [line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines() if line.strip()]
-    number = next((line.rpartition(":")[2] for line in said if line.startswith("Command failed -:")), "")
+    said = [
+        line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines() if line.strip()
+    ]
+    number = next(
+        (line.rpartition(":")[2] for line in said if line.startswith("Command failed -:")), ""
+    )
     line = lines[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(lines) else ""
-    cause = "; ".join(line for line in said if not line.startswith("Command failed")) or "no reason was given"
+    cause = (
+        "; ".join(line for line in said if not line.startswith("Command failed"))
+        or "no reason was given"
+    )
     if "qdisc kind is unknown" in cause or "No such file" in cause:
         if " netem " in line:
             return (

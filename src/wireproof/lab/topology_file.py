@@ -17,7 +17,9 @@ def load_topology(path: Path) -> Topology:
     try:
         content = read_bounded(path, LARGEST)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}): give a topology file, see examples/lab.") from error
+        raise BadInput(
+            f"{path}: cannot be read ({error.strerror}): give a topology file, see examples/lab."
+        ) from error
     try:
         return parse_topology(content.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:

@@ -51,8 +51,12 @@ class _Line:
         return f"{direction}_rate={self.rate} {direction}_delay={self.delay_ns} {direction}_loss={loss}"
 
 
-def _line(topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str) -> _Line:
-    """The network's rate and, on the way to the switch, the whole lab's latency and loss; then the faults."""
+def _line(
+    topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str
+) -> _Line:
+    """The network's rate and, on the way to the switch, the whole lab's latency and loss; then the
+    faults.
+    """
     line = _Line(network.rate_bits_per_s or 0)
     if direction == "tx":
         latency = parse_delay_us(topology.latency) if topology.latency else 0.0
@@ -67,7 +71,9 @@ def _line(topology: Topology, faults: Sequence[Fault], node: str, network: Netwo
             kept = (1 - line.loss) * (1 - parse_loss_percent(fault.value) / 100)
             line = dataclasses.replace(line, loss=1 - kept)
         elif fault.kind == "delay":
-            line = dataclasses.replace(line, delay_ns=line.delay_ns + round(parse_delay_us(fault.value) * 1000))
+            line = dataclasses.replace(
+                line, delay_ns=line.delay_ns + round(parse_delay_us(fault.value) * 1000)
+            )
     return line
 
 
@@ -81,7 +87,10 @@ def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str
     lines = [f"revision {revision}", f"seed {topology.seed}", f"late_ns {LATE_NS}"]
     switches = list(dict.fromkeys(network.bridge for network in topology.networks))
     for node, network in wire_ports(topology):
-        ways = [_line(topology, faults, node, network, direction).text(direction) for direction in ("tx", "rx")]
+        ways = [
+            _line(topology, faults, node, network, direction).text(direction)
+            for direction in ("tx", "rx")
+        ]
         place = f"domain={switches.index(network.bridge)} mtu={network.mtu} queue={QUEUE_BYTES}"
         lines.append(f"port {node} {network.device} {place} {' '.join(ways)}")
     return "\n".join(lines) + "\n"
@@ -94,15 +103,19 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
     except FileNotFoundError:
         return f"{device} is not there: `modprobe tun` as root makes it (in a container: pass the device in)"
     except OSError as error:
-        return f"{device} cannot be opened ({error.strerror}): `chmod 666 {device}` as root allows it"
+        return (
+            f"{device} cannot be opened ({error.strerror}): `chmod 666 {device}` as root allows it"
+        )
     return ""
 
 
 @dataclasses.dataclass(frozen=True)
 class PortCount:
-    """What the switch has counted at one port: an observer that is neither of the nodes. tx leaves the node.
+    """What the switch has counted at one port: an observer that is neither of the nodes. tx leaves
+    the node.
 
-    ``lost``: by the planted loss; ``dropped``: at the tail of the switch's queue; ``refused``: by a NIC that is down.
+    ``lost``: by the planted loss; ``dropped``: at the tail of the switch's queue; ``refused``: by a
+    NIC that is down.
     """
 
     tx_frames: int
@@ -117,9 +130,9 @@ class PortCount:
 
 @dataclasses.dataclass(frozen=True)
 class WireStatus:
-    """What the wire says of itself. ``late``: frames handed over more than ``late_ns`` after they were due;
-    ``starved``: frames that waited in a node while their line stood idle for longer than that; ``worst_ns``: the
-    longest of both. ``first``: it runs before ordinary processes.
+    """What the wire says of itself. ``late``: frames handed over more than ``late_ns`` after they
+    were due; ``starved``: frames that waited in a node while their line stood idle for longer than
+    that; ``worst_ns``: the longest of both. ``first``: it runs before ordinary processes.
     """
 
     revision: int
@@ -140,15 +153,23 @@ def read_wire_status(folder: Path) -> WireStatus | None:
         return None
     if len(data) < _HEADER.size:
         return None
-    magic, ports, revision, frames, late, starved, worst_ns, late_ns, first = _HEADER.unpack_from(data)
+    magic, ports, revision, frames, late, starved, worst_ns, late_ns, first = _HEADER.unpack_from(
+        data
+    )
     if magic != b"WPWIRE1\n" or len(data) < _HEADER.size + ports * _PORT.size:
-        raise LabError(f"{folder / STATUS} is not of this version of wireproof: take the lab down and up again.")
-    counts = tuple(PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports))
+        raise LabError(
+            f"{folder / STATUS} is not of this version of wireproof: take the lab down and up again."
+        )
+    counts = tuple(
+        PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports)
+    )
     return WireStatus(revision, frames, late, starved, worst_ns, late_ns, bool(first), counts)
 
 
 def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
-    """One sentence when the wire was late for more frames than chance explains in between, else ""."""
+    """One sentence when the wire was late for more frames than chance explains in between, else
+    "".
+    """
     if after is None:
         return ""
     frames = after.frames - (before.frames if before else 0)

@@ -1,4 +1,6 @@
-"""For launchers that are told once for all ranks: which variables, how many on each host, in which order. Pure."""
+"""For launchers that are told once for all ranks: which variables, how many on each host, in which
+order. Pure.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,16 @@ def per_host(request: LaunchRequest, program: str) -> int:
     """Ranks on each host; raises ``BadInput`` when the hosts differ in that."""
     counts = Counter(request.hosts)
     if len(set(counts.values())) > 1:
-        raise BadInput(f"{program} starts equally many ranks on each host: give each host equally often.")
+        raise BadInput(
+            f"{program} starts equally many ranks on each host: give each host equally often."
+        )
     return next(iter(counts.values()))
 
 
 def rank_order(request: LaunchRequest) -> Order:
-    """How ``hosts`` counts the ranks: host after host (a a b b), in turns (a b a b), or in no such order."""
+    """How ``hosts`` counts the ranks: host after host (a a b b), in turns (a b a b), or in no such
+    order.
+    """
     names = tuple(dict.fromkeys(request.hosts))
     each = len(request.hosts) // len(names)
     if request.hosts == tuple(name for name in names for _ in range(each)):
@@ -44,7 +50,9 @@ def rank_order(request: LaunchRequest) -> Order:
 
 
 def alike_environment(request: LaunchRequest, program: str) -> dict[str, str]:
-    """What every rank needs in its environment: the MPI's library, its NIC, the user's own words."""
+    """What every rank needs in its environment: the MPI's library, its NIC, the user's own
+    words.
+    """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     nic = one_nic(request, program)
@@ -60,6 +68,9 @@ def alike_environment(request: LaunchRequest, program: str) -> dict[str, str]:
         case "openmpi":
             arguments, chosen = openmpi_nic(request, nic)
             # Open MPI reads OMPI_MCA_x for its --mca x, whoever starts it.
-            chosen |= {f"OMPI_MCA_{name}": value for name, value in zip(arguments[1::3], arguments[2::3], strict=True)}
+            chosen |= {
+                f"OMPI_MCA_{name}": value
+                for name, value in zip(arguments[1::3], arguments[2::3], strict=True)
+            }
             chosen |= {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.crowded else {}
     return {**chosen, **library_path(request), **dict(request.extra)}

@@ -1,7 +1,8 @@
 """The scheduler's allocation that we run in, or that was made for us.
 
-Each scheduler has one detector, registered by a decorator line. What the environment says was written by others: a
-value that cannot be what its name says is refused with one sentence, never used in an argument list.
+Each scheduler has one detector, registered by a decorator line. What the environment says was
+written by others: a value that cannot be what its name says is refused with one sentence, never
+used in an argument list.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from wireproof.launch.request import Scheduler
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
 
-__all__ = ["DETECTORS", "Allocation", "Ask", "current", "detector", "flux_hosts_argv", "flux_job_hosts_argv"]
+__all__ = [
+    "DETECTORS",
+    "Allocation",
+    "Ask",
+    "current",
+    "detector",
+    "flux_hosts_argv",
+    "flux_job_hosts_argv",
+]
 
 _TIMEOUT_S = 15.0
 _ANSWER_BYTES = 4 << 20
@@ -27,7 +36,8 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,@+-]{0,127}", re.ASCII)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """``hosts``: the nodes granted, in the scheduler's order, each once. ``owned``: made for us, to be given back.
+    """``hosts``: the nodes granted, in the scheduler's order, each once. ``owned``: made for us, to
+    be given back.
 
     ``ends_unix_s``: when the scheduler will end it, None when it does not say.
     """
@@ -45,7 +55,9 @@ Ask = Callable[[Sequence[str], Mapping[str, str]], str]
 """Runs an argument list in an environment and gives what it printed, "" when it failed."""
 Detector = Callable[[Mapping[str, str], Ask], Allocation | None]
 DETECTORS: dict[Scheduler, Detector] = {}
-"""In the order of asking: Flux can run inside an allocation of another scheduler, so it is asked first."""
+"""In the order of asking: Flux can run inside an allocation of another scheduler, so it is asked
+first.
+"""
 
 
 def detector(scheduler: Scheduler) -> Callable[[Detector], Detector]:
@@ -61,7 +73,12 @@ def detector(scheduler: Scheduler) -> Callable[[Detector], Detector]:
 def _answer(argv: Sequence[str], environment: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(
-            argv, env=dict(environment), capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False
+            argv,
+            env=dict(environment),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
@@ -69,10 +86,11 @@ def _answer(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def current(environment: Mapping[str, str] | None = None, ask: Ask = _answer) -> Allocation | None:
-    """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to none.
+    """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to
+    none.
 
-    A task of a job step belongs to the step's whole job. Raises ``BadInput``, naming the variable, for a value that
-    cannot be used.
+    A task of a job step belongs to the step's whole job. Raises ``BadInput``, naming the variable,
+    for a value that cannot be used.
     """
     environment = os.environ if environment is None else environment
     for detect in DETECTORS.values():
@@ -81,13 +99,16 @@ def current(environment: Mapping[str, str] | None = None, ask: Ask = _answer) ->
     return None
 
 
-# --- what all have in common ---------------------------------------------------------------------------------------
+# --- what all have in common
+# ---------------------------------------------------------------------------------------
 
 
 def _job(environment: Mapping[str, str], name: str) -> str:
     value = environment.get(name, "").strip()
     if value and _JOB.fullmatch(value) is None:
-        raise BadInput(f"{name}={value[:60]!r} is not the id of a job: unset it, or run inside the job.")
+        raise BadInput(
+            f"{name}={value[:60]!r} is not the id of a job: unset it, or run inside the job."
+        )
     return value
 
 
@@ -98,7 +119,9 @@ def _word(environment: Mapping[str, str], *names: str) -> str:
 
 
 def _hosts(text: str, origin: str) -> tuple[str, ...]:
-    """Hosts in order, each once. ``origin`` names the variable or file in the sentence of an error."""
+    """Hosts in order, each once. ``origin`` names the variable or file in the sentence of an
+    error.
+    """
     try:
         if (strange := re.search(r"[@!&^]|^file:", text)) is not None:
             raise BadInput(f"{strange.group()!r} is no part of a host's name.")
@@ -116,11 +139,14 @@ def _slot_file(path: str, variable: str) -> tuple[str, ...]:
     return _hosts(",".join(names), origin)
 
 
-# --- the schedulers ------------------------------------------------------------------------------------------------
+# --- the schedulers
+# ------------------------------------------------------------------------------------------------
 
 
 def flux_hosts_argv() -> list[str]:
-    """Prints the hosts of the enclosing Flux instance, one set a line (flux-resource(1) of flux-core 0.6x)."""
+    """Prints the hosts of the enclosing Flux instance, one set a line (flux-resource(1) of
+    flux-core 0.6x).
+    """
     return ["flux", "resource", "list", "-s", "all", "-no", "{nodelist}"]
 
 
@@ -131,8 +157,9 @@ def flux_job_hosts_argv(job: str) -> list[str]:
 
 @detector("flux")
 def _flux(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
-    """A batch or alloc job is an instance of its own (``FLUX_URI``), told by ``FLUX_ENCLOSING_ID``; a task that the
-    system's own instance started has its job's id only. In an instance without an id all its hosts are ours.
+    """A batch or alloc job is an instance of its own (``FLUX_URI``), told by ``FLUX_ENCLOSING_ID``;
+    a task that the system's own instance started has its job's id only. In an instance without an
+    id all its hosts are ours.
     """
     if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
         return None
@@ -162,12 +189,15 @@ def _end(environment: Mapping[str, str], name: str) -> float | None:
 
 @detector("slurm")
 def _slurm(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """sbatch(1), salloc(1): ``SLURM_JOB_NODELIST`` is the whole job's, also in a task of a step; the older name without
-    JOB is the step's there, and is asked second."""
+    """sbatch(1), salloc(1): ``SLURM_JOB_NODELIST`` is the whole job's, also in a task of a step;
+    the older name without JOB is the step's there, and is asked second.
+    """
     job = _job(environment, "SLURM_JOB_ID") or _job(environment, "SLURM_JOBID")
     if not job:
         return None
-    origin = next((name for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environment.get(name)), "")
+    origin = next(
+        (name for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environment.get(name)), ""
+    )
     if not origin:
         raise BadInput(
             f"SLURM_JOB_ID={job} is set, but SLURM_JOB_NODELIST is not: run inside the job, or unset SLURM_JOB_ID."
@@ -187,13 +217,17 @@ def _slurm(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
 
 @detector("pbs")
 def _pbs(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """PBS Professional, OpenPBS and Torque: ``PBS_NODEFILE`` is on the first node of the job only."""
+    """PBS Professional, OpenPBS and Torque: ``PBS_NODEFILE`` is on the first node of the job
+    only.
+    """
     job = _job(environment, "PBS_JOBID")
     if not job:
         return None
     path = environment.get("PBS_NODEFILE", "")
     if not path:
-        raise BadInput(f"PBS_JOBID={job} is set, but PBS_NODEFILE is not: run inside the job, or unset PBS_JOBID.")
+        raise BadInput(
+            f"PBS_JOBID={job} is set, but PBS_NODEFILE is not: run inside the job, or unset PBS_JOBID."
+        )
     return Allocation(
         scheduler="pbs",
         job=job,
@@ -204,20 +238,25 @@ def _pbs(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
 
 @detector("lsf")
 def _lsf(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """IBM Spectrum LSF 10.1: ``LSB_MCPU_HOSTS`` is ``host slots host slots ...``; a file holds one line for each slot
-    (some versions leave ``LSB_HOSTS`` out when the list is long)."""
+    """IBM Spectrum LSF 10.1: ``LSB_MCPU_HOSTS`` is ``host slots host slots ...``; a file holds one
+    line for each slot (some versions leave ``LSB_HOSTS`` out when the list is long).
+    """
     job = _job(environment, "LSB_JOBID")
     if not job:
         return None
     partition = _word(environment, "LSB_QUEUE")
     if words := environment.get("LSB_MCPU_HOSTS", "").split():
         if len(words) % 2 or not all(count.isdecimal() for count in words[1::2]):
-            raise BadInput("LSB_MCPU_HOSTS is not a list of hosts and slots: run inside the job, or unset LSB_JOBID.")
+            raise BadInput(
+                "LSB_MCPU_HOSTS is not a list of hosts and slots: run inside the job, or unset LSB_JOBID."
+            )
         hosts = _hosts(",".join(words[::2]), "LSB_MCPU_HOSTS")
     elif path := environment.get("LSB_DJOB_HOSTFILE", ""):
         hosts = _slot_file(path, "LSB_DJOB_HOSTFILE")
     elif words := environment.get("LSB_HOSTS", "").split():
         hosts = _hosts(",".join(words), "LSB_HOSTS")
     else:
-        raise BadInput(f"LSB_JOBID={job} is set, but no LSB_MCPU_HOSTS: run inside the job, or unset LSB_JOBID.")
+        raise BadInput(
+            f"LSB_JOBID={job} is set, but no LSB_MCPU_HOSTS: run inside the job, or unset LSB_JOBID."
+        )
     return Allocation(scheduler="lsf", job=job, hosts=hosts, partition=partition)

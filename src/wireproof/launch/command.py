@@ -22,13 +22,26 @@ from wireproof.model.run import Provenance
 __all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
 
 _REGISTERED = (direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm)
-_CONTAINERS = ("apptainer", "singularity", "podman", "docker", "enroot", "ch-run", "shifter", "sarus")
+_CONTAINERS = (
+    "apptainer",
+    "singularity",
+    "podman",
+    "docker",
+    "enroot",
+    "ch-run",
+    "shifter",
+    "sarus",
+)
 
 
 def engine_for(
-    transport: TransportKind, install: MpiInstall | None, environment: Mapping[str, str] | None = None
+    transport: TransportKind,
+    install: MpiInstall | None,
+    environment: Mapping[str, str] | None = None,
 ) -> EngineChoice:
-    """The engine program that ``transport`` needs. Raises ``CouldNotMeasure`` when it is not there."""
+    """The engine program that ``transport`` needs. Raises ``CouldNotMeasure`` when it is not
+    there.
+    """
     if transport == "mpi":
         if install is None:
             raise BadInput("the transport mpi needs an MPI.")
@@ -39,7 +52,8 @@ def engine_for(
 def check_prefix(prefix: tuple[str, ...]) -> None:
     """Raises ``BadInput``.
 
-    Launchers read options up to the program's name, and Hydra and Open MPI start another program at a ``:``.
+    Launchers read options up to the program's name, and Hydra and Open MPI start another program at
+    a ``:``.
     """
     for word in prefix:
         if not word or word == ":" or not word.isprintable():
@@ -56,12 +70,16 @@ def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
     note = f"ranks are started through {' '.join(request.prefix)}"[:300]
     if PurePath(request.prefix[0]).name in _CONTAINERS:
         inside = request.program[0] if request.program else request.engine.path
-        note += f"; {inside} and the MPI's library must be seen inside the container at the same path"
+        note += (
+            f"; {inside} and the MPI's library must be seen inside the container at the same path"
+        )
     return dataclasses.replace(command, notes=(*command.notes, note))
 
 
 def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
-    """The command of ``request``. Pure; raises ``BadInput`` for a request that no launcher can fulfil."""
+    """The command of ``request``. Pure; raises ``BadInput`` for a request that no launcher can
+    fulfil.
+    """
     check_prefix(request.prefix)
     return _noted(_built(transport, request), request)
 
@@ -74,34 +92,58 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
             f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or one for all."
         )
     if request.size < 2:
-        raise BadInput("a measurement between ranks needs at least two: give two hosts, or two ranks.")
+        raise BadInput(
+            "a measurement between ranks needs at least two: give two hosts, or two ranks."
+        )
     if transport == "tcp":
         # Under Slurm there need be no ssh; elsewhere any Hydra starts the processes.
-        return BUILDERS["slurm" if request.hosts and request.scheduler == "slurm" else "sockets"](request)
+        return BUILDERS["slurm" if request.hosts and request.scheduler == "slurm" else "sockets"](
+            request
+        )
     if request.install is None:
         raise BadInput("the transport mpi needs an MPI.")
-    name = request.scheduler if request.hosts and request.scheduler in BUILDERS else request.install.family
+    name = (
+        request.scheduler
+        if request.hosts and request.scheduler in BUILDERS
+        else request.install.family
+    )
     return BUILDERS[name](request)
 
 
-def request_for(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchRequest:
-    """Choose the engine, fill in this machine's cores and whether we are root. ``wishes`` are fields of the request."""
-    request = LaunchRequest(engine=engine_for(transport, install), install=install, root=os.geteuid() == 0)
+def request_for(
+    transport: TransportKind, install: MpiInstall | None, **wishes: object
+) -> LaunchRequest:
+    """Choose the engine, fill in this machine's cores and whether we are root. ``wishes`` are
+    fields of the request.
+    """
+    request = LaunchRequest(
+        engine=engine_for(transport, install), install=install, root=os.geteuid() == 0
+    )
     request = dataclasses.replace(request, **wishes)  # type: ignore[arg-type]
-    return request if request.cores else dataclasses.replace(request, cores=len(os.sched_getaffinity(0)))
+    return (
+        request
+        if request.cores
+        else dataclasses.replace(request, cores=len(os.sched_getaffinity(0)))
+    )
 
 
-def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: object) -> LaunchCommand:
+def prepare(
+    transport: TransportKind, install: MpiInstall | None, **wishes: object
+) -> LaunchCommand:
     """The command of ``request_for``."""
     return build_command(transport, request_for(transport, install, **wishes))
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:
-    """How the run is started: argv, the variables that we set, and the user's own that are left in force."""
+    """How the run is started: argv, the variables that we set, and the user's own that are left in
+    force.
+    """
     notes = list(command.notes)
     kept = inherited(command, os.environ)
     if kept:
-        notes.append("inherited: " + ", ".join(f"{name}={value}" for name, value in sorted(kept.items())))
+        notes.append(
+            "inherited: " + ", ".join(f"{name}={value}" for name, value in sorted(kept.items()))
+        )
     return Provenance(
         wireproof=__version__,
         mpi=f"{install.version} ({install.library})" if install else "",

@@ -1,7 +1,8 @@
-"""The soname of a shared library and what a program needs, read from the file: nothing is loaded, nothing is run.
+"""The soname of a shared library and what a program needs, read from the file: nothing is loaded,
+nothing is run.
 
-Only what an ELF64 or ELF32 dynamic section needs (System V ABI, chapters 4 and 5). A wheel's ``libmpi.so`` can be a
-linker script: that is no ELF file and has no soname.
+Only what an ELF64 or ELF32 dynamic section needs (System V ABI, chapters 4 and 5). A wheel's
+``libmpi.so`` can be a linker script: that is no ELF file and has no soname.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _LONGEST_NAME = 256
 
 
 def read_soname(path: Path) -> str | None:
-    """``libmpi_abi.so.1`` of a library file; None when it is no ELF shared library or names no soname."""
+    """``libmpi_abi.so.1`` of a library file; None when it is no ELF shared library or names no
+    soname.
+    """
     try:
         with path.open("rb") as file:
             return next(iter(_names(_Elf(file.read(64), file), DT_SONAME)), None)
@@ -30,7 +33,9 @@ def read_soname(path: Path) -> str | None:
 
 
 def read_needed(path: Path) -> tuple[str, ...]:
-    """The sonames that a program or library asks for (``libmpi.so.40``); empty when it is no ELF file (a script)."""
+    """The sonames that a program or library asks for (``libmpi.so.40``); empty when it is no ELF
+    file (a script).
+    """
     try:
         with path.open("rb") as file:
             return tuple(_names(_Elf(file.read(64), file), DT_NEEDED))
@@ -42,15 +47,26 @@ class _Elf:
     """Header fields that differ between classes and byte orders, and positioned reads."""
 
     def __init__(self, ident: bytes, file: BinaryIO) -> None:
-        if len(ident) < 52 or ident[:4] != b"\x7fELF" or ident[4] not in (1, 2) or ident[5] not in (1, 2):
+        if (
+            len(ident) < 52
+            or ident[:4] != b"\x7fELF"
+            or ident[4] not in (1, 2)
+            or ident[5] not in (1, 2)
+        ):
             raise ValueError("no ELF file")
         self.wide = ident[4] == 2
         self.order = "<" if ident[5] == 1 else ">"
         self._file = file
         layout = "QQQIHHH" if self.wide else "IIIIHHH"
-        _entry, self.header_offset, _sections, _flags, _size, self.header_size, self.header_count = struct.unpack_from(
-            self.order + layout, ident, 24
-        )
+        (
+            _entry,
+            self.header_offset,
+            _sections,
+            _flags,
+            _size,
+            self.header_size,
+            self.header_count,
+        ) = struct.unpack_from(self.order + layout, ident, 24)
 
     def read(self, offset: int, size: int) -> bytes:
         self._file.seek(offset)
@@ -86,13 +102,19 @@ def _names(elf: _Elf, wanted: int) -> list[str]:
             table = value
         elif tag == wanted and len(texts) < _MOST_NAMES:
             texts.append(value)
-    return [] if table is None else [name for text in texts if (name := _text_at(elf, segments, table, text))]
+    return (
+        []
+        if table is None
+        else [name for text in texts if (name := _text_at(elf, segments, table, text))]
+    )
 
 
 def _text_at(elf: _Elf, segments: list[tuple[int, int, int, int]], table: int, text: int) -> str:
     for kind, offset, address, size in segments:
         if kind == PT_LOAD and address <= table < address + size:
             return (
-                elf.read(offset + table - address + text, _LONGEST_NAME).split(b"\0", 1)[0].decode("ascii", "replace")
+                elf.read(offset + table - address + text, _LONGEST_NAME)
+                .split(b"\0", 1)[0]
+                .decode("ascii", "replace")
             )
     return ""

@@ -52,7 +52,9 @@ def find_program(name: str, environment: Mapping[str, str] | None = None) -> Pat
             if path.is_file() and os.access(path, os.X_OK):
                 return path
     searched = ", ".join(map(str, folders))
-    raise CouldNotMeasure(f"{name} is not in {searched}: reinstall wireproof, or run `make engine` in a checkout.")
+    raise CouldNotMeasure(
+        f"{name} is not in {searched}: reinstall wireproof, or run `make engine` in a checkout."
+    )
 
 
 def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
@@ -61,7 +63,9 @@ def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
 
 
 def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where our own folder may be, best first. A prolog runs as root without HOME, and sudo may keep another's."""
+    """Where our own folder may be, best first. A prolog runs as root without HOME, and sudo may
+    keep another's.
+    """
     if (root := environment.get("XDG_CACHE_HOME", "")).startswith("/"):
         yield Path(root) / "wireproof"
         return
@@ -75,7 +79,9 @@ def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _own_cache(environment: Mapping[str, str]) -> Path:
-    """A folder that nobody else can put something into: a library is loaded from it. ``CouldNotMeasure`` when none."""
+    """A folder that nobody else can put something into: a library is loaded from it.
+    ``CouldNotMeasure`` when none.
+    """
     reasons = []
     for folder in _caches(environment):
         try:
@@ -113,13 +119,17 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
     return folder
 
 
-def choose_engine(install: MpiInstall, environment: Mapping[str, str] | None = None) -> EngineChoice:
+def choose_engine(
+    install: MpiInstall, environment: Mapping[str, str] | None = None
+) -> EngineChoice:
     """The variant for ``install``, with the folders for ``LD_LIBRARY_PATH``.
 
     Raises ``CouldNotMeasure`` when the MPI has no ABI that we have an engine for.
     """
     if install.problem or install.abi is None or install.library is None:
-        raise CouldNotMeasure(f"{install.title} cannot be used: {install.problem or 'its library was not found'}.")
+        raise CouldNotMeasure(
+            f"{install.title} cannot be used: {install.problem or 'its library was not found'}."
+        )
     folders = [install.library.parent]
     if install.needs_link:
         folders.insert(0, private_link(install.library, environment))
@@ -132,4 +142,6 @@ def choose_engine(install: MpiInstall, environment: Mapping[str, str] | None = N
 
 
 EXPECT = {"mpich": "MPICH", "intel": "Intel(R) MPI", "openmpi": "Open MPI"}
-"""Text that the library which answers must have in its version: the plan's ``transport expect=``."""
+"""Text that the library which answers must have in its version: the plan's ``transport
+expect=``.
+"""

@@ -1,6 +1,7 @@
 """The environment of a launch: what is taken away (other MPIs' leavings) and what is set. Pure.
 
-Sources: reference measurements of which variable moves which MPI's bytes; proven by NIC counters, not by documentation.
+Sources: reference measurements of which variable moves which MPI's bytes; proven by NIC counters,
+not by documentation.
 """
 
 from __future__ import annotations
@@ -25,18 +26,46 @@ __all__ = [
 ]
 
 _ALWAYS = (
-    "PMI_", "PMIX_", "PRTE_", "OMPI_COMM_", "OMPI_UNIVERSE", "OMPI_APP", "OMPI_ARGV", "OMPI_COMMAND", "OMPI_FILE_",
-    "OMPI_FIRST", "OMPI_MCA_ess", "OMPI_MCA_orte", "HYDRA_", "HYDI_", "MPI_LOCAL", "I_MPI_HYDRA", "I_MPI_INFO",
-    "MPIEXEC_", "LD_PRELOAD",
-)  # fmt: skip
+    "PMI_",
+    "PMIX_",
+    "PRTE_",
+    "OMPI_COMM_",
+    "OMPI_UNIVERSE",
+    "OMPI_APP",
+    "OMPI_ARGV",
+    "OMPI_COMMAND",
+    "OMPI_FILE_",
+    "OMPI_FIRST",
+    "OMPI_MCA_ess",
+    "OMPI_MCA_orte",
+    "HYDRA_",
+    "HYDI_",
+    "MPI_LOCAL",
+    "I_MPI_HYDRA",
+    "I_MPI_INFO",
+    "MPIEXEC_",
+    "LD_PRELOAD",
+)
 """Marks of a job that we may ourselves run in, and preloads that would be measured too."""
 _FOREIGN: dict[Family, tuple[str, ...]] = {
     "mpich": ("I_MPI_", "OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH"),
     "intel": ("OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
     "openmpi": ("I_MPI_", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
 }
-"""Leavings of other families: Intel's on only one node made an Open MPI process unreachable there."""
-_RELEVANT = ("UCX_", "FI_", "PSM3_", "PSM2_", "I_MPI_", "MPIR_CVAR_", "MPICH_", "OMPI_MCA_", "PMIX_MCA_")
+"""Leavings of other families: Intel's on only one node made an Open MPI process unreachable
+there.
+"""
+_RELEVANT = (
+    "UCX_",
+    "FI_",
+    "PSM3_",
+    "PSM2_",
+    "I_MPI_",
+    "MPIR_CVAR_",
+    "MPICH_",
+    "OMPI_MCA_",
+    "PMIX_MCA_",
+)
 
 
 def clearings(family: Family | None) -> tuple[str, ...]:
@@ -46,36 +75,52 @@ def clearings(family: Family | None) -> tuple[str, ...]:
 
 def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
     """The complete environment: inherited, less ``clear``, with what we set on top."""
-    kept = {name: value for name, value in inherited_environment.items() if not name.startswith(command.clear)}
+    kept = {
+        name: value
+        for name, value in inherited_environment.items()
+        if not name.startswith(command.clear)
+    }
     return {**kept, **command.environment}
 
 
 def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables of the user's own that steer an MPI and are left in force: they belong in the provenance."""
+    """Variables of the user's own that steer an MPI and are left in force: they belong in the
+    provenance.
+    """
     return {
         name: value
         for name, value in inherited_environment.items()
-        if name.startswith(_RELEVANT) and not name.startswith(command.clear) and name not in command.environment
+        if name.startswith(_RELEVANT)
+        and not name.startswith(command.clear)
+        and name not in command.environment
     }
 
 
 def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
     """``LD_LIBRARY_PATH`` with the MPI's own folders ahead of what the user had."""
     folders = [str(folder) for folder in request.engine.library_folders]
-    folders += [entry for entry in before.split(os.pathsep) if entry.startswith("/") and entry not in folders]
+    folders += [
+        entry
+        for entry in before.split(os.pathsep)
+        if entry.startswith("/") and entry not in folders
+    ]
     return {"LD_LIBRARY_PATH": os.pathsep.join(folders)} if folders else {}
 
 
 def psm3_variables(nic: str) -> dict[str, str]:
     """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC."""
     if nic and re.fullmatch(r"(0x)?[0-9a-fA-F]+", nic):
-        raise BadInput(f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the interface.")
+        raise BadInput(
+            f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the interface."
+        )
     hal = {} if re.match(r"(mlx|irdma|hfi|bnxt|rxe|roce)", nic) else {"PSM3_HAL": "sockets"}
     return {"FI_PROVIDER": "psm3", **({"PSM3_NIC": nic} if nic else {}), **hal}
 
 
 def _ofi_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """libfabric's variables for ``nic``; an RDMA device's port (``mlx5_0:1``) is not part of its domain name."""
+    """libfabric's variables for ``nic``; an RDMA device's port (``mlx5_0:1``) is not part of its
+    domain name.
+    """
     device = nic.split(":", 1)[0]
     match request.fabric:
         case "psm3":
@@ -100,7 +145,10 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
         chosen["MPIR_CVAR_CH4_NETMOD"] = "ucx"
     if request.shared_memory is False:
         # MPICH's own shared memory is one thing (NOLOCAL), UCX's below it another.
-        chosen |= {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self" if request.fabric == "tcp" else "^sm"}
+        chosen |= {
+            "MPIR_CVAR_NOLOCAL": "1",
+            "UCX_TLS": "tcp,self" if request.fabric == "tcp" else "^sm",
+        }
     return chosen
 
 
@@ -110,7 +158,9 @@ def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 
 def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[list[str], dict[str, str]]:
-    """Open MPI: (``--mca`` arguments, environment). By default it stripes over every network, so the NIC is pinned."""
+    """Open MPI: (``--mca`` arguments, environment). By default it stripes over every network, so
+    the NIC is pinned.
+    """
     if request.fabric in ("mlx", "verbs") or ":" in nic:  # mlx5_0:1 is an RDMA device and its port
         return ["--mca", "pml", "ucx"], {"UCX_NET_DEVICES": nic} if nic else {}
     if request.fabric in ("psm3", "psm2", "opx"):

@@ -1,7 +1,8 @@
-"""Many hosts at once over ssh, or over a program called like it, by ClusterShell: who can be reached, who has what.
+"""Many hosts at once over ssh, or over a program called like it, by ClusterShell: who can be
+reached, who has what.
 
-Asked before a launch, so that a host that is down is named at once and the rest goes on. Nothing is left running: what
-has not answered in time, or when the user interrupts, is ended.
+Asked before a launch, so that a host that is down is named at once and the rest goes on. Nothing is
+left running: what has not answered in time, or when the user interrupts, is ended.
 """
 
 from __future__ import annotations
@@ -30,15 +31,33 @@ _MOST_LINES = 200
 _LONGEST_LINE = 400
 _SSH_OPTIONS = "-T -oLogLevel=ERROR -oNumberOfPasswordPrompts=0 -oClearAllForwardings=yes"
 _SAYINGS = (
-    (r"could not resolve hostname|name or service not known|no address associated", "its name is not known here"),
+    (
+        r"could not resolve hostname|name or service not known|no address associated",
+        "its name is not known here",
+    ),
     (r"connection refused", "it refuses the connection: start sshd there"),
-    (r"no route to host|network is unreachable|host is down", "there is no way to it: is it up, and its link?"),
+    (
+        r"no route to host|network is unreachable|host is down",
+        "there is no way to it: is it up, and its link?",
+    ),
     (r"timed out|timeout", "it did not answer in time: is it up, and its link?"),
-    (r"host identification has changed", "its host key has changed: correct known_hosts when that is right"),
-    (r"host key verification failed|no .*host key is known", "its host key is not known here: log in to it once"),
+    (
+        r"host identification has changed",
+        "its host key has changed: correct known_hosts when that is right",
+    ),
+    (
+        r"host key verification failed|no .*host key is known",
+        "its host key is not known here: log in to it once",
+    ),
     (r"too many authentication failures", "it refused the login: too many keys were offered"),
-    (r"permission denied", "it refused the login: install your key there, so that no password is asked for"),
-    (r"connection (closed|reset)|kex_exchange", "it closed the connection at once: see the log of sshd there"),
+    (
+        r"permission denied",
+        "it refused the login: install your key there, so that no password is asked for",
+    ),
+    (
+        r"connection (closed|reset)|kex_exchange",
+        "it closed the connection at once: see the log of sshd there",
+    ),
     (
         r"bad owner or permissions|unprotected private key",
         "ssh does not trust the files in ~/.ssh: correct their modes",
@@ -49,25 +68,35 @@ _SAYINGS = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Answer:
-    """``text``: what the command wrote to standard output (at most 200 lines); ``problem``: "" or one sentence."""
+    """``text``: what the command wrote to standard output (at most 200 lines); ``problem``: "" or
+    one sentence.
+    """
 
     text: str = ""
     problem: str = ""
 
 
 def problem_of(status: int, lines: Sequence[str], timeout_s: float) -> str:
-    """One sentence for an ssh that ended with ``status`` (-1: it was ended after ``timeout_s``) and wrote ``lines``."""
+    """One sentence for an ssh that ended with ``status`` (-1: it was ended after ``timeout_s``) and
+    wrote ``lines``.
+    """
     if status == 0:
         return ""
     if status < 0:
         return f"it did not answer within {timeout_s:g} s: is it up, and its link?"
-    said = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in lines]
+    said = [
+        " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in lines
+    ]
     said = [line for line in said if line]
     for pattern, sentence in _SAYINGS if status == 255 else ():
         if any(re.search(pattern, line, re.IGNORECASE) for line in said):
             return sentence
     last = f": {said[-1][:160]}" if said else ""
-    return f"the connection failed{last}" if status == 255 else f"the command ended there with status {status}{last}"
+    return (
+        f"the connection failed{last}"
+        if status == 255
+        else f"the command ended there with status {status}{last}"
+    )
 
 
 def _is_here(host: str) -> bool:
@@ -84,13 +113,16 @@ def reachable(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
-    """Host -> "" when a command can be started there, else one sentence why not; in the order of ``hosts``.
+    """Host -> "" when a command can be started there, else one sentence why not; in the order of
+    ``hosts``.
 
-    ``agent``: a program called ``AGENT HOST COMMAND`` in the place of ssh, ``environment`` is added to its own. This
-    machine needs neither. At most ``fanout`` hosts are asked at a time, each for ``timeout_s``. Raises ``BadInput``
-    when there is no such program.
+    ``agent``: a program called ``AGENT HOST COMMAND`` in the place of ssh, ``environment`` is added
+    to its own. This machine needs neither. At most ``fanout`` hosts are asked at a time, each for
+    ``timeout_s``. Raises ``BadInput`` when there is no such program.
     """
-    answers = facts_by_host(hosts, ["true"], agent, timeout_s, fanout, environment=environment, progress=progress)
+    answers = facts_by_host(
+        hosts, ["true"], agent, timeout_s, fanout, environment=environment, progress=progress
+    )
     return {host: answer.problem for host, answer in answers.items()}
 
 
@@ -111,7 +143,9 @@ def facts_by_host(
     done = {host: _here(argv, timeout_s) for host in near}
     if far:
         if shutil.which(agent or "ssh") is None:
-            raise BadInput(f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give --agent.")
+            raise BadInput(
+                f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give --agent."
+            )
         listener = _Answers(far, len(near), len(names), progress)
         _run(listener, shlex.join(argv), agent, timeout_s, fanout, dict(environment or {}))
         done |= {host: listener.answer(host, timeout_s) for host in far}
@@ -120,12 +154,19 @@ def facts_by_host(
 
 def _here(argv: Sequence[str], timeout_s: float) -> Answer:
     try:
-        done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired:
         return Answer(problem=problem_of(-1, [], timeout_s))
     except (OSError, ValueError) as error:
-        return Answer(problem=f"{argv[0]} cannot be started ({getattr(error, 'strerror', None) or error})")
-    lines = [line[:_LONGEST_LINE] for line in done.stdout.decode("utf-8", "replace").splitlines()[:_MOST_LINES]]
+        return Answer(
+            problem=f"{argv[0]} cannot be started ({getattr(error, 'strerror', None) or error})"
+        )
+    lines = [
+        line[:_LONGEST_LINE]
+        for line in done.stdout.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
+    ]
     errors = done.stderr.decode("utf-8", "replace").splitlines()[-_MOST_LINES:]
     return Answer(text="\n".join(lines), problem=problem_of(done.returncode, errors, timeout_s))
 
@@ -133,7 +174,9 @@ def _here(argv: Sequence[str], timeout_s: float) -> Answer:
 class _Answers:
     """What each host has said so far; ClusterShell calls the ``ev_`` methods."""
 
-    def __init__(self, hosts: Sequence[str], before: int, total: int, progress: Progress | None) -> None:
+    def __init__(
+        self, hosts: Sequence[str], before: int, total: int, progress: Progress | None
+    ) -> None:
         self.hosts = hosts
         self._status: dict[str, int] = {}
         self._out: dict[str, list[str]] = defaultdict(list)
@@ -158,9 +201,16 @@ class _Answers:
 
 
 def _worker(
-    hosts: Sequence[str], command: str, agent: str, handler: Any, timeout_s: float, extra: dict[str, str]
+    hosts: Sequence[str],
+    command: str,
+    agent: str,
+    handler: Any,
+    timeout_s: float,
+    extra: dict[str, str],
 ) -> Any:
-    """ClusterShell's ssh worker; an agent gets host and command alone, because it need not know ssh's options."""
+    """ClusterShell's ssh worker; an agent gets host and command alone, because it need not know
+    ssh's options.
+    """
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
     from ClusterShell.Worker.Ssh import SshClient, WorkerSsh
 
@@ -176,7 +226,14 @@ def _worker(
     return Worker(nodes, handler=handler, timeout=timeout_s, command=command, stderr=True)
 
 
-def _run(answers: _Answers, command: str, agent: str, timeout_s: float, fanout: int, extra: dict[str, str]) -> None:
+def _run(
+    answers: _Answers,
+    command: str,
+    agent: str,
+    timeout_s: float,
+    fanout: int,
+    extra: dict[str, str],
+) -> None:
     from ClusterShell.Event import EventHandler
     from ClusterShell.Task import task_self, task_terminate
 
@@ -209,7 +266,9 @@ def _run(answers: _Answers, command: str, agent: str, timeout_s: float, fanout: 
 
 
 def different(answers: Mapping[str, str], what: str) -> str:
-    """ "" when all hosts say the same, else one sentence: who has which ``what`` (an MPI's version), the most first."""
+    """ "" when all hosts say the same, else one sentence: who has which ``what`` (an MPI's
+    version), the most first.
+    """
     by_value: dict[str, list[str]] = defaultdict(list)
     for host, value in answers.items():
         by_value[" ".join(value.split())[:80]].append(host)

@@ -1,4 +1,6 @@
-"""Finds the MPIs of this machine: the wheel in our own environment first, then what the site has."""
+"""Finds the MPIs of this machine: the wheel in our own environment first, then what the site
+has.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 __all__ = ["choose_mpi", "find_mpis"]
 
 LAUNCHERS = ("mpiexec.hydra", "mpiexec.mpich", "mpirun.openmpi", "mpiexec", "mpirun")
-ROOT_VARIABLES = ("I_MPI_ROOT", "MPI_HOME", "MPI_ROOT", "MPICH_HOME", "OPAL_PREFIX", "EBROOTOPENMPI", "EBROOTIMPI")
+ROOT_VARIABLES = (
+    "I_MPI_ROOT",
+    "MPI_HOME",
+    "MPI_ROOT",
+    "MPICH_HOME",
+    "OPAL_PREFIX",
+    "EBROOTOPENMPI",
+    "EBROOTIMPI",
+)
 FOLDERS = (
     "/opt/intel/oneapi/mpi/latest/bin",
     "/opt/intel/oneapi/mpi/2*/bin",
@@ -34,7 +44,9 @@ _MOST_FOLDERS = 64
 
 
 def _given_folders(path: Path) -> list[Path]:
-    """Folders with launchers for what the user pointed at: a prefix, its bin, a launcher, or a library."""
+    """Folders with launchers for what the user pointed at: a prefix, its bin, a launcher, or a
+    library.
+    """
     if path.is_dir():
         return [path / "bin", path]
     return [path.parent, *(parent / "bin" for parent in list(path.resolve().parents)[:4])]
@@ -88,7 +100,9 @@ def _identify_cached(launcher: Path, origin: str, folders: tuple[Path, ...]) -> 
 
 
 def find_mpis(environment: Mapping[str, str] | None = None) -> list[MpiInstall]:
-    """Every MPI found, the embedded one first; those that cannot be used carry their ``problem``."""
+    """Every MPI found, the embedded one first; those that cannot be used carry their
+    ``problem``.
+    """
     return list(_installs(_folders(os.environ if environment is None else environment)))
 
 
@@ -101,22 +115,29 @@ def _matches(install: MpiInstall, choice: str) -> bool:
 def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -> MpiInstall:
     """The MPI to use: the first that works, or the first of the family or path named by ``choice``.
 
-    Raises ``BadInput`` for a path that does not exist and ``CouldNotMeasure`` that names what was found where.
+    Raises ``BadInput`` for a path that does not exist and ``CouldNotMeasure`` that names what was
+    found where.
     """
     environment = os.environ if environment is None else environment
     if choice and choice not in FAMILIES:
         if "/" not in choice:
-            raise BadInput(f"there is no MPI called {choice[:40]!r}: give {', '.join(FAMILIES)}, or a path.")
+            raise BadInput(
+                f"there is no MPI called {choice[:40]!r}: give {', '.join(FAMILIES)}, or a path."
+            )
         path = Path(choice)
         if not path.exists():
-            raise BadInput(f"the MPI path {choice} does not exist: give an MPI's prefix, launcher or library.")
+            raise BadInput(
+                f"the MPI path {choice} does not exist: give an MPI's prefix, launcher or library."
+            )
         candidates = _installs(("given", folder) for folder in _given_folders(path.absolute()))
     else:
         candidates = _installs(_folders(environment))
     seen: list[MpiInstall] = []
     for install in candidates:
         seen.append(install)
-        if not install.problem and (not choice or choice not in FAMILIES or _matches(install, choice)):
+        if not install.problem and (
+            not choice or choice not in FAMILIES or _matches(install, choice)
+        ):
             return install
     raise CouldNotMeasure(_nothing_fits(choice, seen))
 
@@ -128,5 +149,7 @@ def _nothing_fits(choice: str, seen: list[MpiInstall]) -> str:
             f"{wanted}: no launcher was found; install one (pip install 'mpich>=5.0.1.post1', or load the site's"
             " MPI module), or give its prefix with --mpi PATH."
         )
-    found = "; ".join(f"{it.title}: {it.problem or 'usable, but another was asked for'}" for it in seen)
+    found = "; ".join(
+        f"{it.title}: {it.problem or 'usable, but another was asked for'}" for it in seen
+    )
     return f"{wanted}; found {found}. Give one of these with --mpi PATH, or load the right module."

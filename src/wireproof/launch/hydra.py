@@ -1,4 +1,6 @@
-"""MPICH's process manager, Hydra: also starts the engine without MPI for the tcp transport. Pure."""
+"""MPICH's process manager, Hydra: also starts the engine without MPI for the tcp transport.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ __all__ = ["hydra_argv", "mpich"]
 Nic = Callable[[LaunchRequest, str], dict[str, str]]
 
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
-"""For shared memory with more ranks than cores: ranks that spin without giving the core away take a time slice per
-message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with). Never the heavy yield: it sleeps,
-120 us for each message. Sockets are left alone: their polls enter the kernel, and a yield there costs a time slice
-(6 us without, 240 with).
+"""For shared memory with more ranks than cores: ranks that spin without giving the core away take a
+time slice per message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with).
+Never the heavy yield: it sleeps, 120 us for each message. Sockets are left alone: their polls enter
+the kernel, and a yield there costs a time slice (6 us without, 240 with).
 """
 
 
@@ -30,14 +32,16 @@ _BOOTSTRAP = {
 }
 """How the proxies reach the hosts of an allocation: srun, blaunch, pbs_tmrsh.
 
-``mpiexec -help`` of MPICH 4.0 and 5.0 and of Intel MPI 2021.18 lists slurm, lsf and rsh; ``pbs`` is in Intel's only.
-pbs_tmrsh (PBS Professional) takes what rsh takes; the ssh launcher would put ``-x`` before the host.
+``mpiexec -help`` of MPICH 4.0 and 5.0 and of Intel MPI 2021.18 lists slurm, lsf and rsh; ``pbs`` is
+in Intel's only. pbs_tmrsh (PBS Professional) takes what rsh takes; the ssh launcher would put
+``-x`` before the host.
 """
 
 
 def _bootstrap(request: LaunchRequest) -> list[str]:
     if request.local:
-        # Without this a Slurm allocation around us would be used, and its first host need not be this machine.
+        # Without this a Slurm allocation around us would be used, and its first host need not be
+        # this machine.
         return ["-launcher", "fork", "-rmk", "user"]
     if request.agent:
         return ["-launcher", "ssh", "-launcher-exec", request.agent]
@@ -48,8 +52,12 @@ def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
     return [word for name, value in sorted(environment.items()) for word in (flag, name, value)]
 
 
-def hydra_argv(request: LaunchRequest, common: dict[str, str], nic: Nic, engine: list[str]) -> list[str]:
-    """``mpiexec`` arguments: one block of hosts when they are alike, else one section for each run of ranks."""
+def hydra_argv(
+    request: LaunchRequest, common: dict[str, str], nic: Nic, engine: list[str]
+) -> list[str]:
+    """``mpiexec`` arguments: one block of hosts when they are alike, else one section for each run
+    of ranks.
+    """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     argv = [str(request.install.launcher), *_bootstrap(request)]
@@ -59,7 +67,11 @@ def hydra_argv(request: LaunchRequest, common: dict[str, str], nic: Nic, engine:
     sections = request.sections()
     hosts = [host for host, _, _ in sections]
     counts = {count for _, _, count in sections}
-    if len({nic_name for _, nic_name, _ in sections}) == 1 and len(set(hosts)) == len(hosts) and len(counts) == 1:
+    if (
+        len({nic_name for _, nic_name, _ in sections}) == 1
+        and len(set(hosts)) == len(hosts)
+        and len(counts) == 1
+    ):
         argv += _variables({**common, **nic(request, sections[0][1])})
         if not request.local:
             argv += ["-hosts", ",".join(hosts), "-ppn", str(counts.pop())]
@@ -79,9 +91,13 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     notes: list[str] = []
     if request.crowded and request.shares_memory:
         environment = {**CROWDED, **environment}
-        notes.append(f"{request.size} ranks on {request.cores} cores: MPICH was told to yield between polls")
+        notes.append(
+            f"{request.size} ranks on {request.cores} cores: MPICH was told to yield between polls"
+        )
     elif request.crowded:
-        notes.append(f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides")
+        notes.append(
+            f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides"
+        )
     argv = hydra_argv(request, environment, mpich_nic, request.words)
     return LaunchCommand(
         argv=tuple(argv),
@@ -97,7 +113,9 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
 
 @launcher("sockets")
 def sockets(request: LaunchRequest) -> LaunchCommand:
-    """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``, ``PMI_SIZE``)."""
+    """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``,
+    ``PMI_SIZE``).
+    """
     if not request.meet:
         raise CouldNotMeasure("the tcp transport needs an address of rank 0's host to meet at.")
     engine = [*request.words, "--meet", request.meet]

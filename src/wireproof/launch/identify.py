@@ -1,4 +1,6 @@
-"""Says what MPI a launcher belongs to: by its own ``--version``, its libraries' sonames, and the library's answer."""
+"""Says what MPI a launcher belongs to: by its own ``--version``, its libraries' sonames, and the
+library's answer.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _MOST_FILES = 4096
 
 @dataclasses.dataclass(frozen=True)
 class LibraryAnswer:
-    """What a library says about itself without MPI_Init. ``abi_major`` above 0: it has the standard ABI."""
+    """What a library says about itself without MPI_Init. ``abi_major`` above 0: it has the standard
+    ABI.
+    """
 
     version: str = ""
     abi_major: int = 0
@@ -42,7 +46,9 @@ def probe_argv(library: Path) -> list[str]:
 
 
 def _bare_environment(folder: Path | None = None) -> dict[str, str]:
-    environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ
+    }
     if folder is not None:
         environment["LD_LIBRARY_PATH"] = str(folder)
     return environment
@@ -65,7 +71,9 @@ def ask_library(library: Path) -> LibraryAnswer:
         if line.startswith(b"WIREPROOF "):
             return LibraryAnswer(**json.loads(line.removeprefix(b"WIREPROOF ")))
     last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return LibraryAnswer(problem=f"{library} cannot be loaded: {last[0][:200] if last else 'no reason given'}")
+    return LibraryAnswer(
+        problem=f"{library} cannot be loaded: {last[0][:200] if last else 'no reason given'}"
+    )
 
 
 def _launcher_family(launcher: Path) -> Family | None:
@@ -80,25 +88,34 @@ def _launcher_family(launcher: Path) -> Family | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return family_of_launcher(done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace"))
+    return family_of_launcher(
+        done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
+    )
 
 
 def sonames(folders: Iterable[Path]) -> dict[str, Path]:
-    """Sonames that an engine variant exists for, and their files. Linker scripts and other files are passed over."""
+    """Sonames that an engine variant exists for, and their files. Linker scripts and other files
+    are passed over.
+    """
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("libmpi*.so*"))[:_MOST_FILES]:
             soname = read_soname(path)
-            if soname not in ABI_OF_SONAME or not path.name.startswith(soname.split(".so")[0] + ".so"):
+            if soname not in ABI_OF_SONAME or not path.name.startswith(
+                soname.split(".so")[0] + ".so"
+            ):
                 continue
-            # The name that the loader looks for is the best path; a development link is only the second best.
+            # The name that the loader looks for is the best path; a development link is only the
+            # second best.
             if soname not in found or (path.name == soname and found[soname].name != soname):
                 found[soname] = path
     return found
 
 
 def identify(launcher: Path, origin: str, folders: tuple[Path, ...]) -> MpiInstall | None:
-    """The MPI of ``launcher``, its library searched in ``folders``. None: it is no MPI launcher that we know."""
+    """The MPI of ``launcher``, its library searched in ``folders``. None: it is no MPI launcher
+    that we know.
+    """
     family = _launcher_family(launcher)
     if family is None:
         return None

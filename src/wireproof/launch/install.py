@@ -18,15 +18,18 @@ ABI_OF_SONAME: dict[str, Abi] = {
     "libmpich.so.12": "mpich",
     "libmpi.so.40": "openmpi",
 }
-"""The sonames that an engine variant exists for. Debian's MPICH carries the MPICH ABI under a name of its own."""
+"""The sonames that an engine variant exists for. Debian's MPICH carries the MPICH ABI under a name
+of its own.
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MpiInstall:
     """One MPI: its launcher, its library, and the engine variant that fits it.
 
-    ``origin`` is ``embedded``, ``given``, ``PATH``, ``environment`` or ``folder``. ``problem`` is empty when it can be
-    used, else one sentence. ``abi_version`` is that of the standard ABI ("" when the library has none).
+    ``origin`` is ``embedded``, ``given``, ``PATH``, ``environment`` or ``folder``. ``problem`` is
+    empty when it can be used, else one sentence. ``abi_version`` is that of the standard ABI (""
+    when the library has none).
     """
 
     family: Family

@@ -14,7 +14,9 @@ _TRIES = 64
 
 
 def meeting_point(address: str) -> str:
-    """``ADDRESS:PORT``. A port that is free, if ``address`` is ours; on another host a likely free one is drawn."""
+    """``ADDRESS:PORT``. A port that is free, if ``address`` is ours; on another host a likely free
+    one is drawn.
+    """
     draw = random.SystemRandom()
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     shown = f"[{address}]" if family == socket.AF_INET6 else address

@@ -19,16 +19,20 @@ def _major(version: str) -> int:
 
 
 def _daemons(request: LaunchRequest, major: int) -> list[str]:
-    """What starts the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0: its pages on launching)."""
+    """What starts the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0: its pages on
+    launching).
+    """
     agent = request.agent
     if not agent:
         if request.scheduler == "slurm":
             return ["--mca", "plm", "slurm"]
         if request.scheduler == "pbs" and request.starter == "scheduler":
             return ["--mca", "plm", "tm"]
-        # A build without LSF's library has no plm of that name; blaunch takes ssh's arguments (LSF 10.1: blaunch(8)).
+        # A build without LSF's library has no plm of that name; blaunch takes ssh's arguments (LSF
+        # 10.1: blaunch(8)).
         agent = "blaunch" if request.scheduler == "lsf" else ""
-    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh does.
+    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh
+    # does.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
     return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
 
@@ -43,7 +47,11 @@ def _remote(request: LaunchRequest, major: int) -> list[str]:
     if not prefix.is_absolute():
         return arguments
     # A prefix that no login shell knows must be told to the daemons on the other hosts.
-    return arguments if prefix in (Path("/usr"), Path("/usr/local")) else [*arguments, "--prefix", str(prefix)]
+    return (
+        arguments
+        if prefix in (Path("/usr"), Path("/usr/local"))
+        else [*arguments, "--prefix", str(prefix)]
+    )
 
 
 def _crowding(request: LaunchRequest, major: int) -> list[str]:
@@ -54,7 +62,9 @@ def _crowding(request: LaunchRequest, major: int) -> list[str]:
 
 
 def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
-    """Hosts and program. Equal counts of distinct hosts in one block, else a section for each run of ranks."""
+    """Hosts and program. Equal counts of distinct hosts in one block, else a section for each run
+    of ranks.
+    """
     if request.local:
         return ["-np", str(request.size), *engine]
     sections = request.sections()
@@ -65,7 +75,8 @@ def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
         named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
         by = "node" if each == 1 else "slot"
         if request.program:
-            by = f"ppr:{each}:node"  # said as a person would: so many processes per resource, one resource a node
+            # said as a person would: so many processes per resource, one resource a node
+            by = f"ppr:{each}:node"
         return ["--host", named, "-np", str(request.size), "--map-by", by, *engine]
     argv: list[str] = []
     for index, (host, _, count) in enumerate(sections):
@@ -98,9 +109,12 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []
-    # It would bind rank 0 of every lab node to core 0, and at most one rank per core is a law we do not need.
+    # It would bind rank 0 of every lab node to core 0, and at most one rank per core is a law we do
+    # not need.
     argv += ["--bind-to", "none", *_remote(request, major), *_crowding(request, major), *arguments]
-    argv += [word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")]
+    argv += [
+        word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
+    ]
     argv += ["--wdir", request.folder] if request.folder else []
     argv += _placement(request, request.words)
     notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]

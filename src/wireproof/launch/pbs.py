@@ -1,9 +1,10 @@
-"""PBS Professional, OpenPBS and Torque: the MPI's own launcher, which reaches the hosts by PBS or by ssh. Pure.
+"""PBS Professional, OpenPBS and Torque: the MPI's own launcher, which reaches the hosts by PBS or
+by ssh. Pure.
 
-PBS has no launcher of its own: its task manager (TM) starts what an MPI asks for. ``starter`` ``scheduler`` goes
-through it (``pbs_tmrsh`` for Hydra, the component ``tm`` of Open MPI), so that PBS counts and ends the processes;
-``mpi`` uses ssh.
-Sources: PBS Professional's user guide on MPI, Open MPI 5.0's page on launching with PBS, ``mpiexec -help``.
+PBS has no launcher of its own: its task manager (TM) starts what an MPI asks for. ``starter``
+``scheduler`` goes through it (``pbs_tmrsh`` for Hydra, the component ``tm`` of Open MPI), so that
+PBS counts and ends the processes; ``mpi`` uses ssh. Sources: PBS Professional's user guide on MPI,
+Open MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 """
 
 from __future__ import annotations
@@ -29,4 +30,6 @@ def pbs(request: LaunchRequest) -> LaunchCommand:
         way = "ssh"
     else:
         way = "tm" if "tm" in command.argv else "pbs_tmrsh"
-    return dataclasses.replace(command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {way}"))
+    return dataclasses.replace(
+        command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {way}")
+    )

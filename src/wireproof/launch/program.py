@@ -1,4 +1,6 @@
-"""Any program under an MPI: where it is, which MPI it was built with, and the command that starts it on the hosts."""
+"""Any program under an MPI: where it is, which MPI it was built with, and the command that starts
+it on the hosts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ from wireproof.launch.recipe import Recipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["find_tool", "mpi_for", "nominal_mpi", "pinned", "prepare_program", "shell_line", "wanted_families"]
+__all__ = [
+    "find_tool",
+    "mpi_for",
+    "nominal_mpi",
+    "pinned",
+    "prepare_program",
+    "shell_line",
+    "wanted_families",
+]
 
 _PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
 _MOST_FOLDERS = 3000
@@ -32,7 +42,9 @@ _FAMILIES_OF: dict[str, tuple[Family, ...]] = {
 }
 _LAUNCHER: dict[Family, str] = {"mpich": "mpiexec", "intel": "mpiexec.hydra", "openmpi": "mpirun"}
 INTEL_WIRE_TEST = {"I_MPI_DEBUG": "5", "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-"""Says provider and placement; and under Slurm ``-ppn`` counts, which Intel MPI otherwise ignores there."""
+"""Says provider and placement; and under Slurm ``-ppn`` counts, which Intel MPI otherwise ignores
+there.
+"""
 
 
 def _is_program(path: Path) -> bool:
@@ -40,7 +52,9 @@ def _is_program(path: Path) -> bool:
 
 
 def _below(root: Path, names: tuple[str, ...]) -> Path | None:
-    """The first program of these names in or below a folder; a bounded walk, nearest folders first."""
+    """The first program of these names in or below a folder; a bounded walk, nearest folders
+    first.
+    """
     waiting, seen = [root], 0
     while waiting and seen < _MOST_FOLDERS:
         folder = waiting.pop(0)
@@ -49,7 +63,9 @@ def _below(root: Path, names: tuple[str, ...]) -> Path | None:
             if _is_program(folder / name):
                 return folder / name
         try:
-            waiting += sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+            waiting += sorted(
+                entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink()
+            )
         except OSError:
             continue
     return None
@@ -66,17 +82,24 @@ def _folders(launcher: Path | None, environment: Mapping[str, str]) -> Iterator[
 
 
 def find_tool(
-    name: str, *, given: Path | None = None, launcher: Path | None = None, environment: Mapping[str, str] | None = None
+    name: str,
+    *,
+    given: Path | None = None,
+    launcher: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Path | None:
-    """The program ``name``: at ``given`` (the program, or a folder above it), beside the MPI's launcher, in $OSU_HOME,
-    $I_MPI_ROOT/bin or PATH; None when it is not there. Raises BadInput when ``given`` leads to no program.
+    """The program ``name``: at ``given`` (the program, or a folder above it), beside the MPI's
+    launcher, in $OSU_HOME, $I_MPI_ROOT/bin or PATH; None when it is not there. Raises BadInput when
+    ``given`` leads to no program.
     """
     environment = os.environ if environment is None else environment
     names = tuple(prefix + name for prefix in _PREFIXES)
     if given is not None:
         found = given if _is_program(given) else _below(given, names) if given.is_dir() else None
         if found is None:
-            raise BadInput(f"--program {str(given)!r}: there is no program {name}; give its path or a folder above it.")
+            raise BadInput(
+                f"--program {str(given)!r}: there is no program {name}; give its path or a folder above it."
+            )
         return found.absolute()
     home = environment.get("OSU_HOME", "")
     if name.startswith("osu_") and home.startswith("/") and (found := _below(Path(home), names)):
@@ -89,7 +112,9 @@ def find_tool(
 
 
 def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
-    """(soname, MPI families) that a program was linked with; ("", ()) when the file does not say."""
+    """(soname, MPI families) that a program was linked with; ("", ()) when the file does not
+    say.
+    """
     for soname in read_needed(program):
         if soname in _FAMILIES_OF:
             return soname, _FAMILIES_OF[soname]
@@ -100,13 +125,17 @@ def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
     """An MPI that is only named, for a command that is read and not run."""
     named = {"debian-mpich": "mpich"}.get(choice, choice)
     chosen: Family = named if named in ("mpich", "intel", "openmpi") else family or "openmpi"  # type: ignore[assignment]
-    return MpiInstall(family=chosen, origin="nominal", launcher=Path(_LAUNCHER[chosen]), library=None)
+    return MpiInstall(
+        family=chosen, origin="nominal", launcher=Path(_LAUNCHER[chosen]), library=None
+    )
 
 
 def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstall:
-    """The MPI that starts ``program``: the one chosen, the one it lies beside, the one it was linked with.
+    """The MPI that starts ``program``: the one chosen, the one it lies beside, the one it was
+    linked with.
 
-    Raises BadInput when the chosen one is another than the program was linked with: every rank would be alone.
+    Raises BadInput when the chosen one is another than the program was linked with: every rank
+    would be alone.
     """
     soname, families = wanted_families(program) if program else ("", ())
     if choice:
@@ -117,7 +146,11 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
                 " would believe that it is alone; give the MPI that it was built with."
             )
         return install
-    if program is not None and _is_program(program.parent / "mpiexec.hydra") and recipe.family == "intel":
+    if (
+        program is not None
+        and _is_program(program.parent / "mpiexec.hydra")
+        and recipe.family == "intel"
+    ):
         return choose_mpi(str(program))
     if families:
         usable = [one for one in find_mpis() if not one.problem and one.family in families]
@@ -136,8 +169,8 @@ def pinned(
 ) -> tuple[list[str], dict[str, str]]:
     """(words, environment) that keep the one rank of a host on core ``cpu``.
 
-    Intel MPI pins by itself and would undo another's mask; the others leave ``taskset`` alone. A lab's nodes all
-    believe that they own the machine, so Intel's own pinning is off there.
+    Intel MPI pins by itself and would undo another's mask; the others leave ``taskset`` alone. A
+    lab's nodes all believe that they own the machine, so Intel's own pinning is off there.
     """
     if cpu is None:
         return list(words), {}
@@ -147,7 +180,9 @@ def pinned(
 
 
 def _carried(fabric: str, family: Family) -> tuple[Fabric, Netmod]:
-    """What ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel, a messaging layer for the others."""
+    """What ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel, a messaging layer for
+    the others.
+    """
     if fabric == "ucx":
         return ("", "ucx") if family == "mpich" else ("mlx", "")
     return fabric, ""  # type: ignore[return-value]
@@ -168,13 +203,16 @@ def prepare_program(
     environment: Mapping[str, str] | None = None,
     **wishes: object,
 ) -> LaunchCommand:
-    """The command that starts ``words`` on the hosts of ``wishes`` (fields of ``LaunchRequest``) under ``install``.
+    """The command that starts ``words`` on the hosts of ``wishes`` (fields of ``LaunchRequest``)
+    under ``install``.
 
     Pure but for the count of cores. ``environment`` goes to every rank.
     """
     extra = dict(INTEL_WIRE_TEST) if install.family == "intel" and wishes.get("hosts") else {}
     extra |= environment or {}
-    engine = EngineChoice(abi=install.abi or "nompi", path=Path(words[0]), library_folders=_library_folders(install))
+    engine = EngineChoice(
+        abi=install.abi or "nompi", path=Path(words[0]), library_folders=_library_folders(install)
+    )
     carried, netmod = _carried(fabric, install.family)
     request = LaunchRequest(
         engine=engine,
@@ -184,14 +222,20 @@ def prepare_program(
         netmod=netmod,
         extra=tuple(sorted(extra.items())),
         # Our own cores say nothing about another host's: there the MPI finds out by itself.
-        cores=len(os.sched_getaffinity(0)) if wishes.get("machine_ranks") or not wishes.get("hosts") else 0,
+        cores=len(os.sched_getaffinity(0))
+        if wishes.get("machine_ranks") or not wishes.get("hosts")
+        else 0,
     )
     request = dataclasses.replace(request, **wishes)  # type: ignore[arg-type]
     return build_command("mpi", request)
 
 
-def shell_line(argv: Sequence[str], environment: Mapping[str, str] | None = None, unset: Sequence[str] = ()) -> str:
-    """One line that can be pasted into a shell; variables that the launcher passes on itself are not said twice."""
+def shell_line(
+    argv: Sequence[str], environment: Mapping[str, str] | None = None, unset: Sequence[str] = ()
+) -> str:
+    """One line that can be pasted into a shell; variables that the launcher passes on itself are
+    not said twice.
+    """
     said = set(argv)
     before = [
         f"{name}={shlex.quote(value)}"

@@ -1,4 +1,5 @@
-"""Two questions to a host before a benchmark starts there: which cores are near the NIC, which address does it have?
+"""Two questions to a host before a benchmark starts there: which cores are near the NIC, which
+address does it have?
 
 An answer is a convenience: a host that does not answer costs a note, never the run.
 """
@@ -13,13 +14,23 @@ from collections.abc import Sequence
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import check_nic
 
-__all__ = ["address_argv", "address_in", "ask", "core_near", "cpulist_argv", "is_nic", "netdevs_argv"]
+__all__ = [
+    "address_argv",
+    "address_in",
+    "ask",
+    "core_near",
+    "cpulist_argv",
+    "is_nic",
+    "netdevs_argv",
+]
 
 _TIMEOUT_S = 15.0
 _LONGEST = 1 << 16
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
 _PREFERRED = 4
-"""Index into the near cores: the lowest ones serve interrupts and the system (the documents take cores 4 and 6)."""
+"""Index into the near cores: the lowest ones serve interrupts and the system (the documents take
+cores 4 and 6).
+"""
 
 
 def is_nic(name: str) -> bool:
@@ -31,9 +42,14 @@ def is_nic(name: str) -> bool:
 
 
 def cpulist_argv(nic: str) -> list[str]:
-    """Prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA device with or without its port."""
+    """Prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA device with or without
+    its port.
+    """
     device = nic.split(":", 1)[0]
-    return ["cat", *(f"/sys/class/{kind}/{device}/device/local_cpulist" for kind in ("net", "infiniband"))]
+    return [
+        "cat",
+        *(f"/sys/class/{kind}/{device}/device/local_cpulist" for kind in ("net", "infiniband")),
+    ]
 
 
 def netdevs_argv(nic: str) -> list[str]:
@@ -47,16 +63,22 @@ def address_argv(nic: str) -> list[str]:
 
 
 def ask(argv: Sequence[str]) -> str:
-    """What the command prints, "" when it does not start or answer in time. Its errors are not shown."""
+    """What the command prints, "" when it does not start or answer in time. Its errors are not
+    shown.
+    """
     try:
-        done = subprocess.run(argv, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            argv, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout[:_LONGEST].decode("utf-8", "replace")
 
 
 def core_near(cpulist: str) -> int | None:
-    """One core of ``0-23,48-71``: the fifth, or the last of a short list; None when there is no list."""
+    """One core of ``0-23,48-71``: the fifth, or the last of a short list; None when there is no
+    list.
+    """
     cores: list[int] = []
     for part in cpulist.split("\n", 1)[0].strip().split(","):
         found = _RANGE.fullmatch(part)

@@ -1,6 +1,7 @@
 """PRRTE's ``prterun``, the launcher below Open MPI 5, used by itself. Pure.
 
-Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher; what steers Open MPI goes by variables.
+Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher; what steers Open
+MPI goes by variables.
 """
 
 from __future__ import annotations
@@ -24,10 +25,16 @@ def _reach(request: LaunchRequest) -> list[str]:
         if request.scheduler == "slurm":
             return ["--prtemca", "plm", "slurm"]
         if request.scheduler == "pbs" and request.starter == "scheduler":
-            agent = "pbs_tmrsh"  # of the schedulers' parts, a build has those that were there when it was made
+            # of the schedulers' parts, a build has those that were there when it was made
+            agent = "pbs_tmrsh"
         if request.scheduler == "lsf":
             agent = "blaunch"
-    arguments = ["--prtemca", "plm", "ssh", *(["--prtemca", "plm_ssh_agent", agent] if agent else [])]
+    arguments = [
+        "--prtemca",
+        "plm",
+        "ssh",
+        *(["--prtemca", "plm_ssh_agent", agent] if agent else []),
+    ]
     prefix = request.install.launcher.parent.parent if request.install else PurePath("/usr")
     known = not prefix.is_absolute() or str(prefix) in ("/usr", "/usr/local")
     # The daemons on the other hosts are looked for there; no login shell need know it.
@@ -43,7 +50,15 @@ def _placement(request: LaunchRequest) -> list[str]:
     if len(set(hosts)) == len(hosts) and len(counts) == 1:
         each = counts.pop()
         named = ",".join(f"{host}:{each}" for host in hosts)
-        return ["--host", named, "--map-by", f"ppr:{each}:node", "-n", str(request.size), *request.words]
+        return [
+            "--host",
+            named,
+            "--map-by",
+            f"ppr:{each}:node",
+            "-n",
+            str(request.size),
+            *request.words,
+        ]
     for index, (host, _, count) in enumerate(request.sections()):
         argv += [":"] if index else []
         argv += ["--host", f"{host}:{hosts.count(host) * count}", "-n", str(count), *request.words]
@@ -56,9 +71,16 @@ def prte(request: LaunchRequest) -> LaunchCommand:
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     environment = alike_environment(request, "prterun")
-    argv = [str(request.install.launcher), *(["--allow-run-as-root"] if request.root else []), "--bind-to", "none"]
+    argv = [
+        str(request.install.launcher),
+        *(["--allow-run-as-root"] if request.root else []),
+        "--bind-to",
+        "none",
+    ]
     argv += _reach(request)
-    argv += [word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")]
+    argv += [
+        word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
+    ]
     argv += ["--wdir", request.folder] if request.folder else []
     return LaunchCommand(
         argv=(*argv, *_placement(request)),

@@ -1,7 +1,7 @@
 """Recipes: how a known benchmark is asked, as values. Pure.
 
-A recipe says which program it is, how many processes take part, which sizes it is asked for, and why. The program's own
-options are its adapter's job, the launcher's options the launchers'.
+A recipe says which program it is, how many processes take part, which sizes it is asked for, and
+why. The program's own options are its adapter's job, the launcher's options the launchers'.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from wireproof.model.errors import BadInput
 __all__ = ["DRIVER_STEPS", "Recipe", "find_recipe", "recipes_of"]
 
 Shape = Literal["ranks", "pair"]
-"""``ranks``: an MPI starts it on all hosts. ``pair``: a server on the second host, a client on the first."""
+"""``ranks``: an MPI starts it on all hosts. ``pair``: a server on the second host, a client on the
+first.
+"""
 
 DRIVER_STEPS = ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0")
-"""Before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP over fabric, address."""
+"""Before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP over
+fabric, address.
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recipe:
     """One benchmark of one tool. ``tool`` is the adapter's name, ``program`` what is installed.
 
-    ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it comes with.
-    ``one_sided``: needs windows. ``two_ranks``: refuses more.
-    ``pins_itself``: has an option for the core. ``result_file``: where the program writes instead of printing.
+    ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it
+    comes with. ``one_sided``: needs windows. ``two_ranks``: refuses more. ``pins_itself``: has an
+    option for the core. ``result_file``: where the program writes instead of printing.
     ``root_steps`` are printed for a person to run. ``why``: one sentence.
     """
 
@@ -58,13 +62,23 @@ class Recipe:
     root_steps: tuple[str, ...] = ()
 
 
-_OSU = "build the OSU micro-benchmarks with the MPI's mpicc, then give --program PATH or set OSU_HOME"
+_OSU = (
+    "build the OSU micro-benchmarks with the MPI's mpicc, then give --program PATH or set OSU_HOME"
+)
 _IMB = "install Intel MPI (oneAPI, or pip install 'impi-rt==2021.18.1'), then give --mpi its prefix"
 _MIB = 1 << 20
 
 
 def _osu(name: str, why: str, **other: object) -> Recipe:
-    return Recipe(tool="osu", program=name, benchmark=name, shape="ranks", why=why, install=_OSU, **other)  # type: ignore[arg-type]
+    return Recipe(
+        tool="osu",
+        program=name,
+        benchmark=name,
+        shape="ranks",
+        why=why,
+        install=_OSU,
+        **other,  # type: ignore[arg-type]
+    )
 
 
 def _imb(program: str, benchmark: str, why: str, **other: object) -> Recipe:
@@ -110,9 +124,13 @@ def _qperf(benchmark: str, why: str, **other: object) -> Recipe:
 _RECIPES: tuple[Recipe, ...] = (
     _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,), two_ranks=True),
     _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,), two_ranks=True),
-    _osu("osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,), two_ranks=True),
+    _osu(
+        "osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,), two_ranks=True
+    ),
     _osu("osu_mbw_mr", "message rate of 8 B, 32 pairs, one way", sizes=(8,), pairs=32),
-    _osu("osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True, two_ranks=True),
+    _osu(
+        "osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True, two_ranks=True
+    ),
     _osu("osu_get_bw", "one-sided get, all sizes", one_sided=True, two_ranks=True),
     _osu("osu_put_latency", "one-sided put, each one flushed", one_sided=True, two_ranks=True),
     _osu("osu_allreduce", "collective over all hosts"),
@@ -121,7 +139,9 @@ _RECIPES: tuple[Recipe, ...] = (
     _imb("IMB-MPI1", "PingPong", "half round trip, all sizes"),
     _imb("IMB-MPI1", "Uniband", "one way, a window of messages"),
     _imb("IMB-MPI1", "Biband", "both ways at once; the printed rate is the sum"),
-    _imb("IMB-MPI1", "Sendrecv", "ring of send and receive; the printed rate counts both directions"),
+    _imb(
+        "IMB-MPI1", "Sendrecv", "ring of send and receive; the printed rate counts both directions"
+    ),
     _imb("IMB-MPI1", "Allreduce", "collective over all hosts"),
     _imb("IMB-RMA", "Unidir_put", "one-sided put", one_sided=True),
     _imb("IMB-RMA", "Unidir_get", "one-sided get", one_sided=True),
@@ -192,12 +212,16 @@ def _names(recipe: Recipe) -> tuple[str, ...]:
 
 
 def recipes_of(tool: str) -> tuple[Recipe, ...]:
-    """The recipes of a tool (``osu``) or of one program (``IMB-P2P``); all of them for "". Case does not matter."""
+    """The recipes of a tool (``osu``) or of one program (``IMB-P2P``); all of them for "". Case
+    does not matter.
+    """
     return tuple(one for one in _RECIPES if not tool or tool.lower() in _names(one))
 
 
 def _like(recipe: Recipe, benchmark: str) -> Recipe:
-    """Another benchmark of a program that we know: its own sweep, since nothing better is known of it."""
+    """Another benchmark of a program that we know: its own sweep, since nothing better is known of
+    it.
+    """
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
     why = "not one of the documents' recipes: the program's own defaults"
     return dataclasses.replace(
@@ -214,10 +238,11 @@ def _like(recipe: Recipe, benchmark: str) -> Recipe:
 
 
 def find_recipe(tool: str, benchmark: str = "") -> Recipe:
-    """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``, ``iperf3``.
+    """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``,
+    ``iperf3``.
 
-    Another benchmark of a known tool is allowed and gets the program's defaults; its adapter may refuse it. Raises
-    BadInput for a tool that is not known, with the nearest ones.
+    Another benchmark of a known tool is allowed and gets the program's defaults; its adapter may
+    refuse it. Raises BadInput for a tool that is not known, with the nearest ones.
     """
     known = recipes_of(tool)
     if not known:
@@ -225,7 +250,9 @@ def find_recipe(tool: str, benchmark: str = "") -> Recipe:
         for prefix, family in (("osu_", "osu"), ("ib_", "perftest")):
             if tool.lower().startswith(prefix) and tool.replace("_", "").isalnum():
                 return _like(recipes_of(family)[0], tool)
-        names = sorted({name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower)
+        names = sorted(
+            {name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower
+        )
         near = get_close_matches(tool, names, n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(near)}?" if near else "."
         raise BadInput(f"there is no recipe for {tool[:40]!r}: there are {', '.join(names)}{hint}")
@@ -235,6 +262,8 @@ def find_recipe(tool: str, benchmark: str = "") -> Recipe:
     for one in known:
         if wanted in (one.benchmark.lower(), one.benchmark.lower().removeprefix("osu_")):
             return one
-    if not all(letter.isalnum() or letter in "_-+" for letter in benchmark) or benchmark.startswith("-"):
+    if not all(letter.isalnum() or letter in "_-+" for letter in benchmark) or benchmark.startswith(
+        "-"
+    ):
         raise BadInput(f"{benchmark[:40]!r} cannot be the name of a benchmark of {tool}.")
     return _like(known[0], benchmark)

@@ -1,4 +1,6 @@
-"""``hpccinf.txt``: what HPCC is asked for. It reads no options, only this file in its working folder. Pure."""
+"""``hpccinf.txt``: what HPCC is asked for. It reads no options, only this file in its working
+folder. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Launchers register with one line: ``@launcher("mpich")`` above the function that builds the command. Pure."""
+"""Launchers register with one line: ``@launcher("mpich")`` above the function that builds the
+command. Pure.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def launcher(name: str) -> Callable[[Builder], Builder]:
-    """Make the decorated function the builder of ``name``: an MPI family, a scheduler, ``direct`` or ``sockets``.
+    """Make the decorated function the builder of ``name``: an MPI family, a scheduler, ``direct``
+    or ``sockets``.
 
     A scheduler's builder is asked when the hosts are an allocation of it, and sees ``starter``.
     """

@@ -22,17 +22,19 @@ Starter = Literal["mpi", "scheduler"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchRequest:
-    """One engine per entry of ``hosts``, in rank order; a host that occurs twice gets two ranks on purpose.
+    """One engine per entry of ``hosts``, in rank order; a host that occurs twice gets two ranks on
+    purpose.
 
-    ``hosts`` empty with ``ranks``: this machine. ``nics``: the claimed NIC of each rank ("" none), used only with
-    ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" = ssh itself).
-    ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a lab's nodes are one machine);
-    ``cores``: of that machine. ``shared_memory`` False asks the MPI not to use it. ``meet``: ADDRESS:PORT for tcp.
-    ``program``: another program and its arguments, started in the engine's place; ``folder``: where its ranks run.
-    ``windows``: remote memory access is used. ``scheduler``: whose allocation the hosts belong to (``slurm``, ``pbs``,
-    ``flux``, ``lsf``; "" none), ``job`` its id. ``starter``: what starts the ranks there: the scheduler's own launcher
-    (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command that every rank is started through (modules, a
-    container), such as ``apptainer exec image.sif``.
+    ``hosts`` empty with ``ranks``: this machine. ``nics``: the claimed NIC of each rank ("" none),
+    used only with ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" =
+    ssh itself). ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a
+    lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
+    not to use it. ``meet``: ADDRESS:PORT for tcp. ``program``: another program and its arguments,
+    started in the engine's place; ``folder``: where its ranks run. ``windows``: remote memory
+    access is used. ``scheduler``: whose allocation the hosts belong to (``slurm``, ``pbs``,
+    ``flux``, ``lsf``; "" none), ``job`` its id. ``starter``: what starts the ranks there: the
+    scheduler's own launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command
+    that every rank is started through (modules, a container), such as ``apptainer exec image.sif``.
     """
 
     engine: EngineChoice
@@ -76,21 +78,31 @@ class LaunchRequest:
     @property
     def crowded(self) -> bool:
         """More ranks than cores on some machine: they must yield to each other."""
-        most = self.machine_ranks or (max(Counter(self.hosts).values()) if self.hosts else self.size)
+        most = self.machine_ranks or (
+            max(Counter(self.hosts).values()) if self.hosts else self.size
+        )
         return bool(self.cores) and most > self.cores
 
     @property
     def shares_memory(self) -> bool:
-        """Some ranks are started on one host, so that the MPI may use shared memory between them."""
+        """Some ranks are started on one host, so that the MPI may use shared memory between
+        them.
+        """
         return self.local or len(set(self.hosts)) < len(self.hosts)
 
     @property
     def claimed_nics(self) -> tuple[str, ...]:
         """The distinct NICs that the MPI is told to use; empty when it is left its own choice."""
-        return () if self.nic_selection == "none" else tuple(dict.fromkeys(nic for nic in self.nics if nic))
+        return (
+            ()
+            if self.nic_selection == "none"
+            else tuple(dict.fromkeys(nic for nic in self.nics if nic))
+        )
 
     def sections(self) -> list[tuple[str, str, int]]:
-        """Runs of (host, claimed NIC, count) in rank order, for launchers that are told rank by rank."""
+        """Runs of (host, claimed NIC, count) in rank order, for launchers that are told rank by
+        rank.
+        """
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
         hosts = self.hosts or ("",) * self.size
         return [(*key, len(list(group))) for key, group in groupby(zip(hosts, nics, strict=True))]
@@ -98,10 +110,12 @@ class LaunchRequest:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchCommand:
-    """``argv`` to start, the ``environment`` that we set, the names to take away, and what a reader should know.
+    """``argv`` to start, the ``environment`` that we set, the names to take away, and what a reader
+    should know.
 
-    ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text that the library which
-    answers must have in its version; it belongs into the plan's ``Transport``.
+    ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text
+    that the library which answers must have in its version; it belongs into the plan's
+    ``Transport``.
     """
 
     argv: tuple[str, ...]

@@ -1,8 +1,9 @@
-"""Slurm: by srun, or by the MPI's own launcher with Slurm starting its daemons; chosen by what is there. Pure.
+"""Slurm: by srun, or by the MPI's own launcher with Slurm starting its daemons; chosen by what is
+there. Pure.
 
-Options after srun(1) of 20.11 to 24.05. ``--nodelist`` with ``--distribution=arbitrary`` keeps order and repeats of the
-names (tried with 22.05), so that rank i runs on host i and a host named twice gets two ranks; by any other
-distribution Slurm sorts the nodes.
+Options after srun(1) of 20.11 to 24.05. ``--nodelist`` with ``--distribution=arbitrary`` keeps
+order and repeats of the names (tried with 22.05), so that rank i runs on host i and a host named
+twice gets two ranks; by any other distribution Slurm sorts the nodes.
 """
 
 from __future__ import annotations
@@ -25,29 +26,58 @@ __all__ = ["SlurmFound", "SlurmWay", "fold_hosts", "slurm", "slurm_ways", "way_r
 MPI_TYPE = "SLURM_MPI_TYPE"
 """srun's own variable for ``--mpi``: by it a way tells the builder which plugin."""
 DISTRIBUTION = "SLURM_DISTRIBUTION"
-"""``block``: the hosts stand in the job's order, equally often. Then MPI learns from Slurm who shares a node, which
-Slurm does not tell for an arbitrary distribution (Intel MPI: no shared memory between two ranks of a node)."""
+"""``block``: the hosts stand in the job's order, equally often. Then MPI learns from Slurm who
+shares a node, which Slurm does not tell for an arbitrary distribution (Intel MPI: no shared memory
+between two ranks of a node).
+"""
 PMI_LIBRARY = "I_MPI_PMI_LIBRARY"
 _PLACED = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
 """Under Slurm Intel MPI ignores ``-ppn`` without this."""
 _STEP_MARKS = (
-    "SLURM_HOSTFILE", "SLURM_STEP", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_", "SLURM_GTIDS",
-    "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_CPUS_PER", "SLURM_CPU_BIND", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
-    "SLURM_LABELIO", "SLURM_STD", "SLURM_EXACT", "SLURM_TRES_PER_TASK", "SLURM_SRUN_COMM", "SLURM_LAUNCH_NODE",
-    "SLURM_UMASK", "SLURM_EXPORT_ENV", "SLURM_MULTI_PROG", "SLURM_WAIT", "SLURM_TIMELIMIT",
-)  # fmt: skip
-"""A step that we may run in, and wishes for other steps: srun takes them for options, SLURM_HOSTFILE above all."""
+    "SLURM_HOSTFILE",
+    "SLURM_STEP",
+    "SLURM_PROCID",
+    "SLURM_LOCALID",
+    "SLURM_NODEID",
+    "SLURM_TASK_",
+    "SLURM_GTIDS",
+    "SLURM_NTASKS",
+    "SLURM_NPROCS",
+    "SLURM_CPUS_PER",
+    "SLURM_CPU_BIND",
+    "SLURM_DISTRIBUTION",
+    "SLURM_MPI_TYPE",
+    "SLURM_LABELIO",
+    "SLURM_STD",
+    "SLURM_EXACT",
+    "SLURM_TRES_PER_TASK",
+    "SLURM_SRUN_COMM",
+    "SLURM_LAUNCH_NODE",
+    "SLURM_UMASK",
+    "SLURM_EXPORT_ENV",
+    "SLURM_MULTI_PROG",
+    "SLURM_WAIT",
+    "SLURM_TIMELIMIT",
+)
+"""A step that we may run in, and wishes for other steps: srun takes them for options,
+SLURM_HOSTFILE above all.
+"""
 _SHARED = {"SLURM_OVERLAP": "1"}
-"""The option ``--overlap`` as a variable, which Slurm before 20.11 passes over: ranks may share the job with the step
-that we run in."""
+"""The option ``--overlap`` as a variable, which Slurm before 20.11 passes over: ranks may share the
+job with the step that we run in.
+"""
 _OWN_STEPS = {**_SHARED, "SLURM_CPU_BIND": "none"}
-"""For the srun inside an MPI's launcher: a daemon that is bound to one core would keep all its ranks there."""
+"""For the srun inside an MPI's launcher: a daemon that is bound to one core would keep all its
+ranks there.
+"""
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmFound:
-    """``plugins`` of ``srun --mpi=list``, ``version`` of ``srun --version`` ((0, 0): unknown), path of libpmi2."""
+    """``plugins`` of ``srun --mpi=list``, ``version`` of ``srun --version`` ((0, 0): unknown), path
+    of libpmi2.
+    """
 
     plugins: tuple[str, ...] = ()
     version: tuple[int, int] = (0, 0)
@@ -56,7 +86,9 @@ class SlurmFound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmWay:
-    """One way to start: by srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's launcher. ``why`` it."""
+    """One way to start: by srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's
+    launcher. ``why`` it.
+    """
 
     starter: Starter
     plugin: str = ""
@@ -65,7 +97,11 @@ class SlurmWay:
 
     @property
     def name(self) -> str:
-        return f"srun --mpi={self.plugin}" if self.starter == "scheduler" else "the MPI's own launcher under Slurm"
+        return (
+            f"srun --mpi={self.plugin}"
+            if self.starter == "scheduler"
+            else "the MPI's own launcher under Slurm"
+        )
 
 
 def _pmix(found: SlurmFound) -> str:
@@ -78,15 +114,21 @@ def _by_srun(family: Family | None, found: SlurmFound) -> SlurmWay | str:
     """srun for an MPI of ``family`` (None: the engine without MPI), or why not."""
     offered = ", ".join(found.plugins) or "nothing that could be asked for"
     if family is None:
-        return SlurmWay(starter="scheduler", plugin="none", why="the engine without MPI only needs its number")
+        return SlurmWay(
+            starter="scheduler", plugin="none", why="the engine without MPI only needs its number"
+        )
     if family == "openmpi":
         if plugin := _pmix(found):
-            return SlurmWay(starter="scheduler", plugin=plugin, why="Open MPI speaks PMIx, and srun offers it")
+            return SlurmWay(
+                starter="scheduler", plugin=plugin, why="Open MPI speaks PMIx, and srun offers it"
+            )
         return f"Open MPI speaks PMIx, and srun offers {offered}"
     if "pmi2" not in found.plugins:
         return f"this MPI speaks PMI-2, and srun offers {offered}"
     if family == "mpich":
-        return SlurmWay(starter="scheduler", plugin="pmi2", why="MPICH speaks PMI-2, and srun offers it")
+        return SlurmWay(
+            starter="scheduler", plugin="pmi2", why="MPICH speaks PMI-2, and srun offers it"
+        )
     if not found.pmi2_library:
         return "Intel MPI needs Slurm's libpmi2.so (I_MPI_PMI_LIBRARY) under srun, and it was not found"
     return SlurmWay(
@@ -98,14 +140,19 @@ def _by_srun(family: Family | None, found: SlurmFound) -> SlurmWay | str:
 
 
 def slurm_ways(
-    request: LaunchRequest, found: SlurmFound, *, job_hosts: Sequence[str] = (), wanted: Starter | None = None
+    request: LaunchRequest,
+    found: SlurmFound,
+    *,
+    job_hosts: Sequence[str] = (),
+    wanted: Starter | None = None,
 ) -> tuple[SlurmWay, ...]:
-    """The ways to start ``request`` under Slurm, best first; each next one is the fallback when one does not start.
+    """The ways to start ``request`` under Slurm, best first; each next one is the fallback when one
+    does not start.
 
-    srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts one kind first.
-    ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher takes its hosts in that order, whatever
-    it is told, so it is no way for another one (seen with Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises
-    ``BadInput`` when there is no way at all.
+    srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts
+    one kind first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher
+    takes its hosts in that order, whatever it is told, so it is no way for another one (seen with
+    Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when there is no way at all.
     """
     family = request.install.family if request.install and not request.meet else None
     chosen = _by_srun(family, found)
@@ -113,19 +160,28 @@ def slurm_ways(
     if family != "openmpi" and len(nics) > 1:
         chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
     why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
-    if isinstance(chosen, SlurmWay) and job_hosts and _in_order(request.hosts, job_hosts) and _even(request.hosts):
+    if (
+        isinstance(chosen, SlurmWay)
+        and job_hosts
+        and _in_order(request.hosts, job_hosts)
+        and _even(request.hosts)
+    ):
         chosen = dataclasses.replace(chosen, variables=(*chosen.variables, (DISTRIBUTION, "block")))
     own = SlurmWay(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
     ways = [chosen] if isinstance(chosen, SlurmWay) else []
     if family is not None and _in_order(request.hosts, job_hosts):
         ways = [own, *ways] if wanted == "mpi" else [*ways, own]
     if not ways:
-        raise BadInput(f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of the hosts.")
+        raise BadInput(
+            f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of the hosts."
+        )
     return tuple(ways)
 
 
 def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
-    """The hosts, repeats side by side, stand as in the job; true when the job's hosts are not known."""
+    """The hosts, repeats side by side, stand as in the job; true when the job's hosts are not
+    known.
+    """
     place = {host: index for index, host in enumerate(job_hosts)}
     places = [place.get(host, -1) for host in hosts]
     return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
@@ -136,7 +192,9 @@ def _even(hosts: Sequence[str]) -> bool:
 
 
 def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What Slurm sets in a job, for a launcher that we start from outside of it or that has to start more ranks."""
+    """What Slurm sets in a job, for a launcher that we start from outside of it or that has to
+    start more ranks.
+    """
     if not request.job or not job_hosts:
         return ()
     count, each = str(len(job_hosts)), max(Counter(request.hosts).values(), default=1)
@@ -155,7 +213,9 @@ def way_request(request: LaunchRequest, way: SlurmWay) -> LaunchRequest:
     extra = dict(request.extra) | dict(way.variables)
     if way.starter == "scheduler":
         extra[MPI_TYPE] = way.plugin
-    return dataclasses.replace(request, scheduler="slurm", starter=way.starter, extra=tuple(sorted(extra.items())))
+    return dataclasses.replace(
+        request, scheduler="slurm", starter=way.starter, extra=tuple(sorted(extra.items()))
+    )
 
 
 def fold_hosts(hosts: Sequence[str]) -> str:
@@ -188,7 +248,8 @@ def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
         argv += _placement(request)
     else:
         argv += ["--nodes=1", f"--ntasks={request.size}"]
-    # Standard input to rank 0 alone, its lines at once; the whole step goes when one rank does; no core is taken away.
+    # Standard input to rank 0 alone, its lines at once; the whole step goes when one rank does; no
+    # core is taken away.
     argv += ["--input=0", "--unbuffered", "--kill-on-bad-exit=1", "--cpu-bind=none", "--export=ALL"]
     argv += ["--overcommit"] if request.crowded else []
     argv += [f"--chdir={request.folder}"] if request.folder else []
@@ -199,7 +260,11 @@ def _placement(request: LaunchRequest) -> list[str]:
     if dict(request.extra).get(DISTRIBUTION) == "block":
         hosts = list(dict.fromkeys(request.hosts))
         each = request.size // len(hosts)
-        return [f"--ntasks-per-node={each}", f"--nodelist={fold_hosts(hosts)}", "--distribution=block"]
+        return [
+            f"--ntasks-per-node={each}",
+            f"--nodelist={fold_hosts(hosts)}",
+            "--distribution=block",
+        ]
     return [f"--nodelist={fold_hosts(request.hosts)}", "--distribution=arbitrary"]
 
 
@@ -212,15 +277,23 @@ def _one_nic(request: LaunchRequest) -> str:
     return nics[0] if nics else ""
 
 
-def _srun_environment(request: LaunchRequest, family: Family | None) -> tuple[dict[str, str], list[str]]:
-    """(variables for every rank, notes): what the MPI's own launcher would have been told by options."""
+def _srun_environment(
+    request: LaunchRequest, family: Family | None
+) -> tuple[dict[str, str], list[str]]:
+    """(variables for every rank, notes): what the MPI's own launcher would have been told by
+    options.
+    """
     extra = {name: value for name, value in request.extra if name not in (MPI_TYPE, DISTRIBUTION)}
     base, notes = {**library_path(request), **extra}, list[str]()
     if family == "openmpi":
         arguments, variables = openmpi_nic(request, _one_nic(request))
         if "ob1" in arguments and request.windows and not _is_five(request):
-            arguments = [*arguments, "--mca", "osc", "pt2pt"]  # its default makes no window over TCP between hosts
-        settings = {f"OMPI_MCA_{key}": value for key, value in zip(arguments[1::3], arguments[2::3], strict=True)}
+            # its default makes no window over TCP between hosts
+            arguments = [*arguments, "--mca", "osc", "pt2pt"]
+        settings = {
+            f"OMPI_MCA_{key}": value
+            for key, value in zip(arguments[1::3], arguments[2::3], strict=True)
+        }
         yielding = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.crowded else {}
         base = {**settings, **yielding, **variables, **base}
     elif family == "intel":
@@ -258,7 +331,9 @@ def _without(words: Sequence[str], *marks: str, length: int) -> list[str]:
 
 
 def _own_argv(argv: Sequence[str], family: Family, engine: Sequence[str]) -> list[str]:
-    """The MPI launcher's arguments with Slurm in the place of ssh. What the ranks run is left alone."""
+    """The MPI launcher's arguments with Slurm in the place of ssh. What the ranks run is left
+    alone.
+    """
     end = len(argv) - len(engine)
     head, tail = list(argv[:end]), list(argv[end:])
     if family == "openmpi":
@@ -273,13 +348,21 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     if request.install is None:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
     family = request.install.family
-    job = {name: value for name, value in request.extra if name.startswith("SLURM_") and name != MPI_TYPE}
+    job = {
+        name: value
+        for name, value in request.extra
+        if name.startswith("SLURM_") and name != MPI_TYPE
+    }
     if request.job:  # without it the launcher's srun would ask for a job of its own, and wait
         job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
-    extra = {name: value for name, value in request.extra if name not in (*job, MPI_TYPE, PMI_LIBRARY)}
+    extra = {
+        name: value for name, value in request.extra if name not in (*job, MPI_TYPE, PMI_LIBRARY)
+    }
     if family == "intel":
         extra = {**_PLACED, **extra}
-    command = BUILDERS[family](dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items()))))
+    command = BUILDERS[family](
+        dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items())))
+    )
     return dataclasses.replace(
         command,
         argv=tuple(_own_argv(command.argv, family, request.words)),
@@ -292,7 +375,8 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
 
 @launcher("slurm")
 def slurm(request: LaunchRequest) -> LaunchCommand:
-    """The ranks of ``request`` in a Slurm job: by srun (``starter`` ``scheduler``) or the MPI's launcher (``mpi``).
+    """The ranks of ``request`` in a Slurm job: by srun (``starter`` ``scheduler``) or the MPI's
+    launcher (``mpi``).
 
     Without a way's word for it the plugin is PMIx for Open MPI and PMI-2 for the others.
     """
@@ -302,7 +386,9 @@ def slurm(request: LaunchRequest) -> LaunchCommand:
     usual = {None: "none", "openmpi": "pmix"}.get(family, "pmi2")
     plugin = dict(request.extra).get(MPI_TYPE, usual)
     environment, notes = _srun_environment(request, family)
-    engine = [str(request.engine.path), "run", "--meet", request.meet] if request.meet else request.words
+    engine = (
+        [str(request.engine.path), "run", "--meet", request.meet] if request.meet else request.words
+    )
     words = [*request.prefix, *engine] if request.meet else engine
     return LaunchCommand(
         argv=(*_srun_argv(request, plugin), *words),

@@ -1,6 +1,8 @@
-"""What this Slurm offers for starting an MPI: the plugins of srun, its version, the library that Intel MPI needs.
+"""What this Slurm offers for starting an MPI: the plugins of srun, its version, the library that
+Intel MPI needs.
 
-``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the ways that can start it.
+``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the ways that
+can start it.
 """
 
 from __future__ import annotations
@@ -20,18 +22,29 @@ __all__ = ["find_slurm", "parse_plugins", "parse_version", "slurm_requests"]
 _TIMEOUT_S = 15.0
 _PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _NAMES = ("libpmi2.so", "libpmi2.so.0")
-_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/*-linux-gnu", "/usr/lib", "/usr/local/lib", "/opt/slurm/lib*")
+_FOLDERS = (
+    "/usr/lib64",
+    "/usr/lib64/slurm",
+    "/usr/lib/*-linux-gnu",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt/slurm/lib*",
+)
 
 
 def parse_plugins(text: str) -> tuple[str, ...]:
-    """Names out of ``srun --mpi=list`` (22.05: one a line below a heading; before: each after ``srun: ``)."""
+    """Names out of ``srun --mpi=list`` (22.05: one a line below a heading; before: each after
+    ``srun: ``).
+    """
     found: list[str] = []
     for line in text[: 1 << 16].splitlines():
         words = line.removeprefix("srun: ").strip()
         if ":" in words:
             words = words.partition(":")[2]  # specific pmix plugin versions available: pmix_v4
         found += (
-            [word for word in words.replace(",", " ").split() if _PLUGIN.fullmatch(word)] if "..." not in line else []
+            [word for word in words.replace(",", " ").split() if _PLUGIN.fullmatch(word)]
+            if "..." not in line
+            else []
         )
     return tuple(dict.fromkeys(found))
 
@@ -44,17 +57,27 @@ def parse_version(text: str) -> tuple[int, int]:
 
 def _said(argv: Sequence[str]) -> str:
     try:
-        done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return (done.stdout + b"\n" + done.stderr)[: 1 << 16].decode("utf-8", "replace") if done.returncode == 0 else ""
+    return (
+        (done.stdout + b"\n" + done.stderr)[: 1 << 16].decode("utf-8", "replace")
+        if done.returncode == 0
+        else ""
+    )
 
 
 def _pmi2_library() -> str:
-    """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the nodes too."""
+    """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
+    nodes too.
+    """
     srun = shutil.which("srun")
     beside = (
-        [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")] if srun else []
+        [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")]
+        if srun
+        else []
     )
     for pattern in (*beside, *_FOLDERS):
         for folder in sorted(Path("/").glob(pattern.lstrip("/")))[:8]:
@@ -81,10 +104,12 @@ def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
 def slurm_requests(
     request: LaunchRequest, *, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
 ) -> list[tuple[LaunchRequest, str]]:
-    """(request for ``build_command``, why in one sentence) for each way to start ``request`` in its Slurm job.
+    """(request for ``build_command``, why in one sentence) for each way to start ``request`` in its
+    Slurm job.
 
-    The first is the choice, the next the fallback when it ends as ``not-started``. ``request.starter`` is the wish.
-    ``job_hosts``: all nodes of the job; Slurm is asked when there is none. Raises ``BadInput`` when there is no way.
+    The first is the choice, the next the fallback when it ends as ``not-started``.
+    ``request.starter`` is the wish. ``job_hosts``: all nodes of the job; Slurm is asked when there
+    is none. Raises ``BadInput`` when there is no way.
     """
     hosts = tuple(job_hosts) or _job_hosts(request.job, through)
     ways = slurm_ways(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)

@@ -1,7 +1,8 @@
-"""An allocation from outside: asked for with salloc, waited for, given back. Also the states of nodes and the topology.
+"""An allocation from outside: asked for with salloc, waited for, given back. Also the states of
+nodes and the topology.
 
-The job is held by a salloc of ours that runs under ``wireproof-node guard``: however we end, the guard ends salloc, and
-salloc gives the nodes back.
+The job is held by a salloc of ours that runs under ``wireproof-node guard``: however we end, the
+guard ends salloc, and salloc gives the nodes back.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ __all__ = [
 
 OnState = Callable[[JobState], None]
 HOLD = ("sleep", "infinity")
-"""What salloc runs while we work. It ends with the job, so that the end of the job is heard at once."""
+"""What salloc runs while we work. It ends with the job, so that the end of the job is heard at
+once.
+"""
 _TIMEOUT_S = 30.0
 _MOST_BYTES = 16 << 20
 _KEPT = ("SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT")
@@ -62,7 +65,11 @@ _GONE_S = 20.0
 
 def _environment() -> dict[str, str]:
     """Ours without the marks of a job that we may be in; times as Slurm's default writes them."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_") or name in _KEPT}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SLURM_") or name in _KEPT
+    }
     return {**kept, "SLURM_TIME_FORMAT": "standard", "LC_ALL": "C"}
 
 
@@ -70,9 +77,15 @@ def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.Complet
     """Run one of Slurm's programs; ``CouldNotMeasure`` when it is not here or does not answer."""
     try:
         return subprocess.run(
-            [*through, *argv], env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", timeout=_TIMEOUT_S, check=False,
-        )  # fmt: skip
+            [*through, *argv],
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
     except FileNotFoundError:
         raise CouldNotMeasure(
             f"{argv[0]} is not on PATH: run this where jobs are submitted from, or load Slurm's module."
@@ -95,9 +108,15 @@ class _Held:
         argv = [*guard, *request.through, *salloc_argv(request, HOLD)]
         try:
             self._process = subprocess.Popen(
-                argv, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                start_new_session=True, pass_fds=(reading,), bufsize=0,
-            )  # fmt: skip
+                argv,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=(reading,),
+                bufsize=0,
+            )
         except OSError as error:
             os.close(self._control)
             raise CouldNotMeasure(f"salloc cannot be started: {error.strerror}.") from error
@@ -163,16 +182,23 @@ def _give_up(held: _Held) -> None:
 
 def _too_late(state: JobState, request: JobRequest) -> CouldNotMeasure:
     why = (
-        f" (Slurm: {state.reason}{f', expected start {state.starts}' if state.starts else ''})" if state.reason else ""
+        f" (Slurm: {state.reason}{f', expected start {state.starts}' if state.starts else ''})"
+        if state.reason
+        else ""
     )
     hint = ""
     with contextlib.suppress(CouldNotMeasure):
-        lost = [node for node in node_states(request.hosts, request.through).values() if not node.usable]
+        lost = [
+            node for node in node_states(request.hosts, request.through).values() if not node.usable
+        ]
         if lost:
             named = ", ".join(
-                f"{node.name} {node.state}{f' ({node.reason})' if node.reason else ''}" for node in lost[:4]
+                f"{node.name} {node.state}{f' ({node.reason})' if node.reason else ''}"
+                for node in lost[:4]
             )
-            hint = f"; not usable now: {named}{f' and {len(lost) - 4} more' if len(lost) > 4 else ''}"
+            hint = (
+                f"; not usable now: {named}{f' and {len(lost) - 4} more' if len(lost) > 4 else ''}"
+            )
     return CouldNotMeasure(
         f"job {state.job} was still pending after {request.wait_s:g} s{why}{hint}; it was cancelled: wait longer, or"
         " ask for fewer nodes."
@@ -185,7 +211,9 @@ def _what(request: JobRequest) -> str:
 
 
 def _wait(held: _Held, on_state: OnState | None) -> None:
-    """Until the job is granted. Raises for a refusal, a hopeless request, and when the time is over."""
+    """Until the job is granted. Raises for a refusal, a hopeless request, and when the time is
+    over.
+    """
     begin = time.monotonic()
     asked = -held.request.poll_s
     while not held.granted:
@@ -199,7 +227,9 @@ def _wait(held: _Held, on_state: OnState | None) -> None:
         if not held.job or waited - asked < held.request.poll_s:
             continue
         asked = waited
-        state = parse_queue(_ask(queue_argv(held.job), held.request.through).stdout, held.job, waited)
+        state = parse_queue(
+            _ask(queue_argv(held.job), held.request.through).stdout, held.job, waited
+        )
         if state is None:
             continue
         if sentence := hopeless(state):
@@ -211,18 +241,21 @@ def _wait(held: _Held, on_state: OnState | None) -> None:
 
 
 def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation:
-    """Ask Slurm for nodes, wait for them, and hold them until ``release`` (or until this process ends).
+    """Ask Slurm for nodes, wait for them, and hold them until ``release`` (or until this process
+    ends).
 
-    ``on_state`` is told state and reason every ``poll_s`` seconds while the job waits. Raises ``BadInput`` for a
-    request that Slurm calls invalid and ``CouldNotMeasure`` when it cannot be had, with Slurm's own words; then, and on
-    Ctrl-C, the job is cancelled.
+    ``on_state`` is told state and reason every ``poll_s`` seconds while the job waits. Raises
+    ``BadInput`` for a request that Slurm calls invalid and ``CouldNotMeasure`` when it cannot be
+    had, with Slurm's own words; then, and on Ctrl-C, the job is cancelled.
     """
     held = _Held(request)
     try:
         _wait(held, on_state)
         info = _show(held.job, request.through)
         if info is None or not info.hosts:
-            raise CouldNotMeasure(f"Slurm granted job {held.job} and does not tell its nodes: try again.")
+            raise CouldNotMeasure(
+                f"Slurm granted job {held.job} and does not tell its nodes: try again."
+            )
         if on_state is not None:
             on_state(JobState(job=held.job, state=info.state))
     except BaseException:
@@ -260,7 +293,8 @@ def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[
 
 
 def job_ended(job: str, through: Sequence[str] = ()) -> str:
-    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off inside a job.
+    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off
+    inside a job.
 
     "" too when Slurm gives no answer: no answer is no end.
     """
@@ -274,7 +308,9 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
 
 
 def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, NodeState]:
-    """Slurm's view of ``hosts`` (none: all nodes), in their order. A host that Slurm does not know is not in it."""
+    """Slurm's view of ``hosts`` (none: all nodes), in their order. A host that Slurm does not know
+    is not in it.
+    """
     done = _ask(node_states_argv(hosts), through)
     if done.returncode != 0 and "contact slurm controller" in done.stderr:
         raise refusal(done.stderr, "to tell the states of the nodes")
@@ -283,9 +319,13 @@ def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[
 
 
 def topology_text(through: Sequence[str] = ()) -> str:
-    """What ``scontrol show topology`` prints, in the form of topology.conf; "" where none is configured."""
+    """What ``scontrol show topology`` prints, in the form of topology.conf; "" where none is
+    configured.
+    """
     try:
         done = _ask(["scontrol", "show", "topology"], through)
     except CouldNotMeasure:
         return ""
-    return done.stdout[:_MOST_BYTES] if done.returncode == 0 and "SwitchName=" in done.stdout else ""
+    return (
+        done.stdout[:_MOST_BYTES] if done.returncode == 0 and "SwitchName=" in done.stdout else ""
+    )

@@ -1,7 +1,7 @@
 """What is said to Slurm and what it answers: argument lists, job scripts, states, refusals. Pure.
 
-Options and words after the manuals of 22.05 to 24.05 (salloc(1), squeue(1), sinfo(1), scontrol(1)); the sentences of
-refusals are Slurm's own, from 22.05 as it ran here.
+Options and words after the manuals of 22.05 to 24.05 (salloc(1), squeue(1), sinfo(1), scontrol(1));
+the sentences of refusals are Slurm's own, from 22.05 as it ran here.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ _LONGEST = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobRequest:
-    """A job to ask for. ``nodes`` 0: as many as ``hosts``. ``limit_s`` 0: the partition's own limit.
+    """A job to ask for. ``nodes`` 0: as many as ``hosts``. ``limit_s`` 0: the partition's own
+    limit.
 
-    ``wait_s``: how long to wait in the queue, ``poll_s`` how often its state is asked for. ``extra``: the site's own
-    options of salloc and sbatch. ``through``: words ahead of every command that is run, a program that runs the rest
-    (a lab's ``enter``).
+    ``wait_s``: how long to wait in the queue, ``poll_s`` how often its state is asked for.
+    ``extra``: the site's own options of salloc and sbatch. ``through``: words ahead of every
+    command that is run, a program that runs the rest (a lab's ``enter``).
     """
 
     nodes: int = 0
@@ -72,7 +73,9 @@ class JobRequest:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobState:
-    """A job in the queue: Slurm's words for state and reason, the expected start ("" unknown), the wait so far."""
+    """A job in the queue: Slurm's words for state and reason, the expected start ("" unknown), the
+    wait so far.
+    """
 
     job: str
     state: str
@@ -83,7 +86,9 @@ class JobState:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobInfo:
-    """A job as ``scontrol show job`` tells it; ``hosts`` in Slurm's order, ``limit`` as Slurm writes it."""
+    """A job as ``scontrol show job`` tells it; ``hosts`` in Slurm's order, ``limit`` as Slurm
+    writes it.
+    """
 
     job: str
     state: str
@@ -96,7 +101,9 @@ class JobInfo:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NodeState:
-    """``state`` is Slurm's word without its marks; ``reason`` the administrator's; ``usable``: jobs can run there."""
+    """``state`` is Slurm's word without its marks; ``reason`` the administrator's; ``usable``: jobs
+    can run there.
+    """
 
     name: str
     state: str
@@ -104,19 +111,28 @@ class NodeState:
     usable: bool
 
 
-# --- asking --------------------------------------------------------------------------------------------------------
+# --- asking
+# --------------------------------------------------------------------------------------------------------
 
 
 def check_request(request: JobRequest) -> None:
-    """Raises ``BadInput`` for what cannot be an option of salloc; nothing of it may become another option."""
+    """Raises ``BadInput`` for what cannot be an option of salloc; nothing of it may become another
+    option.
+    """
     if not (0 <= request.nodes <= _MOST_NODES) or not (request.nodes or request.hosts):
         raise BadInput(f"{request.nodes} nodes cannot be asked for: give 1 to {_MOST_NODES}.")
     if request.hosts and request.nodes > len(request.hosts):
-        raise BadInput(f"{request.nodes} nodes are wanted and only {len(request.hosts)} are named: name more, or none.")
+        raise BadInput(
+            f"{request.nodes} nodes are wanted and only {len(request.hosts)} are named: name more, or none."
+        )
     if not 0 <= request.limit_s <= _LONGEST_LIMIT_S:
-        raise BadInput(f"a time limit of {request.limit_s:g} s cannot be asked for: give up to a year.")
+        raise BadInput(
+            f"a time limit of {request.limit_s:g} s cannot be asked for: give up to a year."
+        )
     if not 1 <= request.ranks_per_node <= 4096:
-        raise BadInput(f"{request.ranks_per_node} ranks per node cannot be asked for: give 1 to 4096.")
+        raise BadInput(
+            f"{request.ranks_per_node} ranks per node cannot be asked for: give 1 to 4096."
+        )
     for what in ("partition", "account", "qos", "reservation", "constraint", "name"):
         value = getattr(request, what)
         if value and _WORD.fullmatch(value) is None:
@@ -131,12 +147,16 @@ def check_request(request: JobRequest) -> None:
 def job_options(request: JobRequest) -> list[str]:
     """The options that salloc and sbatch share."""
     check_request(request)
-    words = [f"--nodes={request.nodes or len(request.hosts)}", f"--ntasks-per-node={request.ranks_per_node}"]
+    words = [
+        f"--nodes={request.nodes or len(request.hosts)}",
+        f"--ntasks-per-node={request.ranks_per_node}",
+    ]
     for option in ("partition", "account", "qos", "reservation", "constraint"):
         if value := getattr(request, option):
             words.append(f"--{option}={value}")
     if request.limit_s:
-        words.append(f"--time={max(1, math.ceil(request.limit_s / 60))}")  # Slurm counts whole minutes
+        # Slurm counts whole minutes
+        words.append(f"--time={max(1, math.ceil(request.limit_s / 60))}")
     if request.hosts:
         words.append(f"--nodelist={','.join(request.hosts)}")
     if request.exclude:
@@ -146,7 +166,9 @@ def job_options(request: JobRequest) -> list[str]:
 
 
 def salloc_argv(request: JobRequest, held: Sequence[str] = ()) -> list[str]:
-    """``salloc`` for the request. ``held``: the command that holds the job; none: ``--no-shell``, the job stays."""
+    """``salloc`` for the request. ``held``: the command that holds the job; none: ``--no-shell``,
+    the job stays.
+    """
     options = job_options(request)
     return ["salloc", *options, *(held or ["--no-shell"])]
 
@@ -154,7 +176,11 @@ def salloc_argv(request: JobRequest, held: Sequence[str] = ()) -> list[str]:
 def batch_script(argv: Sequence[str], request: JobRequest) -> str:
     """A script for ``sbatch`` that asks for the same and runs ``argv`` on the first node."""
     options = job_options(request)
-    lines = ["#!/bin/bash", *(f"#SBATCH {option}" for option in options), f"#SBATCH --output={request.name}-%j.out"]
+    lines = [
+        "#!/bin/bash",
+        *(f"#SBATCH {option}" for option in options),
+        f"#SBATCH --output={request.name}-%j.out",
+    ]
     return "\n".join([*lines, "", shlex.join(argv), ""])
 
 
@@ -167,7 +193,9 @@ def job_argv(job: str) -> list[str]:
 
 
 def node_states_argv(hosts: Sequence[str] = ()) -> list[str]:
-    """``sinfo`` for ``hosts``; for all nodes when a list of theirs would be too long for an argument."""
+    """``sinfo`` for ``hosts``; for all nodes when a list of theirs would be too long for an
+    argument.
+    """
     argv = ["sinfo", "--noheader", "--Node", "--format=%N|%T|%E"]
     return [*argv, f"--nodes={','.join(hosts)}"] if 0 < len(hosts) <= 1000 else argv
 
@@ -178,12 +206,15 @@ def _checked(job: str) -> str:
     return job
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- answers
+# -------------------------------------------------------------------------------------------------------
 
 
 def _plain(text: str) -> str:
     """One printable, bounded line of what somebody else has written."""
-    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))[:_LONGEST]
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))[
+        :_LONGEST
+    ]
 
 
 def parse_queue(text: str, job: str, waited_s: float = 0.0) -> JobState | None:
@@ -193,16 +224,25 @@ def parse_queue(text: str, job: str, waited_s: float = 0.0) -> JobState | None:
         if len(parts) >= 3 and parts[0].isupper():
             starts = "" if parts[-1] in ("N/A", "Unknown") else _plain(parts[-1])
             reason = _plain("|".join(parts[1:-1]))
-            return JobState(job=job, state=_plain(parts[0]), reason="" if reason == "None" else reason,
-                            starts=starts, waited_s=waited_s)  # fmt: skip
+            return JobState(
+                job=job,
+                state=_plain(parts[0]),
+                reason="" if reason == "None" else reason,
+                starts=starts,
+                waited_s=waited_s,
+            )
     return None
 
 
-_FIELD = re.compile(r"(?:^| )(JobId|JobState|Reason|EndTime|TimeLimit|Partition|NodeList)=([^ \n]{0,65536})")
+_FIELD = re.compile(
+    r"(?:^| )(JobId|JobState|Reason|EndTime|TimeLimit|Partition|NodeList)=([^ \n]{0,65536})"
+)
 
 
 def _moment(text: str) -> float | None:
-    """Seconds since the epoch of ``2026-11-21T15:00:56`` in the local time zone, as Slurm prints times."""
+    """Seconds since the epoch of ``2026-11-21T15:00:56`` in the local time zone, as Slurm prints
+    times.
+    """
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").astimezone().timestamp()
     except (ValueError, OverflowError, OSError):
@@ -210,7 +250,9 @@ def _moment(text: str) -> float | None:
 
 
 def parse_job(text: str) -> JobInfo | None:
-    """The job that ``job_argv`` printed, None when there is none. A node list that cannot be one is empty."""
+    """The job that ``job_argv`` printed, None when there is none. A node list that cannot be one is
+    empty.
+    """
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text[: 1 << 20].partition("\n")[0]):
         fields.setdefault(name, value)
@@ -251,7 +293,8 @@ _UNUSABLE = (
 def parse_node_states(text: str) -> dict[str, NodeState]:
     """Each node that ``node_states_argv`` printed, once; lines that are none are passed over.
 
-    A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of power and reservation.
+    A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
+    power and reservation.
     """
     found: dict[str, NodeState] = {}
     for line in text.splitlines()[: 16 * _MOST_NODES]:
@@ -262,8 +305,12 @@ def parse_node_states(text: str) -> dict[str, NodeState]:
         state = _plain(marked.rstrip("*~#!%@$^-+")).lower()
         usable = "*" not in marked and not state.startswith(_UNUSABLE)
         said = "" if reason.strip().lower() in ("none", "") else _plain(reason)
-        found[name] = NodeState(name=name, state=state + (", not responding" if "*" in marked else ""),
-                                reason=said, usable=usable)  # fmt: skip
+        found[name] = NodeState(
+            name=name,
+            state=state + (", not responding" if "*" in marked else ""),
+            reason=said,
+            usable=usable,
+        )
     return found
 
 
@@ -276,40 +323,70 @@ _HOPELESS = {
     "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
     "ReservationDeleted": "names a reservation that is gone: leave it out",
 }
-"""Reasons that waiting does not cure: Slurm queues such a job unless the site has EnforcePartLimits set."""
+"""Reasons that waiting does not cure: Slurm queues such a job unless the site has EnforcePartLimits
+set.
+"""
 
 
 def hopeless(state: JobState) -> str:
     """The sentence for a pending job that will never start as it was asked for, else ""."""
     remedy = _HOPELESS.get(state.reason)
-    return f"job {state.job} {remedy} (Slurm: {state.reason})." if remedy and state.state == "PENDING" else ""
+    return (
+        f"job {state.job} {remedy} (Slurm: {state.reason})."
+        if remedy and state.state == "PENDING"
+        else ""
+    )
 
 
 _USAGE = (
-    "invalid partition", "invalid account", "invalid qos", "invalid node name", "time limit is invalid",
-    "node count specification", "node configuration is not available", "invalid feature", "reservation is invalid",
-    "invalid --", "unrecognized option", "invalid option", "access denied to requested reservation",
-    "group not permitted", "more processors requested", "invalid generic resource", "user's group",
-)  # fmt: skip
+    "invalid partition",
+    "invalid account",
+    "invalid qos",
+    "invalid node name",
+    "time limit is invalid",
+    "node count specification",
+    "node configuration is not available",
+    "invalid feature",
+    "reservation is invalid",
+    "invalid --",
+    "unrecognized option",
+    "invalid option",
+    "access denied to requested reservation",
+    "group not permitted",
+    "more processors requested",
+    "invalid generic resource",
+    "user's group",
+)
 _NOISE = re.compile(r"^(?:salloc|sbatch|srun|squeue|scontrol|sinfo|scancel): (?:error: )?")
-_OUTCOME = re.compile(r"(?:Job submit/allocate failed|Unable to allocate resources|Batch job submission failed): (.*)")
+_OUTCOME = re.compile(
+    r"(?:Job submit/allocate failed|Unable to allocate resources|Batch job submission failed): (.*)"
+)
 _REVOKED = re.compile(
-    r"Job allocation \S+ has been revoked|Pending job allocation|queued and waiting|try .*--help", re.I
+    r"Job allocation \S+ has been revoked|Pending job allocation|queued and waiting|try .*--help",
+    re.I,
 )
 
 
 def refusal(stderr: str, what: str = "the job") -> WireproofError:
-    """One sentence with Slurm's own words: ``BadInput`` when the request is at fault, else ``CouldNotMeasure``."""
+    """One sentence with Slurm's own words: ``BadInput`` when the request is at fault, else
+    ``CouldNotMeasure``.
+    """
     lines = [_plain(_NOISE.sub("", line.strip())) for line in stderr[: 1 << 16].splitlines()]
     lines = [line for line in lines if line and not _REVOKED.search(line)]
     found = [match.group(1) for line in lines if (match := _OUTCOME.search(line))]
     detail = [line for line in lines if line.lower().startswith("invalid ")]
-    said = "; ".join(dict.fromkeys([*found, *detail])) or (lines[-1] if lines else "no reason was given")
+    said = "; ".join(dict.fromkeys([*found, *detail])) or (
+        lines[-1] if lines else "no reason was given"
+    )
     sentence = f"Slurm refused {what}: {said.rstrip('.')}"
     if any(sign in said.lower() for sign in _USAGE):
-        return BadInput(f"{sentence}; see `sinfo` for partitions and nodes, and ask for what is there.")
+        return BadInput(
+            f"{sentence}; see `sinfo` for partitions and nodes, and ask for what is there."
+        )
     if "contact slurm controller" in stderr or "configuration source" in stderr:
-        return CouldNotMeasure(f"{sentence}; is this a machine of the cluster, and does `sinfo` answer here?")
+        return CouldNotMeasure(
+            f"{sentence}; is this a machine of the cluster, and does `sinfo` answer here?"
+        )
     return CouldNotMeasure(f"{sentence}.")
 
 
@@ -332,7 +409,8 @@ _ENDS = {
 def why_ended(info: JobInfo) -> str:
     """One sentence for a job that does not run any more, "" while it runs or waits.
 
-    From inside its own batch script a job that is ended is COMPLETING, and only the reason can tell why.
+    From inside its own batch script a job that is ended is COMPLETING, and only the reason can tell
+    why.
     """
     state = info.state.split("+")[0]
     if state == "COMPLETING":

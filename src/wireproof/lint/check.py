@@ -23,8 +23,8 @@ EXPANDED = ("sbatch-variable",)
 
 
 def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
-    """What is wrong in a recipe, in the order of its lines. ``name`` is its path (it also tells the kind); ``kind``
-    overrides what would be detected. Total: any text gives a list.
+    """What is wrong in a recipe, in the order of its lines. ``name`` is its path (it also tells the
+    kind); ``kind`` overrides what would be detected. Total: any text gives a list.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
@@ -34,12 +34,16 @@ def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
             continue
         finding = _finding(recipe, broken, exact)
         found.setdefault((finding.code, finding.line, finding.column), finding)
-    ordered = sorted(found.values(), key=lambda finding: (finding.line, finding.column, finding.code))
+    ordered = sorted(
+        found.values(), key=lambda finding: (finding.line, finding.column, finding.code)
+    )
     return ordered[:MOST]
 
 
 def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
-    """What is broken; True when the lines of the view are those of the file, so that the fix may replace them."""
+    """What is broken; True when the lines of the view are those of the file, so that the fix may
+    replace them.
+    """
     for view in views(recipe):
         yield from ((broken, True) for broken in _checked(view))
         if view.kind == "script":
@@ -60,7 +64,11 @@ def _inside(view: Recipe, inner: Written) -> Iterator[tuple[Broken, bool]]:
 def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
     """The only thing that the lines of a recipe do not tell: how they end."""
     head = recipe.lines[0]
-    if recipe.kind == "script" and text.startswith(f"{head}\r\n") and head.startswith(("#!", "#SBATCH")):
+    if (
+        recipe.kind == "script"
+        and text.startswith(f"{head}\r\n")
+        and head.startswith(("#!", "#SBATCH"))
+    ):
         yield Broken("dos-line-ends", 1, len(head) + 1), False
 
 

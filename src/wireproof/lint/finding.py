@@ -8,7 +8,9 @@ __all__ = ["Finding"]
 
 
 class Finding(LintFinding, frozen=True, kw_only=True):
-    """``last`` is the last line that ``fix`` replaces (``line`` when it is one). ``right`` is the rule's right form."""
+    """``last`` is the last line that ``fix`` replaces (``line`` when it is one). ``right`` is the
+    rule's right form.
+    """
 
     last: int = 0
     right: str = ""

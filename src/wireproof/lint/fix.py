@@ -15,8 +15,8 @@ ROUNDS = 40
 
 
 def fixed(text: str, findings: Iterable[Finding]) -> str:
-    """The text with the fixes of the findings in it. Of several that change one line the first counts; ``repaired``
-    brings the others. Line ends are kept.
+    """The text with the fixes of the findings in it. Of several that change one line the first
+    counts; ``repaired`` brings the others. Line ends are kept.
     """
     lines = text.split("\n")
     end = "\r" if lines and lines[0].endswith("\r") else ""
@@ -34,9 +34,15 @@ def fixed(text: str, findings: Iterable[Finding]) -> str:
 
 
 def repaired(text: str, name: str, kind: Kind | None = None, *, every: bool = False) -> str:
-    """The text after all safe fixes (``every``: after all fixes), again and again until nothing changes."""
+    """The text after all safe fixes (``every``: after all fixes), again and again until nothing
+    changes.
+    """
     for _ in range(ROUNDS):
-        findings = [finding for finding in lint_text(text, name, kind) if finding.fix and (every or finding.safe)]
+        findings = [
+            finding
+            for finding in lint_text(text, name, kind)
+            if finding.fix and (every or finding.safe)
+        ]
         changed = fixed(text, findings)
         if changed == text:
             break

@@ -1,4 +1,6 @@
-"""Files that a script writes: here-documents and ``echo LINE >> FILE``, judged as the file that they become."""
+"""Files that a script writes: here-documents and ``echo LINE >> FILE``, judged as the file that
+they become.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file inside of a script. ``above`` lines of the script stand before its first line. ``expanded``: the script's
-    shell puts in the values of variables.
+    """A file inside of a script. ``above`` lines of the script stand before its first line.
+    ``expanded``: the script's shell puts in the values of variables.
     """
 
     recipe: Recipe
@@ -32,7 +34,9 @@ _SUBMITTERS = ("sbatch", "bash", "sh", "salloc", "ssh")
 
 
 def written(recipe: Recipe) -> Iterator[Written]:
-    """The files that ``recipe`` (a script) writes and whose kind is known; of very many the first."""
+    """The files that ``recipe`` (a script) writes and whose kind is known; of very many the
+    first.
+    """
     yield from islice(_written(recipe), MOST)
 
 
@@ -69,7 +73,12 @@ def _kind(command: Command) -> Kind | None:
 def _echoed(recipe: Recipe, command: Command) -> Iterator[Written]:
     kind = kind_of_name(_target(command))
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
-    if kind in (None, "script") or len(words) != 1 or "\n" in words[0].text or "$(" in words[0].text:
+    if (
+        kind in (None, "script")
+        or len(words) != 1
+        or "\n" in words[0].text
+        or "$(" in words[0].text
+    ):
         return
     word = words[0]
     quoted = word.raw[:1] in "'\""

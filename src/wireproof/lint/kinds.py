@@ -19,13 +19,22 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
     (r"(^|/)(ifcfg|route)-[^/]+$", "ifcfg"),
     (r"\.nmconnection$|system-connections/[^/]*$", "keyfile"),
     (r"(sysconfig|default)/irqbalance$|(^|/)irqbalance(\.conf|\.env)?$", "irqbalance"),
-    (r"default/grub$|grub\.d/[^/]*\.cfg$|(^|/)(kernel/|proc/)cmdline$|loader/entries/[^/]*$", "kernel-command-line"),
+    (
+        r"default/grub$|grub\.d/[^/]*\.cfg$|(^|/)(kernel/|proc/)cmdline$|loader/entries/[^/]*$",
+        "kernel-command-line",
+    ),
     (r"\.repo$", "repository"),
     (r"(^|/)fstab$", "fstab"),
     (r"(^|/)etc/hosts$|^hosts$", "hosts"),
-    (r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$", "hostfile"),
+    (
+        r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$",
+        "hostfile",
+    ),
     (r"\.toml$", "toml"),
-    (r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc|_profile)$", "script"),
+    (
+        r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc|_profile)$",
+        "script",
+    ),
 )
 _BY_NAME = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
 
@@ -36,15 +45,24 @@ _IFCFG = (
 
 # What one line of each kind looks like, for texts whose name says nothing. First match counts.
 _LINES: tuple[tuple[str, Kind], ...] = (
-    (r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre|post):)", "modprobe"),
+    (
+        r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre|post):)",
+        "modprobe",
+    ),
     (r"-?(net|kernel|vm|fs|dev|sunrpc)[./][\w./*-]+\s*=", "sysctl"),
-    (r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio|priority|data|cpu)\b", "limits"),
+    (
+        r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio|priority|data|cpu)\b",
+        "limits",
+    ),
     (r"(IRQBALANCE_[A-Z_]+|OPTIONS)=.*(--?\w|$)|IRQBALANCE_[A-Z_]+=", "irqbalance"),
     (r"GRUB_[A-Z_]+=", "kernel-command-line"),
     (r"(BOOT_IMAGE=\S+|options root=|linux(16|efi)?\s+/\S+)\s", "kernel-command-line"),
     (_IFCFG, "ifcfg"),
     (r"(baseurl|gpgkey|gpgcheck|mirrorlist|metalink|repo_gpgcheck)\s*=", "repository"),
-    (r"\S+\s+/\S*\s+(nfs4?|lustre|ext[34]|xfs|tmpfs|beegfs|btrfs|vfat)\s+\S+(\s+\d\s+\d)?\s*$", "fstab"),
+    (
+        r"\S+\s+/\S*\s+(nfs4?|lustre|ext[34]|xfs|tmpfs|beegfs|btrfs|vfat)\s+\S+(\s+\d\s+\d)?\s*$",
+        "fstab",
+    ),
     (r"(\d{1,3}\.){3}\d{1,3}\s+[A-Za-z][\w.-]*(\s+[\w.-]+)*\s*$", "hosts"),
 )
 _BY_LINE = tuple((re.compile(r"\s{0,200}(?:" + pattern + ")"), kind) for pattern, kind in _LINES)
@@ -54,7 +72,9 @@ LONGEST = 4000
 
 
 def kind_of_name(name: str) -> Kind | None:
-    """By the path; None when it says nothing. ``name`` may be a URL or have a suffix ``.bak``, ``.orig``."""
+    """By the path; None when it says nothing. ``name`` may be a URL or have a suffix ``.bak``,
+    ``.orig``.
+    """
     path = name[-1000:].replace("\\", "/")
     path = re.sub(r"\.(bak|orig|old|rpmnew|rpmsave|template|in|j2)$", "", path)
     return next((kind for pattern, kind in _BY_NAME if pattern.search(path)), None)
@@ -78,7 +98,9 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
     if any(_SECTION.match(line) for line in content):
         if any(re.match(r"\s*(baseurl|mirrorlist|metalink)\s*=", line[:200]) for line in content):
             return "repository"
-        if any(_SECTION.match(line) and line.strip() in ("[connection]", "[ipv4]") for line in content):
+        if any(
+            _SECTION.match(line) and line.strip() in ("[connection]", "[ipv4]") for line in content
+        ):
             return "keyfile"
     kinds = {kind_of_line(line) for line in content}
     only = next(iter(kinds), None)
@@ -86,8 +108,9 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
 
 
 def views(recipe: Recipe) -> Iterator[Recipe]:
-    """The recipe as each kind that it holds. A document is a script, and in it the lines that look like a line of a
-    configuration file are such a file; the other lines are blank there, so that line numbers stay.
+    """The recipe as each kind that it holds. A document is a script, and in it the lines that look
+    like a line of a configuration file are such a file; the other lines are blank there, so that
+    line numbers stay.
     """
     if recipe.kind != "unknown":
         yield recipe

@@ -10,15 +10,27 @@ __all__ = ["Broken", "Check", "Kind", "Recipe", "Rule"]
 
 Kind = Literal[
     "script",  # shell and batch scripts, command lines
-    "modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance", "kernel-command-line", "repository", "fstab",
-    "hosts", "hostfile", "toml", "unknown",
-]  # fmt: skip
+    "modprobe",
+    "sysctl",
+    "limits",
+    "ifcfg",
+    "keyfile",
+    "irqbalance",
+    "kernel-command-line",
+    "repository",
+    "fstab",
+    "hosts",
+    "hostfile",
+    "toml",
+    "unknown",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form, ``source`` where it is
-    written. ``safe``: the corrected line may be written by ``--fix``. ``severity`` ``warning``: it may be meant.
+    """``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
+    ``source`` where it is written. ``safe``: the corrected line may be written by ``--fix``.
+    ``severity`` ``warning``: it may be meant.
     """
 
     code: str
@@ -42,9 +54,9 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule that is broken at ``line`` and ``column`` (from 1). ``seen`` goes into the message; ``fix`` is the
-    corrected line (several joined by newlines), None when a person must decide; ``last`` is the last line that the
-    fix replaces when it is more than ``line``.
+    """A rule that is broken at ``line`` and ``column`` (from 1). ``seen`` goes into the message;
+    ``fix`` is the corrected line (several joined by newlines), None when a person must decide;
+    ``last`` is the last line that the fix replaces when it is more than ``line``.
     """
 
     code: str

@@ -1,6 +1,8 @@
-"""The cause of what was located, as far as counters, Facts and sentinels tell. Pure; the rules are ``causes_rules``.
+"""The cause of what was located, as far as counters, Facts and sentinels tell. Pure; the rules are
+``causes_rules``.
 
-No rule fires without something seen; where none fires the culprit has no cause and its evidence says so.
+No rule fires without something seen; where none fires the culprit has no cause and its evidence
+says so.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ _NEARBY = 0.7
 
 
 def explain(located: Located, run: Run, rules: Sequence[Rule] = RULES) -> Located:
-    """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no culprit names (64 of
-    them, evenly taken). Cost grows with the facts and readings of the run, and not with its pairs squared.
+    """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no
+    culprit names (64 of them, evenly taken). Cost grows with the facts and readings of the run, and
+    not with its pairs squared.
     """
     if not located.blames:
         return located
@@ -40,7 +43,10 @@ def explain(located: Located, run: Run, rules: Sequence[Rule] = RULES) -> Locate
     known = _known(run, names, [*looked, *peers])
     others = [known[name] for name in peers if name in known]
     return msgspec.structs.replace(
-        located, blames=[_explained(blame, located, known, others, names, rules) for blame in located.blames]
+        located,
+        blames=[
+            _explained(blame, located, known, others, names, rules) for blame in located.blames
+        ],
     )
 
 
@@ -58,7 +64,9 @@ def _nodes_of(blame: Blame, names: dict[str, list[int]]) -> list[str]:
     if blame.kind in ("node", "port"):
         return [blame.subject] if blame.subject in names else []
     if blame.kind == "pair" and not blame.nodes:
-        return [end for mark in (" <-> ", " -> ") for end in blame.subject.split(mark) if end in names]
+        return [
+            end for mark in (" <-> ", " -> ") for end in blame.subject.split(mark) if end in names
+        ]
     return [node for node in blame.nodes if node in names][:_MOST_BELOW]
 
 
@@ -85,40 +93,62 @@ def _known(run: Run, names: dict[str, list[int]], wanted: Sequence[str]) -> dict
     for name in wanted:
         host = hosts[names[name][0]]
         own = results.get(name, [])
-        found[name] = _node(run, name, host, claims.get(host.rank, ""), facts.get(name, []), own, seen.get(name, []))
+        found[name] = _node(
+            run, name, host, claims.get(host.rank, ""), facts.get(name, []), own, seen.get(name, [])
+        )
     return found
 
 
 def _node(
-    run: Run, name: str, host: Host, claim: str, facts: list[FactFrame], results: list[tuple[PairResult, bool]],
+    run: Run,
+    name: str,
+    host: Host,
+    claim: str,
+    facts: list[FactFrame],
+    results: list[tuple[PairResult, bool]],
     seen: list[tuple[PointRecord, WitnessReading]],
-) -> Node:  # fmt: skip
+) -> Node:
     nic = claimed_nic(host, claim)
     payload = sum(pair.payload_forward_bytes + pair.payload_backward_bytes for pair, _ in results)
     properties: Properties = machine(host, nic, facts)
     properties |= timing(results)
     properties |= traffic(run, host, nic, seen, payload)
     return Node(
-        name, nic.name if nic else "", nic.rdma.device if nic and nic.rdma else "", properties, settings(nic, facts),
-        growth(seen), bool(seen), float(payload),
-    )  # fmt: skip
+        name,
+        nic.name if nic else "",
+        nic.rdma.device if nic and nic.rdma else "",
+        properties,
+        settings(nic, facts),
+        growth(seen),
+        bool(seen),
+        float(payload),
+    )
 
 
 def _explained(
-    blame: Blame, located: Located, known: dict[str, Node], peers: list[Node], names: dict[str, list[int]],
+    blame: Blame,
+    located: Located,
+    known: dict[str, Node],
+    peers: list[Node],
+    names: dict[str, list[int]],
     rules: Sequence[Rule],
-) -> Blame:  # fmt: skip
+) -> Blame:
     nodes = [known[name] for name in _nodes_of(blame, names) if name in known]
-    causes = [*_shape(blame, located), *(cause for rule in rules if (cause := _match(rule, blame, nodes, peers)))]
+    causes = [
+        *_shape(blame, located),
+        *(cause for rule in rules if (cause := _match(rule, blame, nodes, peers))),
+    ]
     causes.sort(key=lambda cause: (-cause.confidence, cause.code))
     if causes:
         return msgspec.structs.replace(blame, causes=causes[:MOST_CAUSES])
-    return msgspec.structs.replace(blame, causes=[], evidence=[*blame.evidence, _silence(blame, nodes, peers)])
+    return msgspec.structs.replace(
+        blame, causes=[], evidence=[*blame.evidence, _silence(blame, nodes, peers)]
+    )
 
 
 def _match(rule: Rule, blame: Blame, nodes: Sequence[Node], peers: list[Node]) -> Cause | None:
-    """The rule's cause when it fits the culprit and holds for its node; below a switch, for half of its nodes; on a
-    link or pair, for one of them.
+    """The rule's cause when it fits the culprit and holds for its node; below a switch, for half of
+    its nodes; on a link or pair, for one of them.
     """
     if blame.kind not in rule.kinds or blame.metric not in rule.metrics:
         return None
@@ -136,9 +166,12 @@ def _match(rule: Rule, blame: Blame, nodes: Sequence[Node], peers: list[Node]) -
         evidence = [*evidence, f"the same at {len(hits) - 1} more of {len(nodes)} nodes"]
     words = {"node": node.name, "nic": node.nic or "its NIC"}
     return Cause(
-        code=rule.code, sentence=rule.sentence.format(**words), confidence=round(confidence, 3),
-        fix=rule.fix.format(**words), evidence=list(dict.fromkeys([*evidence, *more]))[:_MOST_SEEN],
-    )  # fmt: skip
+        code=rule.code,
+        sentence=rule.sentence.format(**words),
+        confidence=round(confidence, 3),
+        fix=rule.fix.format(**words),
+        evidence=list(dict.fromkeys([*evidence, *more]))[:_MOST_SEEN],
+    )
 
 
 def _holds(signs: Iterable[Sign], node: Node, peers: list[Node], blame: Blame) -> list[str]:
@@ -159,23 +192,28 @@ def _shape(blame: Blame, located: Located) -> list[Cause]:
     if blame.kind in ("switch", "link") and told:
         causes.append(
             Cause(
-                code="oversubscribed", sentence=f"{blame.subject} is slow only while many use it at once",
-                confidence=0.8, fix="Nothing to repair: more up-links, or jobs placed below one switch.",
+                code="oversubscribed",
+                sentence=f"{blame.subject} is slow only while many use it at once",
+                confidence=0.8,
+                fix="Nothing to repair: more up-links, or jobs placed below one switch.",
                 evidence=[one.sentence for one in told][:_MOST_SEEN],
             )
-        )  # fmt: skip
+        )
     if blame.kind == "pair":
         ends = {*blame.nodes, *blame.subject.split(" -> ")}
         alike = [one for one in located.blames if one.kind != "pair" and one.subject in ends]
         if not alike:
             causes.append(
                 Cause(
-                    code="route-between", confidence=0.5,
+                    code="route-between",
+                    confidence=0.5,
                     sentence=f"neither end of {blame.subject} is slow with others: what lies between them is",
                     fix="Trace the route between the two (ibtracert, traceroute) and look at the errors of each port.",
-                    evidence=["slow in this pair only; both ends reach what is expected with their other partners"],
+                    evidence=[
+                        "slow in this pair only; both ends reach what is expected with their other partners"
+                    ],
                 )
-            )  # fmt: skip
+            )
     return causes
 
 
@@ -183,5 +221,7 @@ def _silence(blame: Blame, nodes: Sequence[Node], peers: Sequence[Node]) -> str:
     if not nodes:
         return f"cause: nothing is known about the machines of {blame.subject}"
     facts = sum(len(node.properties) + len(node.settings) for node in nodes)
-    counters = "counters were read" if any(node.counted for node in nodes) else "no counter was read"
+    counters = (
+        "counters were read" if any(node.counted for node in nodes) else "no counter was read"
+    )
     return f"cause: none found ({counters}, {facts} facts compared with {len(peers)} other nodes)"

@@ -1,4 +1,6 @@
-"""Which facts the causes are found by: what has to be read on every node that is screened. Data only."""
+"""Which facts the causes are found by: what has to be read on every node that is screened. Data
+only.
+"""
 
 from __future__ import annotations
 
@@ -44,28 +46,41 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest, ...]:
-    """What to ask of each node, about 3 kB of answers; with ``commands`` (for a netdev that is named) 20 kB, so leave
-    them out above some hundreds of nodes. ``nic``: the claimed NIC, or an RDMA device with or without its port.
+    """What to ask of each node, about 3 kB of answers; with ``commands`` (for a netdev that is
+    named) 20 kB, so leave them out above some hundreds of nodes. ``nic``: the claimed NIC, or an
+    RDMA device with or without its port.
     """
     device, _, port = nic.partition(":")
     files = [*_FILES, *(f"/proc/sys/{name}" for name in _SYSCTLS)]
     requests = [FactRequest(kind="file", path=path, limit_bytes=1024) for path in files]
     if nic and ":" not in nic and _plain(nic):
         requests += [
-            FactRequest(kind="file", path=f"/sys/class/net/{nic}/{name}", limit_bytes=1024) for name in _OF_NETDEV
+            FactRequest(kind="file", path=f"/sys/class/net/{nic}/{name}", limit_bytes=1024)
+            for name in _OF_NETDEV
         ]
     else:
-        requests += [FactRequest(kind="glob", path=f"/sys/class/net/*/{name}", limit_bytes=1024) for name in _OF_NETDEV]
+        requests += [
+            FactRequest(kind="glob", path=f"/sys/class/net/*/{name}", limit_bytes=1024)
+            for name in _OF_NETDEV
+        ]
     owner = device if port and _plain(device) else "*"
     requests += [
-        FactRequest(kind="glob", path=f"/sys/class/infiniband/{owner}/{name}", limit_bytes=1024) for name in _OF_RDMA
+        FactRequest(kind="glob", path=f"/sys/class/infiniband/{owner}/{name}", limit_bytes=1024)
+        for name in _OF_RDMA
     ]
     asked: list[tuple[str, ...]] = [("lscpu",)] if commands else []
     if commands and nic and ":" not in nic and _plain(nic):
         asked += [tuple(word.format(nic=nic) for word in argv) for argv in _COMMANDS]
-    return (*requests, *(FactRequest(kind="command", argv=argv, limit_bytes=16384) for argv in asked))
+    return (
+        *requests,
+        *(FactRequest(kind="command", argv=argv, limit_bytes=16384) for argv in asked),
+    )
 
 
 def _plain(name: str) -> bool:
     """A name that means itself in a path and in a pattern, and no option of a command."""
-    return name.isascii() and all(char.isalnum() or char in "._-" for char in name) and name[0] not in "-."
+    return (
+        name.isascii()
+        and all(char.isalnum() or char in "._-" for char in name)
+        and name[0] not in "-."
+    )

@@ -1,4 +1,5 @@
-"""What is known about the machine of a node, as named properties and settings: from Facts and from its NIC. Pure.
+"""What is known about the machine of a node, as named properties and settings: from Facts and from
+its NIC. Pure.
 
 Texts are hostile: what is not understood is left out, nothing is guessed.
 """
@@ -23,18 +24,24 @@ _QDISC = re.compile(r"^qdisc (\w{1,16}) ", re.MULTILINE)
 _RATE = re.compile(r"\b(?:rate|bandwidth|maxrate) ([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)bit\b")
 _PREFIX = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNLIMITED = 8e18
-_NUMA_LINE = re.compile(r"^NUMA node([0-9]{1,4}) CPU\(s\):[ \t]{0,40}([0-9,-]{1,400})", re.MULTILINE)
+_NUMA_LINE = re.compile(
+    r"^NUMA node([0-9]{1,4}) CPU\(s\):[ \t]{0,40}([0-9,-]{1,400})", re.MULTILINE
+)
 _LONGEST_WORD = 80
 _MOST_LINES = 200
 _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
 def claimed_nic(host: Host, claim: str) -> Nic | None:
-    """The NIC that is meant: by name or RDMA device; without a claim the only one that is no loopback."""
+    """The NIC that is meant: by name or RDMA device; without a claim the only one that is no
+    loopback.
+    """
     device, _, port = claim.partition(":")
     for nic in host.nics:
         rdma = nic.rdma
-        if claim and (nic.name == claim or (rdma and rdma.device == device and port in ("", str(rdma.port)))):
+        if claim and (
+            nic.name == claim or (rdma and rdma.device == device and port in ("", str(rdma.port)))
+        ):
             return nic
     real = [nic for nic in host.nics if nic.kind != "loopback"]
     return real[0] if not claim and len(real) == 1 else None
@@ -47,10 +54,18 @@ def machine(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properti
     commands = {" ".join(fact.argv): fact.text for fact in good if fact.kind == "command"}
     found: Properties = {}
     _put(found, "library", host.library)
-    _put(found, "kernel", _group(re.match(r"Linux version (\S{1,80})", files.get("/proc/version", ""))))
+    _put(
+        found,
+        "kernel",
+        _group(re.match(r"Linux version (\S{1,80})", files.get("/proc/version", ""))),
+    )
     _put(found, "governor", _word(files, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
     _put(found, "no_turbo", _word(files, "/sys/devices/system/cpu/intel_pstate/no_turbo"))
-    _put(found, "max_frequency", _number(files.get("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "")))
+    _put(
+        found,
+        "max_frequency",
+        _number(files.get("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "")),
+    )
     _put(found, "bios", _line(files.get("/sys/class/dmi/id/bios_version", "")))
     _put(found, "model", _line(files.get("/sys/class/dmi/id/product_name", "")))
     load = _number(files.get("/proc/loadavg", ""))
@@ -62,22 +77,36 @@ def machine(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properti
     return found
 
 
-def _nic(found: Properties, nic: Nic, files: Mapping[str, str], commands: Mapping[str, str]) -> None:
+def _nic(
+    found: Properties, nic: Nic, files: Mapping[str, str], commands: Mapping[str, str]
+) -> None:
     net = f"/sys/class/net/{nic.name}"
     device = f"/sys/class/infiniband/{nic.rdma.device}" if nic.rdma else net
     _put(found, "driver", nic.driver)
     _put(found, "mtu", float(nic.mtu) if nic.mtu else _number(files.get(f"{net}/mtu", "")))
     rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
-    speed = float(nic.speed_mbps) if nic.speed_mbps and nic.speed_mbps > 0 else _number(files.get(f"{net}/speed", ""))
+    speed = (
+        float(nic.speed_mbps)
+        if nic.speed_mbps and nic.speed_mbps > 0
+        else _number(files.get(f"{net}/speed", ""))
+    )
     _put(found, "speed", rate * 1e9 if rate else speed * 1e6 if speed else None)
     shown = commands.get(f"ethtool {nic.name}", "")
     _put(found, "duplex", (_word(files, f"{net}/duplex") or _group(_DUPLEX.search(shown))).lower())
     if nic.carrier is False or nic.operstate in ("down", "lowerlayerdown"):
         found["link_state"] = "down"
     firmware = _line(files.get(f"{device}/fw_ver", ""))
-    _put(found, "firmware", firmware or _group(_FIRMWARE.search(commands.get(f"ethtool -i {nic.name}", ""))))
+    _put(
+        found,
+        "firmware",
+        firmware or _group(_FIRMWARE.search(commands.get(f"ethtool -i {nic.name}", ""))),
+    )
     vendor, model = _word(files, f"{net}/device/vendor"), _word(files, f"{net}/device/device")
-    _put(found, "adapter", f"{vendor}:{model}" if vendor and model else _line(files.get(f"{device}/board_id", "")))
+    _put(
+        found,
+        "adapter",
+        f"{vendor}:{model}" if vendor and model else _line(files.get(f"{device}/board_id", "")),
+    )
     queueing = commands.get(f"tc -s qdisc show dev {nic.name}", "")
     _put(found, "queueing", _group(_QDISC.search(queueing)))
     if queueing:
@@ -120,13 +149,17 @@ def _holds(cpus: str, core: int) -> bool:
 
 
 def settings(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
-    """What an administrator can set, by name: sysctls, huge pages, and what ``ethtool`` says of the NIC."""
+    """What an administrator can set, by name: sysctls, huge pages, and what ``ethtool`` says of the
+    NIC.
+    """
     found: dict[str, str] = {}
     for fact in facts:
         if fact.status != "ok":
             continue
         if fact.kind == "file" and fact.path.startswith("/proc/sys/"):
-            found[fact.path.removeprefix("/proc/sys/").replace("/", ".")] = " ".join(fact.text.split())[:_LONGEST_WORD]
+            found[fact.path.removeprefix("/proc/sys/").replace("/", ".")] = " ".join(
+                fact.text.split()
+            )[:_LONGEST_WORD]
         elif fact.kind == "file" and fact.path.startswith("/sys/kernel/mm/transparent_hugepage/"):
             found["transparent huge pages"] = _line(fact.text)
         elif nic is not None and _asks(fact, nic):
@@ -136,7 +169,12 @@ def settings(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
 
 def _asks(fact: FactFrame, nic: Nic) -> bool:
     words = fact.argv
-    return len(words) == 3 and words[0] == "ethtool" and words[1] in _ETHTOOL_SETTINGS and words[2] == nic.name
+    return (
+        len(words) == 3
+        and words[0] == "ethtool"
+        and words[1] in _ETHTOOL_SETTINGS
+        and words[2] == nic.name
+    )
 
 
 def _ethtool(option: str, text: str) -> dict[str, str]:

@@ -18,7 +18,9 @@ LEAST_PEERS = 2
 
 @dataclass(frozen=True)
 class Node:
-    """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare rises by."""
+    """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare
+    rises by.
+    """
 
     name: str
     nic: str = ""
@@ -32,8 +34,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Sign:
-    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be told; ``means``
-    says in words what it asks.
+    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or cannot be
+    told; ``means`` says in words what it asks.
     """
 
     def means(self) -> str:
@@ -44,7 +46,9 @@ class Sign:
 
 
 def usual_of(name: str, peers: Sequence[Node]) -> tuple[float | str, int, int] | None:
-    """(the value that most peers have, how many have it, how many were asked); None where they do not agree."""
+    """(the value that most peers have, how many have it, how many were asked); None where they do
+    not agree.
+    """
     values = [peer.properties[name] for peer in peers if name in peer.properties]
     if len(values) < LEAST_PEERS:
         return None
@@ -53,10 +57,16 @@ def usual_of(name: str, peers: Sequence[Node]) -> tuple[float | str, int, int] |
 
 
 _UNITS = {
-    "speed": "b/s", "mtu": "B", "clock_read": "ns", "pcie_goodput": "B/s", "queue_goodput": "B/s",
-    "max_frequency": "kHz", "steal": "ns",
-    "pcie_current_speed": "GT/s", "pcie_max_speed": "GT/s",
-}  # fmt: skip
+    "speed": "b/s",
+    "mtu": "B",
+    "clock_read": "ns",
+    "pcie_goodput": "B/s",
+    "queue_goodput": "B/s",
+    "max_frequency": "kHz",
+    "steal": "ns",
+    "pcie_current_speed": "GT/s",
+    "pcie_max_speed": "GT/s",
+}
 
 
 def shown_as(name: str, value: float | str) -> str:

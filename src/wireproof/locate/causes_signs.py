@@ -1,6 +1,8 @@
-"""The signs that rules are made of. A sign holds for a node or it does not; when it holds it says what was seen.
+"""The signs that rules are made of. A sign holds for a node or it does not; when it holds it says
+what was seen.
 
-``peers`` are nodes that nobody blames; what is called different, lower or higher is so against them.
+``peers`` are nodes that nobody blames; what is called different, lower or higher is so against
+them.
 """
 
 from __future__ import annotations
@@ -10,7 +12,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.locate.causes_node import AGREE, LEAST_PEERS, Node, Sign, against, shown_as, usual_of, worded
+from wireproof.locate.causes_node import (
+    AGREE,
+    LEAST_PEERS,
+    Node,
+    Sign,
+    against,
+    shown_as,
+    usual_of,
+    worded,
+)
 from wireproof.model.located import Blame
 
 __all__ = [
@@ -58,12 +69,18 @@ class IsNot(Sign):
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = node.properties.get(self.name)
-        return [f"{node.name}: {worded(self.name)} is {found}"] if found is not None and found != self.value else []
+        return (
+            [f"{node.name}: {worded(self.name)} is {found}"]
+            if found is not None and found != self.value
+            else []
+        )
 
 
 @dataclass(frozen=True)
 class Unusual(Sign):
-    """A property is known, and not known to be what most peers have: what all have slows nobody down alone."""
+    """A property is known, and not known to be what most peers have: what all have slows nobody
+    down alone.
+    """
 
     name: str
 
@@ -110,7 +127,12 @@ class Below(Sign):
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         value, usual = node.properties.get(self.name), usual_of(self.name, peers)
-        if usual is None or not isinstance(value, float) or not isinstance(usual[0], float) or not value < usual[0]:
+        if (
+            usual is None
+            or not isinstance(value, float)
+            or not isinstance(usual[0], float)
+            or not value < usual[0]
+        ):
             return []
         return [against(node, self.name, value, usual)]
 
@@ -133,8 +155,8 @@ class Differs(Sign):
 
 @dataclass(frozen=True)
 class Above(Sign):
-    """A number is at least ``least``, and at least ``times`` the peers' median where they have it (``times`` 0: no
-    comparison). With ``times``, two peers at least must have it.
+    """A number is at least ``least``, and at least ``times`` the peers' median where they have it
+    (``times`` 0: no comparison). With ``times``, two peers at least must have it.
     """
 
     name: str
@@ -159,7 +181,9 @@ class Above(Sign):
         if value < self.times * middle:
             return []
         own, usual = shown_as(self.name, value), shown_as(self.name, middle)
-        return [f"{node.name}: {worded(self.name)} {own}, median of {len(others)} other nodes {usual}"]
+        return [
+            f"{node.name}: {worded(self.name)} {own}, median of {len(others)} other nodes {usual}"
+        ]
 
 
 @dataclass(frozen=True)
@@ -181,8 +205,8 @@ class Most(Sign):
 
 @dataclass(frozen=True)
 class Explains(Sign):
-    """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and what was reached
-    is most of it.
+    """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and
+    what was reached is most of it.
     """
 
     name: str
@@ -195,7 +219,11 @@ class Explains(Sign):
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         limit = node.properties.get(self.name)
-        if blame.metric != "goodput" or not isinstance(limit, float) or limit > 1.1 * blame.expected:
+        if (
+            blame.metric != "goodput"
+            or not isinstance(limit, float)
+            or limit > 1.1 * blame.expected
+        ):
             return []
         if self.tight and not 0.7 * limit <= blame.value <= 1.05 * limit:
             return []
@@ -203,13 +231,15 @@ class Explains(Sign):
         return [f"{worded(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
 
 
-_HEADERS, _FRAME = 52.0, 38.0  # IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
+# IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
+_HEADERS, _FRAME = 52.0, 38.0
 
 
 @dataclass(frozen=True)
 class HeadersExplain(Sign):
-    """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU + 38) of TCP over
-    Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the loss.
+    """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU +
+    38) of TCP over Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the
+    loss.
     """
 
     def means(self) -> str:
@@ -217,19 +247,27 @@ class HeadersExplain(Sign):
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         own, usual = node.properties.get("mtu"), usual_of("mtu", peers)
-        if usual is None or not isinstance(own, float) or not isinstance(usual[0], float) or own <= _HEADERS:
+        if (
+            usual is None
+            or not isinstance(own, float)
+            or not isinstance(usual[0], float)
+            or own <= _HEADERS
+        ):
             return []
         mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual[0]))
         loss = 1.0 - mine / theirs if theirs > 0 else 0.0
         if abs(blame.slowdown - loss) > max(0.03, loss / 3):
             return []
-        return [f"the headers of such packets cost {100 * loss:.1f} %, the loss is {100 * blame.slowdown:.1f} %"]
+        return [
+            f"the headers of such packets cost {100 * loss:.1f} %, the loss is {100 * blame.slowdown:.1f} %"
+        ]
 
 
 @dataclass(frozen=True)
 class Grows(Sign):
-    """Counters of the node's own NIC (or of its IP stack) with one of ``words`` in their names, and none of
-    ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most peers.
+    """Counters of the node's own NIC (or of its IP stack) with one of ``words`` in their names, and
+    none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
+    peers.
     """
 
     words: tuple[str, ...]
@@ -250,7 +288,11 @@ class Grows(Sign):
             return []
         asked = [peer for peer in peers if peer.counted]
         usual = (
-            statistics.median(sum(self._sum(peer).values()) / max(1.0, peer.volume) for peer in asked) if asked else 0.0
+            statistics.median(
+                sum(self._sum(peer).values()) / max(1.0, peer.volume) for peer in asked
+            )
+            if asked
+            else 0.0
         )
         if sum(own.values()) / max(1.0, node.volume) < self.times * usual:
             return []
@@ -271,7 +313,11 @@ class Grows(Sign):
             or (place in ("net", "ethtool") and owner == node.nic)
             or (place == "ib" and owner == node.device)
         )
-        return mine and any(word in leaf for word in self.words) and not any(word in leaf for word in self.without)
+        return (
+            mine
+            and any(word in leaf for word in self.words)
+            and not any(word in leaf for word in self.without)
+        )
 
 
 @dataclass(frozen=True)
@@ -279,7 +325,9 @@ class SettingDiffers(Sign):
     """Settings that most peers agree on and the node has otherwise."""
 
     def means(self) -> str:
-        return "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
+        return (
+            "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
+        )
 
     def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
         found = []
@@ -289,6 +337,8 @@ class SettingDiffers(Sign):
                 continue
             usual, count = Counter(values).most_common(1)[0]
             if value != usual and count >= AGREE * len(values):
-                found.append(f"{node.name}: {name} {value}; {count} of {len(values)} other nodes have {usual}")
+                found.append(
+                    f"{node.name}: {name} {value}; {count} of {len(values)} other nodes have {usual}"
+                )
         more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
         return [*found[:_MOST_NAMED], *more]

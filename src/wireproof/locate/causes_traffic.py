@@ -25,8 +25,8 @@ _LEAST_NS = 1e6
 
 
 def readings(run: Run, node_of: Mapping[int, str]) -> Readings:
-    """Node to its counters' readings; of a namespace that ranks share, that of the rank that read. Needs only the
-    ranks that ``node_of`` names.
+    """Node to its counters' readings; of a namespace that ranks share, that of the rank that read.
+    Needs only the ranks that ``node_of`` names.
     """
     found: Readings = {}
     for point in run.points:
@@ -49,10 +49,15 @@ def growth(seen: Sequence[tuple[PointRecord, WitnessReading]]) -> dict[str, int]
 
 
 def traffic(
-    run: Run, host: Host, nic: Nic | None, seen: Sequence[tuple[PointRecord, WitnessReading]], payload: int
+    run: Run,
+    host: Host,
+    nic: Nic | None,
+    seen: Sequence[tuple[PointRecord, WitnessReading]],
+    payload: int,
 ) -> Properties:
-    """Shares of ``payload`` (bytes that the node sent and received): ``claimed_share``, ``other_share`` with
-    ``other_nic``, and for RDMA ``kernel_share``. Absent when too little moved or no counter could be read.
+    """Shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
+    ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Absent when too little moved
+    or no counter could be read.
     """
     if nic is None or payload < _LEAST_PAYLOAD or not seen:
         return {}
@@ -83,14 +88,16 @@ def traffic(
 
 
 def timing(results: Sequence[tuple[PairResult, bool]]) -> Properties:
-    """From (result, the node is its origin): ``busy_share`` (blocks in which the scheduler took the processor away),
-    ``clock_read`` (ns, median), ``clock_apart`` (median relative difference of the two ends' clocks over one time).
+    """From (result, the node is its origin): ``busy_share`` (blocks in which the scheduler took the
+    processor away), ``clock_read`` (ns, median), ``clock_apart`` (median relative difference of the
+    two ends' clocks over one time).
     """
     marks = [(mark, pair) for pair, origin in results if origin for mark in pair.sentinels]
     found: Properties = {}
     if marks:
         busy = sum(
-            mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * _block_ns(pair)
+            mark.involuntary_switches > _SWITCHES_PER_BLOCK
+            or mark.steal_ns > _STEAL_SHARE * _block_ns(pair)
             for mark, pair in marks
         )
         found["busy_share"] = busy / len(marks)

@@ -1,4 +1,6 @@
-"""From suspects to culprits: the confirm stage's samples, taken alone against known-good partners."""
+"""From suspects to culprits: the confirm stage's samples, taken alone against known-good
+partners.
+"""
 
 from __future__ import annotations
 
@@ -26,30 +28,41 @@ __all__ = ["conclude"]
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through its port"
 _PASSING = 0.8  # what is over was not measured alone while it lasted
-_WITH_THE_OTHER = 0.25  # a direction with less than a quarter of the other's slowdown is not what is wrong
+# a direction with less than a quarter of the other's slowdown is not what is wrong
+_WITH_THE_OTHER = 0.25
 _LISTED = 8
 _OTHER = {"tx": "rx", "rx": "tx"}
 _WORTH_A_WORD = 0.3  # the tail of the noise seldom reaches that far
 _ALIKE, _APART = 0.25, 0.02  # two slowdowns of one cause: relative, and what noise adds
-_SAME = 0.5  # a pair whose one slow sample was chance has no such slowdown when it is measured again
+# a pair whose one slow sample was chance has no such slowdown when it is measured again
+_SAME = 0.5
 
 
 def conclude(
-    screened: Screened, confirm: Samples | None, fabric: Fabric | None = None, criteria: Criteria | None = None
+    screened: Screened,
+    confirm: Samples | None,
+    fabric: Fabric | None = None,
+    criteria: Criteria | None = None,
 ) -> Located:
-    """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called confirmed.
+    """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called
+    confirmed.
 
-    A suspect is guilty when it is slow alone with known-good partners: both directions make the node guilty, one the
-    port; slow on one kind of path only is the path's fault, with one partner only the pair's; fast alone clears it, and
-    what was slow among others was contention. Samples between good nodes in ``confirm`` (controls) say what is expected
-    now; without them the screen's values are. Raises ValueError when ``confirm`` is of another metric.
+    A suspect is guilty when it is slow alone with known-good partners: both directions make the
+    node guilty, one the port; slow on one kind of path only is the path's fault, with one partner
+    only the pair's; fast alone clears it, and what was slow among others was contention. Samples
+    between good nodes in ``confirm`` (controls) say what is expected now; without them the screen's
+    values are. Raises ValueError when ``confirm`` is of another metric.
     """
     criteria = criteria or screened.criteria
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:
-        return _unconfirmed(located, [*screened.suspects, *(one for one in screened.pairs if _matters(one))])
+        return _unconfirmed(
+            located, [*screened.suspects, *(one for one in screened.pairs if _matters(one))]
+        )
     if confirm.metric != located.metric:
-        raise ValueError(f"the screen measured {located.metric} and the confirm stage {confirm.metric}")
+        raise ValueError(
+            f"the screen measured {located.metric} and the confirm stage {confirm.metric}"
+        )
     check(confirm)
     view = _view(screened, confirm, criteria)
     outcome = _Outcome()
@@ -57,11 +70,17 @@ def conclude(
     _of_pairs(screened, view, outcome)
     blames = whole_leaves(_distinct(outcome.blames), screened.fabric, screened.samples.nodes)
     blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
-    notes = [*located.notes, f"{_some(outcome.left)}: {_NOT_AGAIN}"] if outcome.left else located.notes
+    notes = (
+        [*located.notes, f"{_some(outcome.left)}: {_NOT_AGAIN}"] if outcome.left else located.notes
+    )
     return msgspec.structs.replace(
-        located, blames=_ordered(blames), cleared=outcome.cleared, contention=outcome.contention, notes=notes,
+        located,
+        blames=_ordered(blames),
+        cleared=outcome.cleared,
+        contention=outcome.contention,
+        notes=notes,
         detectable=least_found(screened, again=True),
-    )  # fmt: skip
+    )
 
 
 @dataclasses.dataclass
@@ -94,7 +113,9 @@ def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Out
         else:
             outcome.left.append(suspect)
             outcome.blames += [
-                _again(one) for one in located.blames if suspect.nodes[0] in one.nodes and one.kind != "link"
+                _again(one)
+                for one in located.blames
+                if suspect.nodes[0] in one.nodes and one.kind != "link"
             ]
 
 
@@ -106,7 +127,9 @@ def _when(blame: Blame, suspect: Suspect) -> Blame:
 
 
 def _passing(screened: Screened, suspect: Suspect) -> Blame:
-    """What was slow for a part of the time, and is not now: a fault that comes and goes, or somebody else's traffic."""
+    """What was slow for a part of the time, and is not now: a fault that comes and goes, or
+    somebody else's traffic.
+    """
     blame = screened_blame(screened.samples, suspect)
     return msgspec.structs.replace(
         blame, confidence=min(_PASSING, blame.confidence), evidence=[suspect.moment, _NOT_NOW]
@@ -114,9 +137,14 @@ def _passing(screened: Screened, suspect: Suspect) -> Blame:
 
 
 def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
-    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of their samples."""
+    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of
+    their samples.
+    """
     metric = screened.located.metric
-    ends = {(one.node, one.direction): one for one in look(view, {name for pair in _routes(screened) for name in pair})}
+    ends = {
+        (one.node, one.direction): one
+        for one in look(view, {name for pair in _routes(screened) for name in pair})
+    }
     for suspect, finding in _pairs(screened, view):
         if finding is None:
             outcome.left += [suspect] if _matters(suspect) else []
@@ -128,8 +156,12 @@ def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
             outcome.blames.append(_pair_or_end(metric, finding, ends))
 
 
-def _pair_or_end(metric: Metric, finding: Finding, ends: Mapping[tuple[str, Direction], Finding]) -> Blame:
-    """The pair, unless one of its ends is as slow with others now: it was fast with them in the screen, before."""
+def _pair_or_end(
+    metric: Metric, finding: Finding, ends: Mapping[tuple[str, Direction], Finding]
+) -> Blame:
+    """The pair, unless one of its ends is as slow with others now: it was fast with them in the
+    screen, before.
+    """
     a, b = finding.node, finding.partners[0].name
     told = 0
     both: tuple[tuple[str, Direction, str], ...] = ((a, "tx", b), (b, "rx", a))
@@ -139,15 +171,28 @@ def _pair_or_end(metric: Metric, finding: Finding, ends: Mapping[tuple[str, Dire
         told += bool(others)
         if end and others and float(np.median(others)) >= _SAME * finding.slowness:
             return blame_of(
-                "port", node, way, metric, slowness=finding.slowness, error=finding.error, p=finding.p,
-                expected=finding.expected, stage="confirmed", nodes=[node],
-                evidence=[_sentence(metric, end), f"fast with others before, now as slow with them as with {other}"],
-            )  # fmt: skip
+                "port",
+                node,
+                way,
+                metric,
+                slowness=finding.slowness,
+                error=finding.error,
+                p=finding.p,
+                expected=finding.expected,
+                stage="confirmed",
+                nodes=[node],
+                evidence=[
+                    _sentence(metric, end),
+                    f"fast with others before, now as slow with them as with {other}",
+                ],
+            )
     pair = _pair(metric, finding)
     if told == 2 or metric != "goodput":
         return pair
     evidence = [*pair.evidence, "whether its ends are slow with others now was not measured"]
-    return msgspec.structs.replace(pair, confidence=min(_PASSING, pair.confidence), evidence=evidence)
+    return msgspec.structs.replace(
+        pair, confidence=min(_PASSING, pair.confidence), evidence=evidence
+    )
 
 
 def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
@@ -159,12 +204,20 @@ def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
     kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
     assert screened.effects is not None  # noqa: S101 - conclude has looked
     return alone(
-        confirm, _controls(screened, confirm), tier, tiers,
-        np.maximum(kind[confirm.origin], kind[confirm.target]), screened.levels, screened.level_errors,
-        screened.sharp, screened.effects.noise, screened.effects.spread,
-        as_log(confirm.metric, criteria.practical(confirm.metric)), criteria.alpha,
+        confirm,
+        _controls(screened, confirm),
+        tier,
+        tiers,
+        np.maximum(kind[confirm.origin], kind[confirm.target]),
+        screened.levels,
+        screened.level_errors,
+        screened.sharp,
+        screened.effects.noise,
+        screened.effects.spread,
+        as_log(confirm.metric, criteria.practical(confirm.metric)),
+        criteria.alpha,
         _unexplained(screened),
-    )  # fmt: skip
+    )
 
 
 def _unexplained(screened: Screened) -> NDArray[np.float64]:
@@ -174,8 +227,8 @@ def _unexplained(screened: Screened) -> NDArray[np.float64]:
 
 
 def _controls(screened: Screened, confirm: Samples) -> NDArray[np.bool_]:
-    """Samples between ports that the screen found good: they say what is expected now. The clean direction of a suspect
-    counts, for it was as good as any.
+    """Samples between ports that the screen found good: they say what is expected now. The clean
+    direction of a suspect counts, for it was as good as any.
     """
     good = {(name, way) for name in screened.good for way in ("tx", "rx")}
     good |= {(one.nodes[0], _OTHER[one.direction]) for one in screened.suspects if one.lone}
@@ -195,7 +248,9 @@ def _routes(screened: Screened) -> list[tuple[str, str]]:
 
 def _pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Finding | None]]:
     """Each suspected pair with what it measured alone, None when it did not."""
-    found = {(one.node, one.partners[0].name): one for one in look_at_pairs(view, _routes(screened))}
+    found = {
+        (one.node, one.partners[0].name): one for one in look_at_pairs(view, _routes(screened))
+    }
     for suspect in screened.pairs:
         yield suspect, found.get((suspect.nodes[0], suspect.nodes[1]))
 
@@ -246,11 +301,19 @@ def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> 
         whole = len(own) == 2 or metric == "hrt"
         found.append(
             blame_of(
-                "node" if whole else "port", node, "" if whole else worst.direction, metric, slowness=worst.slowness,
-                error=worst.error, p=worst.p, expected=worst.expected, stage="confirmed", nodes=[node],
+                "node" if whole else "port",
+                node,
+                "" if whole else worst.direction,
+                metric,
+                slowness=worst.slowness,
+                error=worst.error,
+                p=worst.p,
+                expected=worst.expected,
+                stage="confirmed",
+                nodes=[node],
                 evidence=[_sentence(metric, one) for one in findings if one.node == node],
             )
-        )  # fmt: skip
+        )
     for one in findings:
         if one.shape == "path":
             found.append(_path(metric, one, screened))
@@ -266,26 +329,48 @@ def _path(metric: Metric, one: Finding, screened: Screened) -> Blame:
     leaf = int(screened.places.leaf[number])
     switch = screened.places.leaves[leaf] if leaf >= 0 else one.node
     return blame_of(
-        "link", f"{switch} - ?", one.direction, metric, slowness=one.slowness, error=one.error, p=one.p,
-        expected=one.expected, stage="confirmed", nodes=[one.node],
-        evidence=[f"{one.node} is slow {' and '.join(kinds)} only, and fast elsewhere", _sentence(metric, one)],
-    )  # fmt: skip
+        "link",
+        f"{switch} - ?",
+        one.direction,
+        metric,
+        slowness=one.slowness,
+        error=one.error,
+        p=one.p,
+        expected=one.expected,
+        stage="confirmed",
+        nodes=[one.node],
+        evidence=[
+            f"{one.node} is slow {' and '.join(kinds)} only, and fast elsewhere",
+            _sentence(metric, one),
+        ],
+    )
 
 
 def _pair(metric: Metric, one: Finding) -> Blame:
     other = one.slow[0].name
     a, b = (other, one.node) if one.direction == "rx" else (one.node, other)
     return blame_of(
-        "pair", f"{a} -> {b}" if metric == "goodput" else f"{a} - {b}", "", metric, slowness=one.slowness,
-        error=one.error, p=one.p, expected=one.expected, stage="confirmed", nodes=[a, b],
+        "pair",
+        f"{a} -> {b}" if metric == "goodput" else f"{a} - {b}",
+        "",
+        metric,
+        slowness=one.slowness,
+        error=one.error,
+        p=one.p,
+        expected=one.expected,
+        stage="confirmed",
+        nodes=[a, b],
         evidence=[_sentence(metric, one)],
-    )  # fmt: skip
+    )
 
 
 def _sentence(metric: Metric, one: Finding) -> str:
     """Such as ``alone, tx: 20.1 % slower to n4, 19.8 % slower to n7``."""
     word = {"tx": "to", "rx": "from", "": "with"}[one.direction]
-    parts = [f"{_percent(metric, partner.slowness)} {word} {partner.name}" for partner in one.partners[:6]]
+    parts = [
+        f"{_percent(metric, partner.slowness)} {word} {partner.name}"
+        for partner in one.partners[:6]
+    ]
     return f"alone{', ' + one.direction if one.direction else ''}: {', '.join(parts)}"
 
 
@@ -298,7 +383,9 @@ def _name(suspect: Suspect) -> str:
     return " -> ".join(suspect.nodes) + (f" {suspect.direction}" if suspect.direction else "")
 
 
-def _contention(metric: Metric, suspect: Suspect, findings: Sequence[Finding], criteria: Criteria) -> list[Contention]:
+def _contention(
+    metric: Metric, suspect: Suspect, findings: Sequence[Finding], criteria: Criteria
+) -> list[Contention]:
     """A suspect that was slow beyond doubt among others, and is fast alone."""
     own = [one for one in findings if suspect.direction in ("", one.direction)]
     if suspect.p > criteria.alpha or not own or any(one.shape != "fast" for one in own):
@@ -336,8 +423,12 @@ def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blam
     named = " ".join(f" {one.subject} " for one in blames if one.kind in ("link", "switch"))
 
     def explained(one: Blame) -> bool:
-        leaves = {int(screened.places.leaf[number[name]]) for name in one.nodes if name in number} - {-1}
-        return len(leaves) > 1 and any(f" {screened.places.leaves[leaf]} " in named for leaf in leaves)
+        leaves = {
+            int(screened.places.leaf[number[name]]) for name in one.nodes if name in number
+        } - {-1}
+        return len(leaves) > 1 and any(
+            f" {screened.places.leaves[leaf]} " in named for leaf in leaves
+        )
 
     leaves = screened.places.leaves
     named_leaves = [_with_path(one, blames, leaves) if _is_named(one) else one for one in blames]
@@ -350,7 +441,9 @@ def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blam
 
 
 def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
-    """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as slow."""
+    """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as
+    slow.
+    """
     ways = ("tx", "rx") if pair.metric == "goodput" else ("", "")
     return any(
         one.kind in ("node", "port")
@@ -363,13 +456,23 @@ def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
 
 
 def _with_path(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
-    """A link or switch of the screen, confirmed by the paths through it that were slow alone too."""
-    paths = [one for one in blames if _is_unnamed(one) and _covers(named, one, leaves) and one.stage == "confirmed"]
+    """A link or switch of the screen, confirmed by the paths through it that were slow alone
+    too.
+    """
+    paths = [
+        one
+        for one in blames
+        if _is_unnamed(one) and _covers(named, one, leaves) and one.stage == "confirmed"
+    ]
     if not paths:
         return named
-    evidence = list(dict.fromkeys([*named.evidence, *(line for one in paths for line in one.evidence)]))
+    evidence = list(
+        dict.fromkeys([*named.evidence, *(line for one in paths for line in one.evidence)])
+    )
     confidence = max(named.confidence, *(one.confidence for one in paths))
-    return msgspec.structs.replace(named, stage="confirmed", evidence=evidence, confidence=confidence)
+    return msgspec.structs.replace(
+        named, stage="confirmed", evidence=evidence, confidence=confidence
+    )
 
 
 def _is_named(blame: Blame) -> bool:
@@ -381,8 +484,8 @@ def _is_unnamed(blame: Blame) -> bool:
 
 
 def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
-    """Whether a link or switch that is named explains a path that could not be named. One above the leaves explains
-    what is about as slow on any leaf.
+    """Whether a link or switch that is named explains a path that could not be named. One above the
+    leaves explains what is about as slow on any leaf.
     """
     if not _is_named(named):
         return False
@@ -392,9 +495,13 @@ def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
     near, _, far = named.subject.partition(" - ")
     leaf = path.subject.partition(" - ")[0]
     # What leaves the near end reaches the far one.
-    return (leaf == near and alike) or (leaf == far and named.direction in ("", _OTHER.get(path.direction, "")))
+    return (leaf == near and alike) or (
+        leaf == far and named.direction in ("", _OTHER.get(path.direction, ""))
+    )
 
 
 def _ordered(blames: Sequence[Blame]) -> list[Blame]:
     """Confirmed first, then the slowest."""
-    return sorted(_distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject))
+    return sorted(
+        _distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject)
+    )

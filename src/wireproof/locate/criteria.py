@@ -12,9 +12,10 @@ __all__ = ["Criteria", "as_log", "as_slowdown"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Criteria:
-    """``alpha``: family-wise error of a whole sweep. ``practical_*``: the least slowdown that is called one (relative:
-    goodput that is missing, time that is added). ``floor``: spread of healthy ports that is never called a difference.
-    ``max_suspects``: how many nodes a confirm stage takes at most, the worst first.
+    """``alpha``: family-wise error of a whole sweep. ``practical_*``: the least slowdown that is
+    called one (relative: goodput that is missing, time that is added). ``floor``: spread of healthy
+    ports that is never called a difference. ``max_suspects``: how many nodes a confirm stage takes
+    at most, the worst first.
 
     Raises ValueError when a share is not between 0 and 1.
     """
@@ -37,8 +38,14 @@ class Criteria:
 
 
 def as_log(metric: Metric, slowdown: float) -> float:
-    """Slowness (natural logarithm, positive is slow) of a relative slowdown: 0.05 less goodput, or 0.10 more time."""
-    return -math.log1p(-min(slowdown, 1.0 - 1e-12)) if metric == "goodput" else math.log1p(max(slowdown, -1.0 + 1e-12))
+    """Slowness (natural logarithm, positive is slow) of a relative slowdown: 0.05 less goodput, or
+    0.10 more time.
+    """
+    return (
+        -math.log1p(-min(slowdown, 1.0 - 1e-12))
+        if metric == "goodput"
+        else math.log1p(max(slowdown, -1.0 + 1e-12))
+    )
 
 
 def as_slowdown(metric: Metric, slowness: float) -> float:

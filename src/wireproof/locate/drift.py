@@ -1,4 +1,6 @@
-"""What all ports suffer together as time goes by: a machine that grows hot, another job that comes. Nobody's fault."""
+"""What all ports suffer together as time goes by: a machine that grows hot, another job that comes.
+Nobody's fault.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ _FEWEST = 12  # samples of a part of the time, to know its median
 _SURE = 5.0  # standard errors between the fastest part and the slowest
 
 
-def drift_of(samples: Samples, residual: Floats, use: NDArray[np.bool_], least: float) -> Floats | None:
-    """Log slowness of each sample that its time explains, the fastest part of the time 0; None where there is none.
+def drift_of(
+    samples: Samples, residual: Floats, use: NDArray[np.bool_], least: float
+) -> Floats | None:
+    """Log slowness of each sample that its time explains, the fastest part of the time 0; None
+    where there is none.
 
-    ``residual``: log slowness against paths and ports; ``use``: samples on paths that show a port. The time is cut into
-    up to eight parts of as many samples; between their middles the drift is a straight line.
+    ``residual``: log slowness against paths and ports; ``use``: samples on paths that show a port.
+    The time is cut into up to eight parts of as many samples; between their middles the drift is a
+    straight line.
     """
     rows = np.nonzero(use)[0]
     parts = min(_PARTS, rows.size // _FEWEST)
@@ -31,10 +37,12 @@ def drift_of(samples: Samples, residual: Floats, use: NDArray[np.bool_], least: 
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
     pieces = np.array_split(rows, parts)
     middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
-    # The faster quarter: one node of four that became slow is in half of the samples, and nobody else became slow.
+    # The faster quarter: one node of four that became slow is in half of the samples, and nobody
+    # else became slow.
     level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
     noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
-    error = _QUARTILE_FACTOR * noise * (2.0 * parts / rows.size) ** 0.5  # of the difference of two parts
+    # of the difference of two parts
+    error = _QUARTILE_FACTOR * noise * (2.0 * parts / rows.size) ** 0.5
     if float(np.ptp(level)) < max(least, _SURE * error):
         return None
     found = np.interp(samples.when, middle, level)

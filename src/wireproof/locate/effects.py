@@ -1,9 +1,10 @@
 """How slow each port is: a median polish for paths that are as fast as their slowest part.
 
-Model: y_ij = min(c_i^tx, c_j^rx, l_ij), so that a slowness (logarithm, positive is slow) is the *largest* of its
-parts, and what a slow partner measures says nothing about a port. Each port's slowness is the median over its partners,
-without the partners that are slow themselves; a stratum's level is the median over ports of the ports' medians, which
-holds until half of the *ports* are bad (a plain median of samples gives way when half of the *pairs* meet a bad port).
+Model: y_ij = min(c_i^tx, c_j^rx, l_ij), so that a slowness (logarithm, positive is slow) is the
+*largest* of its parts, and what a slow partner measures says nothing about a port. Each port's
+slowness is the median over its partners, without the partners that are slow themselves; a stratum's
+level is the median over ports of the ports' medians, which holds until half of the *ports* are bad
+(a plain median of samples gives way when half of the *pairs* meet a bad port).
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ Flags = NDArray[np.bool_]
 _MAD = 1.4826  # MAD of a normal variable to its sigma
 _TURNS = 4
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
-"""A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual from run to run)."""
+"""A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual
+from run to run).
+"""
 
 _MAD_EFFICIENCY = 0.37
 _MANY_PORTS = 32
@@ -43,9 +46,10 @@ _SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ports:
-    """``own`` and ``far``: the two ports of each sample. Goodput: 2 N ports, tx i is i and rx j is N + j; half round
-    trips have no direction: N ports. ``stratum``: samples that share one expected value. ``kind``: of each port, and
-    ``family``: of each stratum, the speed of its NICs (0 the fastest).
+    """``own`` and ``far``: the two ports of each sample. Goodput: 2 N ports, tx i is i and rx j is
+    N + j; half round trips have no direction: N ports. ``stratum``: samples that share one expected
+    value. ``kind``: of each port, and ``family``: of each stratum, the speed of its NICs (0 the
+    fastest).
     """
 
     count: int
@@ -73,7 +77,9 @@ class Ports:
 
     @functools.cached_property
     def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        key = np.concatenate((self.stratum, self.stratum)).astype(np.int64) * self.count + self.either
+        key = (
+            np.concatenate((self.stratum, self.stratum)).astype(np.int64) * self.count + self.either
+        )
         if self.strata == 1:
             return np.arange(self.count, dtype=np.int64), key
         cells, place = np.unique(key, return_inverse=True)
@@ -92,9 +98,10 @@ class Ports:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Effects:
-    """``level`` (log slowness that is expected), its standard error and ``sigma`` by stratum; ``slowness``, standard
-    ``error`` and ``samples`` by port; ``residual``: each sample's slowness against its level; ``freedom`` of ``sigma``;
-    ``noise``: sigma on the paths that show a port best; ``spread``: of healthy ports.
+    """``level`` (log slowness that is expected), its standard error and ``sigma`` by stratum;
+    ``slowness``, standard ``error`` and ``samples`` by port; ``residual``: each sample's slowness
+    against its level; ``freedom`` of ``sigma``; ``noise``: sigma on the paths that show a port
+    best; ``spread``: of healthy ports.
     """
 
     level: Floats
@@ -111,8 +118,8 @@ class Effects:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Start:
-    """Where the polish starts when something is known: ports that are ``bad``, and the ``level`` of each stratum where
-    no sample is without them.
+    """Where the polish starts when something is known: ports that are ``bad``, and the ``level`` of
+    each stratum where no sample is without them.
     """
 
     bad: Flags
@@ -124,8 +131,12 @@ def robust_scale(x: Floats) -> float:
     return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
-def levels_of(ports: Ports, slowness: Floats, use: Flags | None = None, *, early: bool = False) -> Floats:
-    """Median over ports of each port's median (``early``: lower quartile) within the stratum; NaN without samples."""
+def levels_of(
+    ports: Ports, slowness: Floats, use: Flags | None = None, *, early: bool = False
+) -> Floats:
+    """Median over ports of each port's median (``early``: lower quartile) within the stratum; NaN
+    without samples.
+    """
     both = None if use is None else np.concatenate((use, use))
     medians, members = ports.by_cell.median(np.concatenate((slowness, slowness)), both, early=early)
     some = members > 0
@@ -134,7 +145,9 @@ def levels_of(ports: Ports, slowness: Floats, use: Flags | None = None, *, early
 
 
 def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]:
-    """(sigma, samples) by stratum: MAD over the samples of ``use`` (all where there are none), joined by the prior."""
+    """(sigma, samples) by stratum: MAD over the samples of ``use`` (all where there are none),
+    joined by the prior.
+    """
     members = np.bincount(ports.stratum, minlength=ports.strata).astype(np.float64)
     spread = np.zeros(ports.strata)
     for stratum in np.nonzero(members)[0].tolist():
@@ -146,7 +159,9 @@ def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]
 
 
 def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Flags:
-    """Strata that show a port: within 10 % of the fastest of their family, and not twice as noisy as the quietest."""
+    """Strata that show a port: within 10 % of the fastest of their family, and not twice as noisy
+    as the quietest.
+    """
     lowest = np.full(int(family.max()) + 1, np.inf)
     np.fmin.at(lowest, family, level)
     known = ~np.isnan(level)
@@ -155,8 +170,8 @@ def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Fl
 
 
 def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
-    """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not much noisier than
-    the others. A port that has too few of them takes all that it has.
+    """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not
+    much noisier than the others. A port that has too few of them takes all that it has.
     """
     fine = fine_strata(level, sigma, ports.family)
     stratum = np.concatenate((ports.stratum, ports.stratum))
@@ -170,7 +185,9 @@ def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
 def _port_medians(
     ports: Ports, residual: Floats, use: Flags, bad: Flags, *, early: bool = False
 ) -> tuple[Floats, Ints]:
-    """Each port's median over partners that are not bad themselves (all partners when too few would be left)."""
+    """Each port's median over partners that are not bad themselves (all partners when too few would
+    be left).
+    """
     everything = np.concatenate((residual, residual))
     total = np.bincount(ports.either[use], minlength=ports.count)
     clean = use & ~bad[ports.partner]
@@ -181,11 +198,17 @@ def _port_medians(
 
 
 def polish(
-    ports: Ports, logs: Floats, *, additive: bool, threshold: float, floor: float, start: Start | None = None
+    ports: Ports,
+    logs: Floats,
+    *,
+    additive: bool,
+    threshold: float,
+    floor: float,
+    start: Start | None = None,
 ) -> Effects:
-    """Effects of ``ports`` from ``logs`` (slowness of each sample, absolute). ``additive``: half round trips, where
-    both ends add; else the slower end decides. ``threshold``: a port slower than half of it is left out of the medians
-    of its partners.
+    """Effects of ``ports`` from ``logs`` (slowness of each sample, absolute). ``additive``: half
+    round trips, where both ends add; else the slower end decides. ``threshold``: a port slower than
+    half of it is left out of the medians of its partners.
     """
     bad = start.bad if start else np.zeros(ports.count, dtype=np.bool_)
     use, every = ~bad[ports.own] & ~bad[ports.far], np.ones(logs.size, dtype=np.bool_)
@@ -193,10 +216,13 @@ def polish(
         early = turn == 0 and start is None
         level = levels_of(ports, logs, use, early=early)
         if np.any(np.isnan(level)):
-            level = np.where(np.isnan(level), start.level if start else levels_of(ports, logs), level)
+            level = np.where(
+                np.isnan(level), start.level if start else levels_of(ports, logs), level
+            )
         residual = logs - level[ports.stratum]
         leftover = residual - _explained(ports, residual, None if early else bad, additive)
-        # What a leaf's slow ports take off is not the same on every kind of path: only those without them tell noise.
+        # What a leaf's slow ports take off is not the same on every kind of path: only those
+        # without them tell noise.
         sigma, members = _sigmas(ports, leftover, use if start else every)
         sharp = _sharp(ports, level, sigma)
         slowness, samples = _port_medians(ports, residual, sharp, bad, early=early)
@@ -204,10 +230,16 @@ def polish(
         noise = float(np.sqrt(np.average(sigma[fine] ** 2, weights=members[fine])))
         shared = np.where(samples > 0, _port_sigma(ports, sigma, sharp), np.nan)
         spread = _spread(
-            slowness, shared, (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad), samples, floor
+            slowness,
+            shared,
+            (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad),
+            samples,
+            floor,
         )
         error = median_error(shared, samples, spread)
-        now = np.nan_to_num(slowness) > np.maximum(threshold / 2.0, 3.0 * np.nan_to_num(error, nan=np.inf))
+        now = np.nan_to_num(slowness) > np.maximum(
+            threshold / 2.0, 3.0 * np.nan_to_num(error, nan=np.inf)
+        )
         if not early and np.array_equal(now, bad):
             break
         bad = now
@@ -215,25 +247,37 @@ def polish(
         use = clean if np.mean(bad) < 0.5 else use
     level, level_error = _typical(ports, logs, level, sigma, use)
     found = Effects(
-        level=level, level_error=level_error, sigma=sigma, slowness=slowness, error=error, samples=samples,
-        residual=logs - level[ports.stratum], noise=noise, spread=spread,
+        level=level,
+        level_error=level_error,
+        sigma=sigma,
+        slowness=slowness,
+        error=error,
+        samples=samples,
+        residual=logs - level[ports.stratum],
+        noise=noise,
+        spread=spread,
         freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
-    )  # fmt: skip
+    )
     return _under_contention(ports, found, threshold, floor)
 
 
-def _typical(ports: Ports, logs: Floats, level: Floats, sigma: Floats, use: Flags) -> tuple[Floats, Floats]:
-    """(level, its standard error) by stratum: the plain median of what good ports measured. Where a port has two
-    samples the port's level is the faster of them, which is right for comparing ports and too fast for a lone sample.
+def _typical(
+    ports: Ports, logs: Floats, level: Floats, sigma: Floats, use: Flags
+) -> tuple[Floats, Floats]:
+    """(level, its standard error) by stratum: the plain median of what good ports measured. Where a
+    port has two samples the port's level is the faster of them, which is right for comparing ports
+    and too fast for a lone sample.
     """
     centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
     found = np.where(members > 2, centre, level)
-    return found, np.asarray(MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64)
+    return found, np.asarray(
+        MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64
+    )
 
 
 def _under_contention(ports: Ports, effects: Effects, threshold: float, floor: float) -> Effects:
-    """Where most samples are disturbed, each port's better ones are compared: contention only ever slows. The error is
-    what the ports themselves show; many ports are needed for that.
+    """Where most samples are disturbed, each port's better ones are compared: contention only ever
+    slows. The error is what the ports themselves show; many ports are needed for that.
     """
     some = effects.samples > 0
     if effects.noise < threshold or int(np.sum(some)) < _MANY_PORTS:
@@ -246,13 +290,18 @@ def _under_contention(ports: Ports, effects: Effects, threshold: float, floor: f
     if 2.0 * error > float(np.median(effects.error[some])):
         return effects
     return dataclasses.replace(
-        effects, slowness=slowness, error=np.where(some, error, np.nan), level=effects.level + middle,
+        effects,
+        slowness=slowness,
+        error=np.where(some, error, np.nan),
+        level=effects.level + middle,
         residual=effects.residual - middle,
-    )  # fmt: skip
+    )
 
 
 def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool) -> Floats:
-    """What bad ports take of each sample; None: nobody knows yet who is bad, and every port's slowness is taken off."""
+    """What bad ports take of each sample; None: nobody knows yet who is bad, and every port's
+    slowness is taken off.
+    """
     early = bad is None
     if bad is None:
         bad = np.ones(ports.count, dtype=np.bool_)
@@ -260,7 +309,10 @@ def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool
         return np.zeros_like(residual)
     everything = np.ones(2 * residual.size, dtype=np.bool_)
     slowness, _ = _port_medians(ports, residual, everything, bad, early=early)
-    own, far = (np.where(bad[side], np.nan_to_num(slowness[side]), 0.0).clip(0.0) for side in (ports.own, ports.far))
+    own, far = (
+        np.where(bad[side], np.nan_to_num(slowness[side]), 0.0).clip(0.0)
+        for side in (ports.own, ports.far)
+    )
     return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
 
 

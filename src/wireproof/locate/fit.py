@@ -1,4 +1,6 @@
-"""The model of a screen: kinds of path and of node, what leaves and time do to all, then how slow each port is."""
+"""The model of a screen: kinds of path and of node, what leaves and time do to all, then how slow
+each port is.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ _INNER = 2  # samples within the leaf that acquit a port of what is slow across 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fit:
-    """``effects`` make suspects, ``own`` (without what paths do) explain samples. ``excess``: log slowness of each
-    sample that its leaf explains; ``drift``: that its time explains, for everybody.
+    """``effects`` make suspects, ``own`` (without what paths do) explain samples. ``excess``: log
+    slowness of each sample that its leaf explains; ``drift``: that its time explains, for
+    everybody.
     """
 
     kinds: Kinds
@@ -37,21 +40,36 @@ class Fit:
     drift: Floats
 
 
-def fit(samples: Samples, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria) -> Fit:
+def fit(
+    samples: Samples,
+    places: Places,
+    tier: NDArray[np.int32],
+    names: Sequence[str],
+    criteria: Criteria,
+) -> Fit:
     """Effects, and once more without what all suffer as time goes by."""
     logs = log_slowness(samples)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     found = _fit(samples, logs, places, tier, names, criteria)
     ports, effects = found.ports, found.effects
-    rest = effects.residual - explained(ports, found.own, practical / 2.0, additive=samples.metric == "hrt")
+    rest = effects.residual - explained(
+        ports, found.own, practical / 2.0, additive=samples.metric == "hrt"
+    )
     drift = drift_of(samples, rest - found.excess, shown(ports, effects), practical)
     if drift is None:
         return found
-    return dataclasses.replace(_fit(samples, logs - drift, places, tier, names, criteria), drift=drift)
+    return dataclasses.replace(
+        _fit(samples, logs - drift, places, tier, names, criteria), drift=drift
+    )
 
 
 def _fit(
-    samples: Samples, logs: Floats, places: Places, tier: NDArray[np.int32], names: Sequence[str], criteria: Criteria
+    samples: Samples,
+    logs: Floats,
+    places: Places,
+    tier: NDArray[np.int32],
+    names: Sequence[str],
+    criteria: Criteria,
 ) -> Fit:
     """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
     practical = as_log(samples.metric, criteria.practical(samples.metric))
@@ -60,28 +78,48 @@ def _fit(
     kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, ports, places)
     ports = ports_of(samples, tier, len(names), kinds)
     additive = samples.metric == "hrt"
-    effects = polish(ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start)
+    effects = polish(
+        ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start
+    )
     excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
     if excess is not None:
         # No path is faster than the fastest sample, whatever its leaf is said to suffer.
         innocent = np.maximum(logs - excess, np.min(logs))
-        effects = polish(ports, innocent, additive=additive, threshold=practical, floor=criteria.floor, start=start)
+        effects = polish(
+            ports,
+            innocent,
+            additive=additive,
+            threshold=practical,
+            floor=criteria.floor,
+            start=start,
+        )
     own = _without_paths(ports, effects, tier, names)
     some_fast = _fast_with_some(ports, effects, places)
     if some_fast is not None:
         own = effects = some_fast
     nothing = np.zeros(logs.size)
     return Fit(
-        kinds=kinds, ports=ports, effects=effects, own=own, excess=nothing if excess is None else excess, drift=nothing
+        kinds=kinds,
+        ports=ports,
+        effects=effects,
+        own=own,
+        excess=nothing if excess is None else excess,
+        drift=nothing,
     )
 
 
-def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]) -> Effects:
-    """A port that is fast within its leaf is slow because of what lies behind the leaf: its slowness is that within."""
+def _without_paths(
+    ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]
+) -> Effects:
+    """A port that is fast within its leaf is slow because of what lies behind the leaf: its
+    slowness is that within.
+    """
     if ONE_SWITCH not in names or len(names) == 1:
         return effects
     within = np.concatenate((tier == names.index(ONE_SWITCH),) * 2)
-    inner, members = ports.by_port.median(np.concatenate((effects.residual, effects.residual)), within)
+    inner, members = ports.by_port.median(
+        np.concatenate((effects.residual, effects.residual)), within
+    )
     error = median_error(effects.noise, members, effects.spread)
     slow = np.nan_to_num(effects.slowness)
     with np.errstate(invalid="ignore"):
@@ -90,23 +128,29 @@ def _without_paths(ports: Ports, effects: Effects, tier: NDArray[np.int32], name
 
 
 def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
-    """Without a topology a node of the smaller of two switches is slow with most partners, and fast with a few: its
-    slowness is what it has with those. None where there is no such port, or a topology (it has kinds of path), or
-    kinds of NIC (with a slow one any port is fast).
+    """Without a topology a node of the smaller of two switches is slow with most partners, and fast
+    with a few: its slowness is what it has with those. None where there is no such port, or a
+    topology (it has kinds of path), or kinds of NIC (with a slow one any port is fast).
     """
     if places.known or int(ports.family.max()) > 0:
         return None
     best, _ = ports.by_port.best(np.concatenate((effects.residual, effects.residual)))
     usual = float(np.nanmedian(best))
     slow = np.nan_to_num(effects.slowness)
-    fast = (slow > 3.0 * np.nan_to_num(effects.error)) & (np.nan_to_num(best - usual) < 0.5 * slow - effects.noise)
+    fast = (slow > 3.0 * np.nan_to_num(effects.error)) & (
+        np.nan_to_num(best - usual) < 0.5 * slow - effects.noise
+    )
     if not np.any(fast):
         return None
-    return dataclasses.replace(effects, slowness=np.where(fast, np.minimum(best - usual, slow), effects.slowness))
+    return dataclasses.replace(
+        effects, slowness=np.where(fast, np.minimum(best - usual, slow), effects.slowness)
+    )
 
 
 def shown(ports: Ports, effects: Effects) -> NDArray[np.bool_]:
-    """Samples on the kinds of path that show a port: the collisions on others are not what a port is judged by."""
+    """Samples on the kinds of path that show a port: the collisions on others are not what a port
+    is judged by.
+    """
     fine = fine_strata(effects.level, effects.sigma, ports.family)
     return np.asarray(fine[ports.stratum], dtype=np.bool_)
 

@@ -21,11 +21,13 @@ Route = tuple[str, str]
 
 
 def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
-    """The samples of ``run``, None when there are none. Nodes are the claim's hosts (those without samples too).
+    """The samples of ``run``, None when there are none. Nodes are the claim's hosts (those without
+    samples too).
 
-    Goodput: streams, or puts where nothing was streamed; half round trips: ping-pongs of at most 1 KiB. Of several
-    message sizes the largest that occurs in all rounds. Pairs of ranks of one host are left out; several pairs between
-    the same two hosts in one point are one sample (their goodput together; the slowest half round trip).
+    Goodput: streams, or puts where nothing was streamed; half round trips: ping-pongs of at most 1
+    KiB. Of several message sizes the largest that occurs in all rounds. Pairs of ranks of one host
+    are left out; several pairs between the same two hosts in one point are one sample (their
+    goodput together; the slowest half round trip).
     """
     hosts = {one.rank: one.host for one in run.claim.hosts}
     nodes = tuple(dict.fromkeys(hosts.values()))
@@ -58,11 +60,16 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
 def _points(run: Run, metric: Metric) -> list[PointRecord]:
     """The points of one pattern and one size that ``metric`` is taken from, in their order."""
     hosts = {one.rank: one.host for one in run.claim.hosts}
-    for pattern, form in (("pingpong", ""),) if metric == "hrt" else (("stream", ""), ("put", "stream")):
+    for pattern, form in (
+        (("pingpong", ""),) if metric == "hrt" else (("stream", ""), ("put", "stream"))
+    ):
         fitting = [
             point
             for point in run.points
-            if point.pattern == pattern and form in ("", point.form) and point.group is None and _routes(point, hosts)
+            if point.pattern == pattern
+            and form in ("", point.form)
+            and point.group is None
+            and _routes(point, hosts)
         ]
         if metric == "hrt":
             fitting = [point for point in fitting if point.message_bytes <= _SMALL_BYTES]
@@ -92,7 +99,9 @@ def _pairs(point: PointRecord, hosts: dict[int, str]) -> Iterator[tuple[Route, P
             yield (origin, target), pair
 
 
-def _values(point: PointRecord, hosts: dict[int, str], metric: Metric) -> dict[Route, tuple[float, float]]:
+def _values(
+    point: PointRecord, hosts: dict[int, str], metric: Metric
+) -> dict[Route, tuple[float, float]]:
     """(value, relative half-width) of each route that was measured soundly."""
     found: dict[Route, tuple[float, float]] = {}
     for route, pair in _pairs(point, hosts):
@@ -115,9 +124,11 @@ def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
 
 
 def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
-    """Why hosts have no samples (goodput: of what they send, or receive), in words: what became of their points.
+    """Why hosts have no samples (goodput: of what they send, or receive), in words: what became of
+    their points.
 
-    Such as ``nothing that it sends: 7 of 7 points ended with deadline``. Only hosts and directions without any sample.
+    Such as ``nothing that it sends: 7 of 7 points ended with deadline``. Only hosts and directions
+    without any sample.
     """
     hosts = {one.rank: one.host for one in run.claim.hosts}
     ends: dict[tuple[str, str], Counter[str]] = {}
@@ -135,7 +146,8 @@ def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
         total = sum((fates[way] for way in silent), Counter[str]())
         what = "no sample" if len(silent) == 2 else f"no sample of what it {silent[0]}"
         points = ", ".join(
-            f"{count} of {total.total()} points ended with {fate}" for fate, count in total.most_common()
+            f"{count} of {total.total()} points ended with {fate}"
+            for fate, count in total.most_common()
         )
         found[host] = f"{what}: {points or 'none of its points was sealed'}"
     return found

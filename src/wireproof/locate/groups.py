@@ -1,4 +1,6 @@
-"""Medians of groups, fast: a group's members stand in one row of a table, and the rows are sorted all at once."""
+"""Medians of groups, fast: a group's members stand in one row of a table, and the rows are sorted
+all at once.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _WASTE = 16  # a table this many times larger than its values is not worth its m
 
 
 class Groups:
-    """``group``: number of each value's group, 0 to ``count`` - 1. The order is found once, for many columns."""
+    """``group``: number of each value's group, 0 to ``count`` - 1. The order is found once, for
+    many columns.
+    """
 
     def __init__(self, group: NDArray[np.integer], count: int) -> None:
         self.group, self.count = group, count
@@ -42,10 +46,16 @@ class Groups:
     def _width(self) -> int:
         return int(self._members.max(initial=0))
 
-    def _sorted(self, values: Floats, use: Flags | None) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
-        """(values in the order of groups and size, first place, members) of each group; unused values come last."""
+    def _sorted(
+        self, values: Floats, use: Flags | None
+    ) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+        """(values in the order of groups and size, first place, members) of each group; unused
+        values come last.
+        """
         chosen = values if use is None else np.where(use, values, np.inf)
-        members = self._members if use is None else np.bincount(self.group[use], minlength=self.count)
+        members = (
+            self._members if use is None else np.bincount(self.group[use], minlength=self.count)
+        )
         if self.count * self._width > _WASTE * (values.size + 1024):
             order = np.lexsort((chosen, self.group))
             return chosen[order], np.cumsum(self._members) - self._members, members
@@ -54,11 +64,13 @@ class Groups:
         rows = np.sort(table.reshape(self.count, self._width), axis=1)
         return rows.ravel(), np.arange(self.count) * self._width, members
 
-    def median(self, values: Floats, use: Flags | None = None, *, early: bool = False) -> tuple[Floats, Ints]:
+    def median(
+        self, values: Floats, use: Flags | None = None, *, early: bool = False
+    ) -> tuple[Floats, Ints]:
         """(median, members) of each group, over the values of ``use``; NaN where there is none.
 
-        Of two members the faster (smaller): one bad partner of two must not make a port slow. ``early``: the lower
-        quartile, for as long as nobody knows who is bad.
+        Of two members the faster (smaller): one bad partner of two must not make a port slow.
+        ``early``: the lower quartile, for as long as nobody knows who is bad.
         """
         ordered, first, members = self._sorted(values, use)
         above = np.maximum(members - 1, 0)
@@ -70,8 +82,9 @@ class Groups:
         return median, members.astype(np.int32)
 
     def best(self, values: Floats) -> tuple[Floats, Ints]:
-        """(best, members): what each group reaches with several partners. The third smallest of eight members or more,
-        the second of three or more, else the smallest; NaN where there is none.
+        """(best, members): what each group reaches with several partners. The third smallest of
+        eight members or more, the second of three or more, else the smallest; NaN where there is
+        none.
         """
         ordered, first, members = self._sorted(values, None)
         place = first + np.where(members >= 8, 2, np.where(members >= 3, 1, 0))

@@ -1,4 +1,6 @@
-"""What whole leaves suffer: a leaf that is slow inside itself too, and one that is slow across leaves only."""
+"""What whole leaves suffer: a leaf that is slow inside itself too, and one that is slow across
+leaves only.
+"""
 
 from __future__ import annotations
 
@@ -37,33 +39,50 @@ class _View:
     across: Flags
 
     def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, NDArray[np.intp]]:
-        """(median over its nodes of their medians, nodes) of each leaf, by this end of the ``chosen`` samples."""
+        """(median over its nodes of their medians, nodes) of each leaf, by this end of the
+        ``chosen`` samples.
+        """
         by_node, members = grouped_median(ends[chosen], self.logs[chosen], self.places.leaf.size)
         some = (members > 0) & (self.places.leaf >= 0)
-        median, nodes = grouped_median(self.places.leaf[some], by_node[some], len(self.places.leaves))
+        median, nodes = grouped_median(
+            self.places.leaf[some], by_node[some], len(self.places.leaves)
+        )
         return median, nodes.astype(np.intp)
 
     def share_beyond(self, ends: Ints, leaf: int, least: float) -> float:
-        """Of the nodes of ``leaf`` at this end, the share that is slower than ``least`` with most of the others."""
+        """Of the nodes of ``leaf`` at this end, the share that is slower than ``least`` with most
+        of the others.
+        """
         chosen = self.across & (self.places.leaf[ends] == leaf)
         best, members = grouped_best(ends[chosen], self.logs[chosen], self.places.leaf.size)
         return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
 
 
-def _view(samples: Samples, logs: Floats, tier: Ints, names: Sequence[str], places: Places) -> _View:
+def _view(
+    samples: Samples, logs: Floats, tier: Ints, names: Sequence[str], places: Places
+) -> _View:
     within = np.asarray([name == ONE_SWITCH for name in names])[tier]
-    across = (~within & (places.leaf[samples.origin] >= 0) & (places.leaf[samples.target] >= 0)).astype(np.bool_)
+    across = (
+        ~within & (places.leaf[samples.origin] >= 0) & (places.leaf[samples.target] >= 0)
+    ).astype(np.bool_)
     return _View(samples=samples, logs=logs, places=places, within=within, across=across)
 
 
 def slow_inside(
-    samples: Samples, logs: Floats, ports: Ports, tier: Ints, names: Sequence[str], places: Places, threshold: float
+    samples: Samples,
+    logs: Floats,
+    ports: Ports,
+    tier: Ints,
+    names: Sequence[str],
+    places: Places,
+    threshold: float,
 ) -> Start | None:
-    """Where to start from when a leaf is slow among its own nodes and, by about as much, across: None when none is.
+    """Where to start from when a leaf is slow among its own nodes and, by about as much, across:
+    None when none is.
 
-    With two leaves its ports are half of all ports, and no median tells which half is bad. But no path is faster than
-    the switches it crosses, so the leaf that is fast inside itself says what a port reaches, and the slow directions
-    across say which ports of the slow leaf are meant.
+    With two leaves its ports are half of all ports, and no median tells which half is bad. But no
+    path is faster than the switches it crosses, so the leaf that is fast inside itself says what a
+    port reaches, and the slow directions across say which ports of the slow leaf are meant.
     """
     if not places.known or not 1 < len(places.leaves) <= _FEW_LEAVES or samples.metric != "goodput":
         return None
@@ -85,24 +104,37 @@ def slow_inside(
 
 
 def _levels(view: _View, ports: Ports, bad: Flags, base: float) -> Floats:
-    """Of each stratum, the median of the samples that meet no bad port, else what one switch reaches."""
+    """Of each stratum, the median of the samples that meet no bad port, else what one switch
+    reaches.
+    """
     clean = ~bad[ports.own] & ~bad[ports.far]
     found, members = grouped_median(ports.stratum[clean], view.logs[clean], ports.strata)
     return np.where(members > 0, found, base)
 
 
 def leaf_excess(
-    samples: Samples, residual: Floats, tier: Ints, names: Sequence[str], places: Places, threshold: float
+    samples: Samples,
+    residual: Floats,
+    tier: Ints,
+    names: Sequence[str],
+    places: Places,
+    threshold: float,
 ) -> Floats | None:
-    """How much slower each sample is because of a whole leaf: most of its nodes are slow across leaves, and not within.
+    """How much slower each sample is because of a whole leaf: most of its nodes are slow across
+    leaves, and not within.
 
-    Log slowness, 0 where no leaf is to blame; None when no leaf is. Such a slowness says nothing about the nodes. A
-    port that is slow within its own leaf says nothing about the paths across: samples that meet one do not count.
+    Log slowness, 0 where no leaf is to blame; None when no leaf is. Such a slowness says nothing
+    about the nodes. A port that is slow within its own leaf says nothing about the paths across:
+    samples that meet one do not count.
     """
     if not places.known or len(places.leaves) < 2:
         return None
     view = _view(samples, residual, tier, names, places)
-    sound = view.across & _fast_inside(view, samples.origin, threshold) & _fast_inside(view, samples.target, threshold)
+    sound = (
+        view.across
+        & _fast_inside(view, samples.origin, threshold)
+        & _fast_inside(view, samples.target, threshold)
+    )
     excess = np.zeros(len(samples))
     for ends in (samples.origin, samples.target):
         inner, inner_nodes = view.by_leaf(ends, view.within)
@@ -116,6 +148,8 @@ def leaf_excess(
 
 def _fast_inside(view: _View, ends: Ints, threshold: float) -> Flags:
     """Of each sample, whether the port at this end is not known to be slow within its own leaf."""
-    median, members = grouped_median(ends[view.within], view.logs[view.within], len(view.samples.nodes))
+    median, members = grouped_median(
+        ends[view.within], view.logs[view.within], len(view.samples.nodes)
+    )
     slow = (members > 0) & (np.nan_to_num(median) > threshold)
     return np.asarray(~slow[ends], dtype=np.bool_)

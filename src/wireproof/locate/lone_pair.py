@@ -1,4 +1,6 @@
-"""Two nodes: nobody else tells which of them is slow, but one direction can be held against the other."""
+"""Two nodes: nobody else tells which of them is slow, but one direction can be held against the
+other.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, float, float]:
     """(the slow direction, or None; log slowness of the faster one; its standard error).
 
-    Half round trips have no direction. Noise: the spread within each direction joined by eight imagined samples of 2 %,
-    and the samples' own intervals.
+    Half round trips have no direction. Noise: the spread within each direction joined by eight
+    imagined samples of 2 %, and the samples' own intervals.
     """
     logs = log_slowness(samples)
     found = []
@@ -28,8 +30,12 @@ def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, fl
         widths = samples.half_width[own]
         width = float(np.nanmedian(widths)) / 1.96 if not np.all(np.isnan(widths)) else 0.0
         left = logs[own] - np.median(logs[own])
-        square = (float(left @ left) + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (left.size - 1 + _PRIOR_FREEDOM)
-        found.append((float(np.median(logs[own])), max(square, width**2) / left.size, origin, left.size))
+        square = (float(left @ left) + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (
+            left.size - 1 + _PRIOR_FREEDOM
+        )
+        found.append(
+            (float(np.median(logs[own])), max(square, width**2) / left.size, origin, left.size)
+        )
     found.sort()
     if len(found) < 2 or samples.metric == "hrt":
         return None, float(np.median(logs)), MEDIAN_FACTOR * float(np.sqrt(found[0][1]))
@@ -39,10 +45,18 @@ def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, fl
     slowness = slow[0] - fast[0]
     z = float(as_normal(np.asarray([slowness / error]), _PRIOR_FREEDOM + fast[3] + slow[3] - 2)[0])
     p = min(1.0, 2.0 * float(upper_tail(np.asarray([z]))[0]))
-    if p > criteria.alpha or slowness + REACH * error < as_log("goodput", criteria.practical("goodput")):
+    if p > criteria.alpha or slowness + REACH * error < as_log(
+        "goodput", criteria.practical("goodput")
+    ):
         return None, fast[0], level_error
     pair = (samples.nodes[slow[2]], samples.nodes[fast[2]])
     suspect = Suspect(
-        kind="pair", nodes=pair, slowdown=as_slowdown("goodput", slowness), z=z, p=p, error=error, expected=fast[0]
+        kind="pair",
+        nodes=pair,
+        slowdown=as_slowdown("goodput", slowness),
+        z=z,
+        p=p,
+        error=error,
+        expected=fast[0],
     )
     return suspect, fast[0], level_error

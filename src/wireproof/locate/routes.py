@@ -1,9 +1,10 @@
-"""Which link or switch: what is left when nodes are blamed, explained by as few bad links as possible.
+"""Which link or switch: what is left when nodes are blamed, explained by as few bad links as
+possible.
 
-Greedy: the set of samples (all that cross one up-link, one spine, one leaf's up side) that chance explains least is
-blamed, what it explains is set aside, and so on, until chance explains the rest. Which up-link a flow took is known
-only under a routing that is tried (`routes_guess`). Where none fits, the leaf of a bad up-link can be told, and not
-which of its up-links it is (`routes_unnamed`).
+Greedy: the set of samples (all that cross one up-link, one spine, one leaf's up side) that chance
+explains least is blamed, what it explains is set aside, and so on, until chance explains the rest.
+Which up-link a flow took is known only under a routing that is tried (`routes_guess`). Where none
+fits, the leaf of a bad up-link can be told, and not which of its up-links it is (`routes_unnamed`).
 """
 
 from __future__ import annotations
@@ -38,15 +39,22 @@ _STRICTER = 0.2  # contention is no independent chance: a leaf's stain needs mor
 
 
 def blame_paths(
-    samples: Samples, expected: Floats, noise: float, excluded: Set[tuple[str, Direction]], fabric: Fabric | None,
-    criteria: Criteria | None = None, *, stage: Stage = "screened",
-) -> list[Blame]:  # fmt: skip
+    samples: Samples,
+    expected: Floats,
+    noise: float,
+    excluded: Set[tuple[str, Direction]],
+    fabric: Fabric | None,
+    criteria: Criteria | None = None,
+    *,
+    stage: Stage = "screened",
+) -> list[Blame]:
     """The links and switches that explain what is slow between leaves, the surest first.
 
-    ``expected``: of each sample, in the metric's unit, what it should be after tier and node effects (K); ``noise``:
-    relative sigma of one sample; ``excluded``: (node, direction) already blamed, direction "" for both: their samples
-    say nothing about links. Directions of a link or leaf: ``tx`` out of the leaf, ``rx`` into it. An up side that is
-    slow because the leaf has fewer up-links than others is no fault. [] without a fabric of two leaves.
+    ``expected``: of each sample, in the metric's unit, what it should be after tier and node
+    effects (K); ``noise``: relative sigma of one sample; ``excluded``: (node, direction) already
+    blamed, direction "" for both: their samples say nothing about links. Directions of a link or
+    leaf: ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has fewer
+    up-links than others is no fault. [] without a fabric of two leaves.
     """
     criteria = criteria or Criteria()
     if fabric is None or len(samples) == 0:
@@ -56,7 +64,9 @@ def blame_paths(
     if len(cross.leaves) < 2 or not np.any(use[cross.rows]):
         return []
     slowness = np.full(len(samples), np.nan)
-    slowness[use] = np.log(expected[use] / samples.value[use]) * (1.0 if samples.metric == "goodput" else -1.0)
+    slowness[use] = np.log(expected[use] / samples.value[use]) * (
+        1.0 if samples.metric == "goodput" else -1.0
+    )
     return _Search(samples, fabric, cross, slowness, expected, noise, criteria, stage).run()
 
 
@@ -73,12 +83,21 @@ def _usable(samples: Samples, excluded: Set[tuple[str, Direction]]) -> Flags:
 
 
 class _Search:
-    """``slowness``: log slowness of each sample, NaN where it does not count; ``residual``: of those that cross."""
+    """``slowness``: log slowness of each sample, NaN where it does not count; ``residual``: of
+    those that cross.
+    """
 
     def __init__(
-        self, samples: Samples, fabric: Fabric, cross: Crossing, slowness: Floats, expected: Floats, noise: float,
-        criteria: Criteria, stage: Stage,
-    ) -> None:  # fmt: skip
+        self,
+        samples: Samples,
+        fabric: Fabric,
+        cross: Crossing,
+        slowness: Floats,
+        expected: Floats,
+        noise: float,
+        criteria: Criteria,
+        stage: Stage,
+    ) -> None:
         self.samples, self.cross, self.slowness, self.expected = samples, cross, slowness, expected
         self.noise = max(noise, criteria.floor)
         self.alpha, self.stage = criteria.alpha, stage
@@ -93,7 +112,9 @@ class _Search:
         self.active = np.isfinite(self.residual)
 
     def _restless(self) -> bool:
-        """Contention that no routing explains: flows take other ways than any that is tried, so none is believed."""
+        """Contention that no routing explains: flows take other ways than any that is tried, so
+        none is believed.
+        """
         quiet = max(self.practical, 4.0 * self.noise)
         return float(np.mean(np.abs(self.residual[np.isfinite(self.residual)]) > quiet)) > _RESTLESS
 
@@ -129,7 +150,10 @@ class _Search:
         """Not what a single node's port explains as well, and not too little to matter."""
         if found.slowness < self.practical or self._elsewhere(found) > _COMMON:
             return False
-        for ends, every in ((self.cross.origin, self.samples.origin), (self.cross.target, self.samples.target)):
+        for ends, every in (
+            (self.cross.origin, self.samples.origin),
+            (self.cross.target, self.samples.target),
+        ):
             own = np.unique(ends[found.hit])
             if own.size == 1 and not self._fast_inside(int(own[0]), every, found.slowness):
                 return False
@@ -138,19 +162,31 @@ class _Search:
         return found.kind != "leaf" or self._inside_leaf(found.leaf) is not None
 
     def _elsewhere(self, found: Culprit) -> float:
-        """Share of the other samples that are as slow: where contention is so common it also gathers by itself."""
+        """Share of the other samples that are as slow: where contention is so common it also
+        gathers by itself.
+        """
         every, own = float(np.sum(self.active)), float(np.sum(found.hit))
         return max(0.0, found.usual * every - found.slow) / max(1.0, every - own)
 
     def _is_only_link(self, found: Culprit) -> bool:
-        """Whether what else leaves (or reaches) the leaf is fast: else it is the leaf, or nothing that is known."""
-        own = (self.cross.out == found.leaf) if found.direction != "rx" else np.zeros(found.hit.size, np.bool_)
+        """Whether what else leaves (or reaches) the leaf is fast: else it is the leaf, or nothing
+        that is known.
+        """
+        own = (
+            (self.cross.out == found.leaf)
+            if found.direction != "rx"
+            else np.zeros(found.hit.size, np.bool_)
+        )
         own = own | (self.cross.into == found.leaf) if found.direction != "tx" else own
         rest = self.residual[own & ~self._explained(found) & self.active]
-        return rest.size < 2 or float(np.median(rest)) < max(0.5 * self.practical, 0.25 * found.slowness)
+        return rest.size < 2 or float(np.median(rest)) < max(
+            0.5 * self.practical, 0.25 * found.slowness
+        )
 
     def _fast_inside(self, node: int, ends: NDArray[np.int32], slowness: float) -> bool:
-        """Whether ``node``, as this end, is fast within its own leaf: two samples at least say so."""
+        """Whether ``node``, as this end, is fast within its own leaf: two samples at least say
+        so.
+        """
         leaf = self.cross.leaf
         inside = (ends == node) & (leaf[self.samples.origin] == leaf[self.samples.target])
         values = self.slowness[inside & np.isfinite(self.slowness)]
@@ -164,7 +200,9 @@ class _Search:
         return float(np.median(values)) if values.size >= 2 else None
 
     def _is_expected(self, found: Culprit) -> bool:
-        """A leaf with fewer up-links than is usual shares them among as many nodes: slow, and no fault."""
+        """A leaf with fewer up-links than is usual shares them among as many nodes: slow, and no
+        fault.
+        """
         counts = [len(own) for own in self.cross.up]
         usual = float(np.median(counts))
         if found.kind != "leaf" or not 0 < counts[found.leaf] < usual:
@@ -182,27 +220,48 @@ class _Search:
             evidence = [f"{counted} {_ways(found.direction)} {name} {rest}", self._within(found)]
             other = self._other_end(found)
             if other and found.direction and self._is_fast_inside(found):
-                evidence.append(f"all of these samples run from one to the other: {self._either(found, other)}")
+                evidence.append(
+                    f"all of these samples run from one to the other: {self._either(found, other)}"
+                )
                 subject = f"{name} - {other}"
-                return self._told("link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence)
-            return self._told("switch", name, found.direction, found.hit, found.slowness, found.log_p, evidence)
+                return self._told(
+                    "link",
+                    subject,
+                    found.direction,
+                    found.hit,
+                    found.slowness,
+                    found.log_p,
+                    evidence,
+                )
+            return self._told(
+                "switch", name, found.direction, found.hit, found.slowness, found.log_p, evidence
+            )
         rule = f"if routing is by {found.guess.rule if found.guess else 'chance'}, up-links in the order of the fabric"
         if found.kind == "spine":
             spine = self.cross.up[0][found.number]
             evidence = [f"{counted} through {spine}, of every leaf, {rest}", rule]
             return self._told("switch", spine, "", found.hit, found.slowness, found.log_p, evidence)
         name, far, twins = self._link(found)
-        evidence = [f"{counted} {_ways(found.direction)} {name} by up-link {found.number} {rest}", rule]
+        evidence = [
+            f"{counted} {_ways(found.direction)} {name} by up-link {found.number} {rest}",
+            rule,
+        ]
         other = self._other_end(found)
         if far == "?" and other and len(self.cross.up[found.leaf]) == 1:
             far = other  # the only link that it has, to the only neighbour
-            evidence.append(f"all of these samples run from one to the other: {self._either(found, other)}")
+            evidence.append(
+                f"all of these samples run from one to the other: {self._either(found, other)}"
+            )
         elif other:
-            evidence.append(f"or its other end: all of these samples run between {name} and {other}")
+            evidence.append(
+                f"or its other end: all of these samples run between {name} and {other}"
+            )
         if twins > 1:
             evidence.append(f"one of {twins} parallel cables between {name} and {far}")
         subject = f"{name} - {far}"
-        return self._told("link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence)
+        return self._told(
+            "link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence
+        )
 
     def _is_fast_inside(self, found: Culprit) -> bool:
         """Whether the samples within a leaf are known to be fast."""
@@ -242,32 +301,48 @@ class _Search:
         """One up-link that cannot be told from its neighbours."""
         name, width = self.cross.leaves[stain.leaf], len(self.cross.up[stain.leaf])
         hit, own = int(np.sum(stain.hit)), int(np.sum(stain.own))
-        counted = f"{hit} of {own} samples {_ways(stain.direction)} {name} ({100 * hit / own:.0f} %)"
-        usually = (
-            f"one of {width} up-links carries {100 / width:.0f} %; elsewhere {100 * stain.usual:.1f} % are that slow"
+        counted = (
+            f"{hit} of {own} samples {_ways(stain.direction)} {name} ({100 * hit / own:.0f} %)"
         )
+        usually = f"one of {width} up-links carries {100 / width:.0f} %; elsewhere {100 * stain.usual:.1f} % are that slow"
         evidence = [
             f"{counted} are {self._percent(stain.slowness)} slower; {usually}",
             f"which of the {width} up-links it is end-to-end samples do not tell: how flows are spread is not known",
             "read the error counters of these ports, and measure the slow pairs alone: contention is gone then",
         ]
-        return self._told("link", f"{name} - ?", stain.direction, stain.hit, stain.slowness, stain.log_p, evidence)
+        return self._told(
+            "link", f"{name} - ?", stain.direction, stain.hit, stain.slowness, stain.log_p, evidence
+        )
 
     def _told(
-        self, kind: Literal["link", "switch"], subject: str, direction: Direction, hit: Flags, slowness: float,
-        log_p: float, evidence: list[str],
-    ) -> Blame:  # fmt: skip
+        self,
+        kind: Literal["link", "switch"],
+        subject: str,
+        direction: Direction,
+        hit: Flags,
+        slowness: float,
+        log_p: float,
+        evidence: list[str],
+    ) -> Blame:
         metric, rows = self.samples.metric, self.cross.rows[hit]
         error = 1.2533 * self.noise / float(np.sqrt(rows.size))  # of a median (see significance.py)
         expected = float(np.median(self.expected[rows]))
         ends = np.unique(np.concatenate((self.cross.origin[hit], self.cross.target[hit])))
         return Blame(
-            kind=kind, subject=subject, direction=direction, metric=metric, slowdown=as_slowdown(metric, slowness),
-            low=as_slowdown(metric, slowness - 1.96 * error), high=as_slowdown(metric, slowness + 1.96 * error),
-            confidence=_SUREST * (1.0 - float(np.exp(min(0.0, log_p)))), stage=self.stage,
-            value=expected * float(np.exp(-slowness if metric == "goodput" else slowness)), expected=expected,
-            nodes=[self.samples.nodes[one] for one in ends[:_LISTED].tolist()], evidence=evidence,
-        )  # fmt: skip
+            kind=kind,
+            subject=subject,
+            direction=direction,
+            metric=metric,
+            slowdown=as_slowdown(metric, slowness),
+            low=as_slowdown(metric, slowness - 1.96 * error),
+            high=as_slowdown(metric, slowness + 1.96 * error),
+            confidence=_SUREST * (1.0 - float(np.exp(min(0.0, log_p)))),
+            stage=self.stage,
+            value=expected * float(np.exp(-slowness if metric == "goodput" else slowness)),
+            expected=expected,
+            nodes=[self.samples.nodes[one] for one in ends[:_LISTED].tolist()],
+            evidence=evidence,
+        )
 
 
 def _ways(direction: Direction) -> str:

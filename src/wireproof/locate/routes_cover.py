@@ -1,8 +1,10 @@
-"""Sets of samples that one bad link or switch would slow, and how unlikely it is that chance made them slow.
+"""Sets of samples that one bad link or switch would slow, and how unlikely it is that chance made
+them slow.
 
-A set is judged by how many of its samples are slower than a threshold, against the share of such samples in the whole
-screen (hypergeometric tail, Fisher's exact test): no assumption about the noise, and contention that hits everybody is
-no evidence against anybody. Thresholds and sets are all counted as hypotheses (Bonferroni).
+A set is judged by how many of its samples are slower than a threshold, against the share of such
+samples in the whole screen (hypergeometric tail, Fisher's exact test): no assumption about the
+noise, and contention that hits everybody is no evidence against anybody. Thresholds and sets are
+all counted as hypotheses (Bonferroni).
 """
 
 from __future__ import annotations
@@ -26,14 +28,16 @@ Ints = NDArray[np.int64]
 
 _SHARE = 0.75  # of a set's samples must be slow: a bad link slows all that cross it
 _FEWEST = 4
-_STEPS = (0.6, 1.0, 1.7, 3.0, 5.0, 8.0, 14.0, 25.0, 45.0)  # thresholds, as multiples of the practical one
+# thresholds, as multiples of the practical one
+_STEPS = (0.6, 1.0, 1.7, 3.0, 5.0, 8.0, 14.0, 25.0, 45.0)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Culprit:
-    """``leaf`` (index) and ``number`` (of the up-link) as far as the ``kind`` has them; ``log_p`` adjusted for all
-    hypotheses; ``hit``: which crossing samples it explains; ``slow`` of them are beyond a threshold, and of all samples
-    the share ``usual``. ``slowness``: their median, logarithm, less what sharing of links explains.
+    """``leaf`` (index) and ``number`` (of the up-link) as far as the ``kind`` has them; ``log_p``
+    adjusted for all hypotheses; ``hit``: which crossing samples it explains; ``slow`` of them are
+    beyond a threshold, and of all samples the share ``usual``. ``slowness``: their median,
+    logarithm, less what sharing of links explains.
     """
 
     kind: Literal["link", "spine", "leaf"]
@@ -50,8 +54,9 @@ class Culprit:
 
 @dataclasses.dataclass(frozen=True)
 class _Cut:
-    """One way to cut the samples into sets. ``keys``: per direction the set of each sample plus 1, 0 where it would not
-    show. ``kinds``: (direction, which of ``keys``) of the culprits that the sets make.
+    """One way to cut the samples into sets. ``keys``: per direction the set of each sample plus 1,
+    0 where it would not show. ``kinds``: (direction, which of ``keys``) of the culprits that the
+    sets make.
     """
 
     kind: Literal["link", "spine", "leaf"]
@@ -73,9 +78,11 @@ def _log_factorials(most: int) -> Floats:
 
 
 def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
-    """log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples, of which ``all_slow`` are slow.
+    """log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples, of which
+    ``all_slow`` are slow.
 
-    0 where no more are slow than expected. The tail is bounded by a geometric series from its first term.
+    0 where no more are slow than expected. The tail is bounded by a geometric series from its first
+    term.
     """
     factorial = _log_factorials(all_total)
 
@@ -85,7 +92,11 @@ def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
     more = slow * all_total > total * all_slow
     k, n = np.where(more, slow, 0), np.where(more, total, 0)
     everything, bad = np.int64(all_total), np.int64(all_slow)
-    first = choose(n, k) + choose(everything - n, bad - k) - choose(np.full_like(n, everything), np.full_like(n, bad))
+    first = (
+        choose(n, k)
+        + choose(everything - n, bad - k)
+        - choose(np.full_like(n, everything), np.full_like(n, bad))
+    )
     ratio = (bad - k) * (n - k) / ((k + 1.0) * np.maximum(everything - bad - n + k + 1.0, 1.0))
     return np.where(more, np.minimum(0.0, first - np.log1p(-np.minimum(ratio, 0.999))), 0.0)
 
@@ -97,13 +108,17 @@ def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[_Cut]:
     """All ways to cut the samples: by leaf, and under each guess by up-link and by spine."""
     count = len(cross.leaves)
     shared = sharing(cross)
-    out, into = np.where(shared.shows_out, cross.out + 1, 0), np.where(shared.shows_into, cross.into + 1, 0)
+    out, into = (
+        np.where(shared.shows_out, cross.out + 1, 0),
+        np.where(shared.shows_into, cross.into + 1, 0),
+    )
     found = [_Cut("leaf", (out, into), _WAYS, count, None)]
     for guess in guesses:
         out = np.where(guess.shows_out, cross.out * guess.width + guess.out + 1, 0)
         into = np.where(guess.shows_into, cross.into * guess.width + guess.into + 1, 0)
         found.append(_Cut("link", (out, into), _WAYS, count * guess.width, guess))
-        if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):  # number j is the same switch for every leaf
+        # number j is the same switch for every leaf
+        if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):
             found.append(_Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
     return found
 
@@ -111,8 +126,9 @@ def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[_Cut]:
 def best_cover(
     every: Sequence[_Cut], residual: Floats, active: Flags, practical: float, refused: set[object]
 ) -> Culprit | None:
-    """The set that chance explains least; None when there is no candidate. ``every``: from `cuts`. ``residual``: log
-    slowness that is not yet explained; ``active``: samples that count; ``refused``: `name_of` what is not proposed.
+    """The set that chance explains least; None when there is no candidate. ``every``: from `cuts`.
+    ``residual``: log slowness that is not yet explained; ``active``: samples that count;
+    ``refused``: `name_of` what is not proposed.
     """
     best: Culprit | None = None
     hypotheses = 0
@@ -130,7 +146,9 @@ def best_cover(
             slow = [_count(key[rows], cut.size) for key in cut.keys]
             for (direction, ways), some in zip(cut.kinds, enough, strict=True):
                 pairs = [(slow[way], totals[way]) for way in ways]
-                place, log_p = _least(pairs, some, rows.size, int(np.sum(use)), cut, direction, refused)
+                place, log_p = _least(
+                    pairs, some, rows.size, int(np.sum(use)), cut, direction, refused
+                )
                 if place >= 0 and (best is None or log_p < best.log_p):
                     best = _culprit(cut, direction, ways, place, log_p, use, rows, values)
     if best is None:
@@ -139,10 +157,17 @@ def best_cover(
 
 
 def _least(
-    pairs: list[tuple[Ints, Ints]], enough: Flags, all_slow: int, all_total: int, cut: _Cut, direction: Direction,
+    pairs: list[tuple[Ints, Ints]],
+    enough: Flags,
+    all_slow: int,
+    all_total: int,
+    cut: _Cut,
+    direction: Direction,
     refused: set[object],
-) -> tuple[int, float]:  # fmt: skip
-    """(set, log p) of the least likely set of which most samples are slow; (-1, 0) when there is none."""
+) -> tuple[int, float]:
+    """(set, log p) of the least likely set of which most samples are slow; (-1, 0) when there is
+    none.
+    """
     fine = enough & np.all([slow >= _SHARE * total for slow, total in pairs], axis=0)
     places = np.nonzero(fine)[0]
     log_p = np.zeros(places.size)
@@ -175,12 +200,26 @@ def _place(cut: _Cut, place: int) -> tuple[int, int]:
 
 
 def _culprit(
-    cut: _Cut, direction: Direction, ways: tuple[int, ...], place: int, log_p: float, use: Flags,
-    rows: NDArray[np.intp], values: Floats,
-) -> Culprit:  # fmt: skip
+    cut: _Cut,
+    direction: Direction,
+    ways: tuple[int, ...],
+    place: int,
+    log_p: float,
+    use: Flags,
+    rows: NDArray[np.intp],
+    values: Floats,
+) -> Culprit:
     hit = np.any([cut.keys[way] == place + 1 for way in ways], axis=0) & use
     leaf, number = _place(cut, place)
     return Culprit(
-        kind=cut.kind, direction=direction, leaf=leaf, number=number, guess=cut.guess, log_p=log_p, hit=hit,
-        slow=int(np.sum(hit[rows])), usual=float(rows.size / np.sum(use)), slowness=float(np.median(values[hit])),
-    )  # fmt: skip
+        kind=cut.kind,
+        direction=direction,
+        leaf=leaf,
+        number=number,
+        guess=cut.guess,
+        log_p=log_p,
+        hit=hit,
+        slow=int(np.sum(hit[rows])),
+        usual=float(rows.size / np.sum(use)),
+        slowness=float(np.median(values[hit])),
+    )

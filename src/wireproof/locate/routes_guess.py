@@ -1,7 +1,9 @@
-"""Which up-link a flow may have taken: routings to be tried, because the fabric does not say which one it uses.
+"""Which up-link a flow may have taken: routings to be tried, because the fabric does not say which
+one it uses.
 
-Static routing in fat trees sends what goes to one node over one up-link (D-mod-k, Zahavi, Fat-tree routing and node
-ordering providing contention free traffic for MPI global collectives, 2011): up-link = number of the destination mod k.
+Static routing in fat trees sends what goes to one node over one up-link (D-mod-k, Zahavi, Fat-tree
+routing and node ordering providing contention free traffic for MPI global collectives, 2011):
+up-link = number of the destination mod k.
 """
 
 from __future__ import annotations
@@ -31,9 +33,11 @@ _SEVERAL = 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into ``leaves``.
+    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into
+    ``leaves``.
 
-    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its up-links.
+    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its
+    up-links.
     """
 
     rows: Ints
@@ -49,11 +53,12 @@ class Crossing:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guess:
-    """``rule``: how it chooses, in words. ``out`` and ``into``: of each crossing sample the number of the up-link of
-    its first leaf, and of the link into its last; ``width``: numbers are below it. ``exact``: of each leaf, whether the
-    numbers are those of its listed up-links. ``load``: how many flows share the fuller of a sample's two links,
-    ``shows_out`` and ``shows_into``: whether that is the first or the last (or both): the emptier one may hide a fault.
-    ``widespread``: of each load, whether samples of several leaves have it.
+    """``rule``: how it chooses, in words. ``out`` and ``into``: of each crossing sample the number
+    of the up-link of its first leaf, and of the link into its last; ``width``: numbers are below
+    it. ``exact``: of each leaf, whether the numbers are those of its listed up-links. ``load``: how
+    many flows share the fuller of a sample's two links, ``shows_out`` and ``shows_into``: whether
+    that is the first or the last (or both): the emptier one may hide a fault. ``widespread``: of
+    each load, whether samples of several leaves have it.
     """
 
     rule: str
@@ -68,26 +73,39 @@ class Guess:
 
 
 def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
-    """The samples of ``use`` whose ends hang on two different known leaves: all that ran, for they shared the links."""
+    """The samples of ``use`` whose ends hang on two different known leaves: all that ran, for they
+    shared the links.
+    """
     first: dict[str, str] = {}
     for each in fabric.attachments:
         first.setdefault(each.node, each.switch)
     leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
     number = {name: index for index, name in enumerate(leaves)}
-    leaf = np.asarray([number[first[node]] if node in first else -1 for node in samples.nodes], dtype=np.int64)
+    leaf = np.asarray(
+        [number[first[node]] if node in first else -1 for node in samples.nodes], dtype=np.int64
+    )
     out, into = leaf[samples.origin], leaf[samples.target]
     rows = np.nonzero(use & (out >= 0) & (into >= 0) & (out != into))[0].astype(np.int64)
     up = uplinks(fabric)
     origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
-    # The pairs of a round are streamed one way, then the other: the schedule has the lower number first.
+    # The pairs of a round are streamed one way, then the other: the schedule has the lower number
+    # first.
     turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
     own = turn * len(samples.nodes) + origin
-    if np.unique(own).size < own.size:  # a node that sends twice at a time: these are no rounds (a table of pairs)
+    # a node that sends twice at a time: these are no rounds (a table of pairs)
+    if np.unique(own).size < own.size:
         turn = np.arange(rows.size, dtype=np.int64)
     return Crossing(
-        rows=rows, out=out[rows], into=into[rows], origin=origin, target=target, turn=turn, leaves=leaves, leaf=leaf,
+        rows=rows,
+        out=out[rows],
+        into=into[rows],
+        origin=origin,
+        target=target,
+        turn=turn,
+        leaves=leaves,
+        leaf=leaf,
         up=tuple(tuple(up.get(name, ())) for name in leaves),
-    )  # fmt: skip
+    )
 
 
 def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
@@ -100,7 +118,11 @@ def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
     for widths in _widths(cross, listed):
         if widths.size == 0 or int(widths.max()) < 2 or int(widths.max()) > _MOST_CLASSES:
             continue
-        what = f"mod {int(widths[0])}" if bool(np.all(widths == widths[0])) else "mod the leaf's up-links"
+        what = (
+            f"mod {int(widths[0])}"
+            if bool(np.all(widths == widths[0]))
+            else "mod the leaf's up-links"
+        )
         for name, numbers, end in (
             ("the destination's number", by_number, cross.target),
             ("the destination's place on its leaf", by_place, cross.target),
@@ -113,28 +135,44 @@ def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
 
 
 def _widths(cross: Crossing, listed: Ints) -> list[Ints]:
-    """How many up-links each leaf may have: as listed, or as many as it has nodes (nothing is oversubscribed)."""
+    """How many up-links each leaf may have: as listed, or as many as it has nodes (nothing is
+    oversubscribed).
+    """
     sizes = Counter(cross.leaf[cross.leaf >= 0].tolist())
     usual = max(sizes.values(), default=0)
     return [np.maximum(listed, 1), np.full(len(cross.leaves), usual, dtype=np.int64)]
 
 
-def _guess(rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cross: Crossing) -> Guess:
+def _guess(
+    rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cross: Crossing
+) -> Guess:
     out, into = number % widths[cross.out], number % widths[cross.into]
     width = int(widths.max())
-    first, last = _load(cross.turn, cross.out * width + out), _load(cross.turn, cross.into * width + into)
+    first, last = (
+        _load(cross.turn, cross.out * width + out),
+        _load(cross.turn, cross.into * width + into),
+    )
     load = np.minimum(np.maximum(first, last), _MOST_LOAD)
     widespread = np.minimum(_leaves_of_load(load, cross.out), _leaves_of_load(load, cross.into))
     return Guess(
-        rule=rule, out=out, into=into, width=width, exact=exact, load=load, shows_out=first >= last,
-        shows_into=last >= first, widespread=widespread >= min(_SEVERAL, len(cross.leaves)),
-    )  # fmt: skip
+        rule=rule,
+        out=out,
+        into=into,
+        width=width,
+        exact=exact,
+        load=load,
+        shows_out=first >= last,
+        shows_into=last >= first,
+        widespread=widespread >= min(_SEVERAL, len(cross.leaves)),
+    )
 
 
 def _leaves_of_load(load: Ints, leaf: Ints) -> Ints:
     """Of each load, on how many leaves there are samples of it."""
     pairs = np.unique(leaf * (_MOST_LOAD + 1) + load)
-    return np.asarray(np.bincount(pairs % (_MOST_LOAD + 1), minlength=_MOST_LOAD + 1), dtype=np.int64)
+    return np.asarray(
+        np.bincount(pairs % (_MOST_LOAD + 1), minlength=_MOST_LOAD + 1), dtype=np.int64
+    )
 
 
 def _load(turn: Ints, link: Ints) -> Ints:
@@ -142,20 +180,25 @@ def _load(turn: Ints, link: Ints) -> Ints:
     if turn.size == 0:
         return turn
     key = turn * (int(link.max()) + 1) + link
-    if int(key.max()) < _DENSE * key.size + 1000:  # rounds and links are numbered densely: no need to sort
+    # rounds and links are numbered densely: no need to sort
+    if int(key.max()) < _DENSE * key.size + 1000:
         return np.asarray(np.bincount(key)[key], dtype=np.int64)
     _, place, flows = np.unique(key, return_inverse=True, return_counts=True)
     return np.asarray(flows[place], dtype=np.int64)
 
 
 def _same(one: Guess, other: Guess) -> bool:
-    return one.width == other.width and np.array_equal(one.out, other.out) and np.array_equal(one.into, other.into)
+    return (
+        one.width == other.width
+        and np.array_equal(one.out, other.out)
+        and np.array_equal(one.into, other.into)
+    )
 
 
 def without_load(residual: Floats, guess: Guess, active: NDArray[np.bool_]) -> Floats:
-    """``residual`` less the median of the samples that share their link with as many: what contention explains, if the
-    guess is right (if it is wrong the medians are alike). A load that few samples or leaves have takes its neighbours'
-    median, or it would explain a slow leaf away.
+    """``residual`` less the median of the samples that share their link with as many: what
+    contention explains, if the guess is right (if it is wrong the medians are alike). A load that
+    few samples or leaves have takes its neighbours' median, or it would explain a slow leaf away.
     """
     load = guess.load
     counts = np.bincount(load[active], minlength=_MOST_LOAD + 1)
@@ -164,17 +207,30 @@ def without_load(residual: Floats, guess: Guess, active: NDArray[np.bool_]) -> F
     if loads.size == 0:
         return residual
     medians = [np.median(residual[active & (load == flows)]) for flows in loads.tolist()]
-    return np.asarray(residual - np.interp(np.arange(_MOST_LOAD + 1), loads, medians)[load], dtype=np.float64)
+    return np.asarray(
+        residual - np.interp(np.arange(_MOST_LOAD + 1), loads, medians)[load], dtype=np.float64
+    )
 
 
 def sharing(cross: Crossing) -> Guess:
-    """No routing at all: a leaf's flows share all of its up-links, so that only their number in a turn matters."""
+    """No routing at all: a leaf's flows share all of its up-links, so that only their number in a
+    turn matters.
+    """
     none = np.zeros_like(cross.out)
-    return _guess("any", none, np.ones(len(cross.leaves), dtype=np.int64), np.zeros(len(cross.leaves), np.bool_), cross)
+    return _guess(
+        "any",
+        none,
+        np.ones(len(cross.leaves), dtype=np.int64),
+        np.zeros(len(cross.leaves), np.bool_),
+        cross,
+    )
 
 
-def settled(residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]) -> tuple[Guess | None, Floats]:
-    """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it leaves.
+def settled(
+    residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]
+) -> tuple[Guess | None, Floats]:
+    """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it
+    leaves.
 
     (None, ``residual``) when none does.
     """

@@ -16,9 +16,12 @@ Stage = Literal["screened", "confirmed"]
 _WHOLE = 0.75
 
 
-def whole_leaves(blames: Iterable[Blame], fabric: Fabric | None, measured: Iterable[str]) -> list[Blame]:
-    """``blames`` with the nodes of a leaf joined into one switch, where three quarters of its measured nodes (three at
-    least) are blamed in one direction by about one factor: the switch, or what feeds it, is the simpler cause.
+def whole_leaves(
+    blames: Iterable[Blame], fabric: Fabric | None, measured: Iterable[str]
+) -> list[Blame]:
+    """``blames`` with the nodes of a leaf joined into one switch, where three quarters of its
+    measured nodes (three at least) are blamed in one direction by about one factor: the switch, or
+    what feeds it, is the simpler cause.
     """
     told = list(blames)
     leaf: dict[str, str] = {}
@@ -45,10 +48,19 @@ def whole_leaves(blames: Iterable[Blame], fabric: Fabric | None, measured: Itera
 def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, size: int) -> Blame:
     stage: Stage = "confirmed" if any(blame.stage == "confirmed" for blame in own) else "screened"
     return Blame(
-        kind="switch", subject=switch, direction=direction, metric=own[0].metric, slowdown=middle,
-        low=float(np.median([blame.low for blame in own])), high=float(np.median([blame.high for blame in own])),
-        confidence=max(blame.confidence for blame in own), stage=stage,
+        kind="switch",
+        subject=switch,
+        direction=direction,
+        metric=own[0].metric,
+        slowdown=middle,
+        low=float(np.median([blame.low for blame in own])),
+        high=float(np.median([blame.high for blame in own])),
+        confidence=max(blame.confidence for blame in own),
+        stage=stage,
         value=float(np.median([blame.value for blame in own])),
-        expected=float(np.median([blame.expected for blame in own])), nodes=[blame.subject for blame in own],
-        evidence=[f"{len(own)} of the {size} measured nodes of {switch} are slow by about one factor"],
-    )  # fmt: skip
+        expected=float(np.median([blame.expected for blame in own])),
+        nodes=[blame.subject for blame in own],
+        evidence=[
+            f"{len(own)} of the {size} measured nodes of {switch} are slow by about one factor"
+        ],
+    )

@@ -1,4 +1,6 @@
-"""A bad up-link under a routing that nobody knows: about 1 / h of a leaf's samples are slow by one factor."""
+"""A bad up-link under a routing that nobody knows: about 1 / h of a leaf's samples are slow by one
+factor.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _RARE, _OF_A_LINK = 0.02, 0.25
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stain:
-    """``hit`` of the leaf's ``own`` samples are slow by ``slowness`` (log); elsewhere the share ``usual`` is."""
+    """``hit`` of the leaf's ``own`` samples are slow by ``slowness`` (log); elsewhere the share
+    ``usual`` is.
+    """
 
     leaf: int
     direction: Direction
@@ -42,27 +46,43 @@ class Stain:
 def stains(
     cross: Crossing, values: Floats, active: Flags, practical: float, noise: float, log_alpha: float
 ) -> list[Stain]:
-    """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active`` those that count.
+    """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active``
+    those that count.
 
-    A stain is told from contention by three signs: it is beyond chance when samples that are slow in one turn count as
-    one event; the leaf stands out from the others; and what is slow is slow by one factor, a link's share of all.
+    A stain is told from contention by three signs: it is beyond chance when samples that are slow
+    in one turn count as one event; the leaf stands out from the others; and what is slow is slow by
+    one factor, a link's share of all.
     """
     found: list[Stain] = []
     use = active & np.isfinite(values)
     ways: tuple[tuple[Direction, Ints], ...] = (("tx", cross.out), ("rx", cross.into))
     for direction, key in ways:
-        for leaf, (log_p, threshold, usual) in _candidates(cross, key, values, use, practical, log_alpha).items():
+        for leaf, (log_p, threshold, usual) in _candidates(
+            cross, key, values, use, practical, log_alpha
+        ).items():
             own = use & (key == leaf)
             hit = own & (np.nan_to_num(values) > threshold)
-            # Where collisions make as many samples slow as a bad up-link would, they cannot be told from one.
+            # Where collisions make as many samples slow as a bad up-link would, they cannot be told
+            # from one.
             if usual > max(_RARE, _OF_A_LINK / max(1, len(cross.up[leaf]))):
                 continue
-            if not _is_one_link(cross, leaf, hit, own) or np.median(values[own & ~hit]) >= practical:
+            if (
+                not _is_one_link(cross, leaf, hit, own)
+                or np.median(values[own & ~hit]) >= practical
+            ):
                 continue
             slowness = _one_factor(values[hit], practical, max(3.0 * noise, _FLOOR))
             if slowness is not None:
                 found.append(
-                    Stain(leaf=leaf, direction=direction, hit=hit, own=own, slowness=slowness, usual=usual, log_p=log_p)
+                    Stain(
+                        leaf=leaf,
+                        direction=direction,
+                        hit=hit,
+                        own=own,
+                        slowness=slowness,
+                        usual=usual,
+                        log_p=log_p,
+                    )
                 )
     return sorted(found, key=lambda one: one.log_p)
 
@@ -88,15 +108,19 @@ def _candidates(
 
 
 def _clumped(cross: Crossing, key: Ints, beyond: Flags) -> float:
-    """How many slow samples come together in one turn of one leaf (by their own number: sum m^2 / sum m): flows that
-    collide are slow together and are one event, not several.
+    """How many slow samples come together in one turn of one leaf (by their own number: sum m^2 /
+    sum m): flows that collide are slow together and are one event, not several.
     """
-    _, together = np.unique(cross.turn[beyond] * len(cross.leaves) + key[beyond], return_counts=True)
+    _, together = np.unique(
+        cross.turn[beyond] * len(cross.leaves) + key[beyond], return_counts=True
+    )
     return float(np.sum(together**2) / np.sum(together)) if together.size else 1.0
 
 
 def _outstanding(slow: Ints, total: Ints) -> Flags:
-    """Leaves whose share of slow samples is far from that of the others, as these scatter among themselves."""
+    """Leaves whose share of slow samples is far from that of the others, as these scatter among
+    themselves.
+    """
     share = slow / np.maximum(total, 1)
     middle = float(np.median(share))
     scatter = 1.4826 * float(np.median(np.abs(share - middle)))
@@ -114,15 +138,18 @@ def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags) -> bool:
 
 
 def _one_factor(values: Floats, practical: float, width: float) -> float | None:
-    """The log slowness of a link that slows by it whoever crosses it alone, and two at a time twice as much; None when
-    less than four fifths of ``values`` are within ``width`` of such a step. The largest one that explains most.
+    """The log slowness of a link that slows by it whoever crosses it alone, and two at a time twice
+    as much; None when less than four fifths of ``values`` are within ``width`` of such a step. The
+    largest one that explains most.
     """
     steps = np.log(np.arange(1, _AT_A_TIME + 1))
     bases = np.unique(np.round((values[:, None] - steps[None, :3]).ravel(), 3))
     bases = bases[bases >= practical]
     if bases.size == 0:
         return None
-    distance = np.abs(values[None, :, None] - bases[:, None, None] - steps[None, None, :]).min(axis=2)
+    distance = np.abs(values[None, :, None] - bases[:, None, None] - steps[None, None, :]).min(
+        axis=2
+    )
     matched = np.mean(distance <= width, axis=1)
     best = float(matched.max())
     return float(bases[matched >= best - 1e-9].max()) if best >= _MATCHED else None

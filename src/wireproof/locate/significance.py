@@ -1,7 +1,8 @@
 """Tails, family-wise error, and how small a slowdown a screen can find.
 
-Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate; the standard error
-of a median, sqrt(pi / 2) sigma / sqrt(k), holds for samples that are about normal.
+Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate;
+the standard error of a median, sqrt(pi / 2) sigma / sqrt(k), holds for samples that are about
+normal.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ MEDIAN_FACTOR = math.sqrt(math.pi / 2.0)
 """Standard error of a median over that of a mean (1.2533)."""
 
 REACH = 3.0
-"""An estimate is not below the practical threshold as long as it is within this many standard errors of it."""
+"""An estimate is not below the practical threshold as long as it is within this many standard
+errors of it.
+"""
 
 _NORMAL = NormalDist()
 _EXACT = 60
@@ -47,18 +50,26 @@ def quantile(p: float) -> float:
 
 def upper_tail(z: Floats) -> Floats:
     """Probability of a normal deviate above ``z``, by element."""
-    tails = [0.5 * math.erfc(min(max(value, -_FAR), _FAR) / math.sqrt(2.0)) for value in z.ravel().tolist()]
+    tails = [
+        0.5 * math.erfc(min(max(value, -_FAR), _FAR) / math.sqrt(2.0))
+        for value in z.ravel().tolist()
+    ]
     return np.asarray(tails, dtype=np.float64).reshape(z.shape)
 
 
 def as_normal(t: Floats, freedom: float) -> Floats:
-    """Student's t with ``freedom`` degrees as the normal deviate of the same tail (Wallace's approximation)."""
+    """Student's t with ``freedom`` degrees as the normal deviate of the same tail (Wallace's
+    approximation).
+    """
     factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0)
-    return np.asarray(np.sign(t) * factor * np.sqrt(freedom * np.log1p(t * t / freedom)), dtype=np.float64)
+    return np.asarray(
+        np.sign(t) * factor * np.sqrt(freedom * np.log1p(t * t / freedom)), dtype=np.float64
+    )
 
 
 def holm(p: Floats, hypotheses: int | None = None) -> Floats:
-    """Holm's adjusted p-values: to reject what is at most alpha keeps the family-wise error at alpha.
+    """Holm's adjusted p-values: to reject what is at most alpha keeps the family-wise error at
+    alpha.
 
     ``hypotheses``: size of the family when ``p`` holds its smallest members only.
     """
@@ -77,36 +88,56 @@ def as_student(z: float, freedom: float) -> float:
 
 
 def loose(hypotheses: int, alpha: float) -> float:
-    """The p of one hypothesis that makes a suspect. A screen may suspect more than it may blame: about one false
-    suspect in three sweeps of thousands of nodes.
+    """The p of one hypothesis that makes a suspect. A screen may suspect more than it may blame:
+    about one false suspect in three sweeps of thousands of nodes.
     """
     return max(alpha / max(1, hypotheses), min(1e-4, 1.0 / max(1, hypotheses)))
 
 
 def at_least_half(count: int, share: float) -> float:
-    """Probability that half or more of ``count`` independent samples are of a kind that a ``share`` of all samples is.
+    """Probability that half or more of ``count`` independent samples are of a kind that a ``share``
+    of all samples is.
 
-    Both of two: the faster one counts there. Beyond 60 samples Chernoff's bound, exp(-n KL(1/2, q)).
+    Both of two: the faster one counts there. Beyond 60 samples Chernoff's bound, exp(-n KL(1/2,
+    q)).
     """
     if count < 1 or share >= 0.5:
         return 1.0
     if count > _EXACT:
         return math.exp(count * 0.5 * (math.log(4.0 * share) + math.log1p(-share)))
     least = 2 if count == 2 else (count + 1) // 2
-    return min(1.0, sum(math.comb(count, k) * share**k * (1.0 - share) ** (count - k) for k in range(least, count + 1)))
+    return min(
+        1.0,
+        sum(
+            math.comb(count, k) * share**k * (1.0 - share) ** (count - k)
+            for k in range(least, count + 1)
+        ),
+    )
 
 
-def median_error(sigma: float | Floats, count: float | Floats | NDArray[np.int32], spread: float) -> Floats:
-    """Standard error of a port's median: ``sigma`` of one sample, ``count`` samples, ``spread`` of healthy ports."""
-    share = np.asarray(MEDIAN_FACTOR * np.asarray(sigma) / np.sqrt(np.maximum(count, 1)), dtype=np.float64)
+def median_error(
+    sigma: float | Floats, count: float | Floats | NDArray[np.int32], spread: float
+) -> Floats:
+    """Standard error of a port's median: ``sigma`` of one sample, ``count`` samples, ``spread`` of
+    healthy ports.
+    """
+    share = np.asarray(
+        MEDIAN_FACTOR * np.asarray(sigma) / np.sqrt(np.maximum(count, 1)), dtype=np.float64
+    )
     return np.asarray(np.sqrt(share**2 + spread**2), dtype=np.float64)
 
 
-def detectable(error: float, p: float, practical: float, *, freedom: float = 1e9, power: float = 0.95) -> float:
-    """The slowness that is found with ``power`` where a hypothesis is rejected at ``p``: (z_p + z_beta) x error.
+def detectable(
+    error: float, p: float, practical: float, *, freedom: float = 1e9, power: float = 0.95
+) -> float:
+    """The slowness that is found with ``power`` where a hypothesis is rejected at ``p``: (z_p +
+    z_beta) x error.
 
-    From k >= ((z_p + z_beta) 1.2533 sigma / d)^2 solved for d; never less than what the practical threshold lets
-    through (an estimate within ``REACH`` errors of it). ``freedom`` of ``error``: it makes Student's t of z_p.
+    From k >= ((z_p + z_beta) 1.2533 sigma / d)^2 solved for d; never less than what the practical
+    threshold lets through (an estimate within ``REACH`` errors of it). ``freedom`` of ``error``: it
+    makes Student's t of z_p.
     """
     beyond = quantile(1.0 - power)
-    return max((as_student(quantile(p), freedom) + beyond) * error, practical - (REACH - beyond) * error)
+    return max(
+        (as_student(quantile(p), freedom) + beyond) * error, practical - (REACH - beyond) * error
+    )

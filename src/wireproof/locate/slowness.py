@@ -1,4 +1,6 @@
-"""Values as slownesses: one scale for goodput (less is slow) and half round trips (more is slow)."""
+"""Values as slownesses: one scale for goodput (less is slow) and half round trips (more is
+slow).
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,17 @@ _EXACT = 1e-3  # of a step: single precision keeps the multiples of a step of 0.
 
 
 def check(samples: Samples) -> None:
-    """Raises ValueError, one sentence: columns of unequal length, nodes that are not there, a node with itself, values
-    that are not positive and finite.
+    """Raises ValueError, one sentence: columns of unequal length, nodes that are not there, a node
+    with itself, values that are not positive and finite.
     """
     columns = (samples.origin, samples.target, samples.round, samples.value, samples.half_width)
     if len({column.shape for column in columns}) != 1 or samples.value.ndim != 1:
         raise ValueError("the columns of the samples have different lengths")
     ends = np.concatenate((samples.origin, samples.target))
     if ends.size and not (int(ends.min()) >= 0 and int(ends.max()) < len(samples.nodes)):
-        raise ValueError(f"a sample names node number {int(ends.max())}, and there are {len(samples.nodes)} nodes")
+        raise ValueError(
+            f"a sample names node number {int(ends.max())}, and there are {len(samples.nodes)} nodes"
+        )
     if np.any(samples.origin == samples.target):
         raise ValueError("a sample pairs a node with itself")
     if not np.all(np.isfinite(samples.value) & (samples.value > 0.0)):
@@ -52,10 +56,13 @@ def value_of(metric: Metric, slowness: float) -> float:
 
 
 def rounding(values: Floats) -> float:
-    """The step that ``values`` were rounded to, relative to their median; 0 when it is below 0.2 % or there is none.
+    """The step that ``values`` were rounded to, relative to their median; 0 when it is below 0.2 %
+    or there is none.
 
-    A step is 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are found in bytes/s), or that times
-    1.048576 (MiB/s). All values are multiples of it and the closest two are one step apart, at most a tenth.
+    A step is 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are found in
+    bytes/s), or that times
+    1.048576 (MiB/s). All values are multiples of it and the closest two are one step apart, at most
+      a tenth.
     """
     some = np.unique(values[:: max(1, values.size // _LOOKED_AT)])
     if some.size < 2:
@@ -63,8 +70,15 @@ def rounding(values: Floats) -> float:
     step, middle = float(np.min(np.diff(some))), float(some[some.size // 2])
     if not _FINE * middle <= step <= _COARSE * middle or float(some[-1]) > _MOST * step:
         return 0.0
-    first = [10.0 ** (math.log10(step / unit) % 1.0) / mantissa for unit in (1.0, 1.048576) for mantissa in _MANTISSAS]
+    first = [
+        10.0 ** (math.log10(step / unit) % 1.0) / mantissa
+        for unit in (1.0, 1.048576)
+        for mantissa in _MANTISSAS
+    ]
     parts = some / step
-    if min(abs(one - 1.0) for one in first) > _EXACT or float(np.max(np.abs(parts - np.round(parts)))) > _EXACT:
+    if (
+        min(abs(one - 1.0) for one in first) > _EXACT
+        or float(np.max(np.abs(parts - np.round(parts)))) > _EXACT
+    ):
         return 0.0
     return step / middle

@@ -17,7 +17,8 @@ __all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]
 
 Ints = NDArray[np.int32]
 
-_GAP = 0.22  # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
+# two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
+_GAP = 0.22
 _FEWEST, _SHARE = 4, 0.10
 _TIGHT = 0.08
 _QUIET = 0.02
@@ -25,7 +26,9 @@ _QUIET = 0.02
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """``kind``: of each node, 0 the fastest; ``count`` of them, 1 when all nodes are of one speed."""
+    """``kind``: of each node, 0 the fastest; ``count`` of them, 1 when all nodes are of one
+    speed.
+    """
 
     kind: Ints
     count: int
@@ -44,19 +47,23 @@ def ports_of(samples: Samples, tier: Ints, tiers: int, kinds: Kinds | None = Non
     kind, several = kinds.kind, kinds.count
     slower = np.maximum(kind[samples.origin], kind[samples.target])
     return Ports(
-        count=2 * count if directed else count, own=samples.origin,
+        count=2 * count if directed else count,
+        own=samples.origin,
         far=(samples.target + count if directed else samples.target).astype(np.int32),
-        stratum=(tier * several + slower).astype(np.int32), strata=tiers * several,
+        stratum=(tier * several + slower).astype(np.int32),
+        strata=tiers * several,
         kind=np.concatenate((kind, kind)) if directed else kind,
         family=np.tile(np.arange(several, dtype=np.int32), tiers),
-    )  # fmt: skip
+    )
 
 
 def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Kinds:
-    """Populations of NICs of different speed, told by what each node reaches at its best with several partners.
+    """Populations of NICs of different speed, told by what each node reaches at its best with
+    several partners.
 
-    A kind needs a tenth of the nodes and four of them, close together and a quarter apart from the next: fewer are
-    faults. So is one whole leaf that is slow: that is its switch, as long as there are other leaves.
+    A kind needs a tenth of the nodes and four of them, close together and a quarter apart from the
+    next: fewer are faults. So is one whole leaf that is slow: that is its switch, as long as there
+    are other leaves.
     """
     count = len(samples.nodes)
     one = one_kind(count)
@@ -65,11 +72,16 @@ def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Ki
     level = levels_of(ports, logs)
     residual = logs - level[ports.stratum]
     # Where flows collide, who met nobody looks like a faster NIC.
-    scale = [max(_QUIET, robust_scale(residual[ports.stratum == number])) for number in range(ports.strata)]
+    scale = [
+        max(_QUIET, robust_scale(residual[ports.stratum == number]))
+        for number in range(ports.strata)
+    ]
     shown = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
     ends = np.concatenate((samples.origin[shown], samples.target[shown]))
     best, members = grouped_best(ends, np.concatenate((residual[shown], residual[shown])), count)
-    order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[: int(np.sum(members > 0))]
+    order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[
+        : int(np.sum(members > 0))
+    ]
     cuts = np.nonzero(np.diff(best[order]) > _GAP)[0] + 1
     groups = [group for group in np.split(order, cuts) if _is_kind(group, best, order.size)]
     groups = [group for group in groups if group is groups[0] or not _one_leaf(group, places)]

@@ -1,4 +1,6 @@
-"""Which nodes, ports and pairs a screen suspects: beyond chance in a whole sweep, and large enough to matter."""
+"""Which nodes, ports and pairs a screen suspects: beyond chance in a whole sweep, and large enough
+to matter.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.effects import Effects
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import REACH, Floats, as_normal, at_least_half, holm, loose, quantile, upper_tail
+from wireproof.locate.significance import (
+    REACH,
+    Floats,
+    as_normal,
+    at_least_half,
+    holm,
+    loose,
+    quantile,
+    upper_tail,
+)
 from wireproof.locate.unsteady import Unsteady
 from wireproof.model.located import Blame, Direction
 
@@ -35,15 +46,17 @@ _TAIL_REACH = 0.9
 _CLEAN = 0.25
 _EVERY_WAY = ("tx", "rx", "")
 _STRICT = 0.02
-_PAIR_TAIL = 3.0  # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
+# times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
+_PAIR_TAIL = 3.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Suspect:
-    """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard errors above zero; ``p``:
-    adjusted for all hypotheses of the sweep (Holm). ``error`` and ``expected``: log slowness. ``lone``: the other
-    direction of the port is clean, with less than a quarter of this slowness and half the practical threshold.
-    ``moment``: of one that is slow for a part of the time, when; "" for all others.
+    """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard
+    errors above zero; ``p``: adjusted for all hypotheses of the sweep (Holm). ``error`` and
+    ``expected``: log slowness. ``lone``: the other direction of the port is clean, with less than a
+    quarter of this slowness and half the practical threshold. ``moment``: of one that is slow for a
+    part of the time, when; "" for all others.
     """
 
     kind: Literal["node", "port", "pair"]
@@ -66,7 +79,9 @@ def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
     return [("", slice(0, count))]
 
 
-def suspected_nodes(samples: Samples, effects: Effects, expected: Floats, criteria: Criteria) -> list[Suspect]:
+def suspected_nodes(
+    samples: Samples, effects: Effects, expected: Floats, criteria: Criteria
+) -> list[Suspect]:
     """Every node with a port, or with both together, beyond the threshold; the surest first.
 
     3 N hypotheses (N for half round trips). ``expected``: log slowness of a good port, by port.
@@ -91,12 +106,23 @@ def suspected_nodes(samples: Samples, effects: Effects, expected: Floats, criter
 
 
 def _suspect(
-    samples: Samples, effects: Effects, expected: Floats, node: int, p: float, z: float, criteria: Criteria
+    samples: Samples,
+    effects: Effects,
+    expected: Floats,
+    node: int,
+    p: float,
+    z: float,
+    criteria: Criteria,
 ) -> Suspect | None:
-    """The node as a suspect; None when its slowdown cannot be as large as the practical threshold."""
+    """The node as a suspect; None when its slowdown cannot be as large as the practical
+    threshold.
+    """
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     ways = ways_of(samples)
-    slow = {way: (float(effects.slowness[part][node]), float(effects.error[part][node])) for way, part in ways}
+    slow = {
+        way: (float(effects.slowness[part][node]), float(effects.error[part][node]))
+        for way, part in ways
+    }
     guilty = [
         way
         for way, (value, error) in slow.items()
@@ -109,16 +135,24 @@ def _suspect(
     others = [value for way, (value, _) in slow.items() if way != worst]
     lone = all(value < min(_CLEAN * slow[worst][0], practical / 2.0) for value in others)
     return Suspect(
-        kind="node" if whole else "port", nodes=(samples.nodes[node],), direction="" if whole else worst,
-        slowdown=as_slowdown(samples.metric, slow[worst][0]), z=z, p=p, error=slow[worst][1],
-        expected=float(expected[dict(ways)[worst]][node]), lone=bool(others) and lone and not whole,
-    )  # fmt: skip
+        kind="node" if whole else "port",
+        nodes=(samples.nodes[node],),
+        direction="" if whole else worst,
+        slowdown=as_slowdown(samples.metric, slow[worst][0]),
+        z=z,
+        p=p,
+        error=slow[worst][1],
+        expected=float(expected[dict(ways)[worst]][node]),
+        lone=bool(others) and lone and not whole,
+    )
 
 
-def with_tail(samples: Samples, effects: Effects, suspects: Sequence[Suspect], leftover: Floats) -> list[Suspect]:
-    """``suspects`` with the chance that the tail of the noise alone made them: half of a port's samples or more lie as
-    far out as it does. ``leftover``: log slowness of each sample that nothing explains. Few samples a port (one round,
-    two nodes) are thereby suspicious at most.
+def with_tail(
+    samples: Samples, effects: Effects, suspects: Sequence[Suspect], leftover: Floats
+) -> list[Suspect]:
+    """``suspects`` with the chance that the tail of the noise alone made them: half of a port's
+    samples or more lie as far out as it does. ``leftover``: log slowness of each sample that
+    nothing explains. Few samples a port (one round, two nodes) are thereby suspicious at most.
     """
     ordered = np.sort(leftover)
     number = {name: index for index, name in enumerate(samples.nodes)}
@@ -131,14 +165,20 @@ def with_tail(samples: Samples, effects: Effects, suspects: Sequence[Suspect], l
                 node = number[one.nodes[0]]
                 slowness = _TAIL_REACH * float(effects.slowness[part][node])
                 beyond = ordered.size - int(np.searchsorted(ordered, slowness))
-                chance *= at_least_half(int(effects.samples[part][node]), (beyond + 1) / (ordered.size + 1))
+                chance *= at_least_half(
+                    int(effects.samples[part][node]), (beyond + 1) / (ordered.size + 1)
+                )
         hypotheses = (3 if len(ways) == 2 else 1) * len(samples.nodes)
         found.append(dataclasses.replace(one, p=min(1.0, max(one.p, hypotheses * chance))))
     return found
 
 
-def good_nodes(samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float) -> list[str]:
-    """Nodes that are no suspects, were measured in every direction and are not slow; the best first."""
+def good_nodes(
+    samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float
+) -> list[str]:
+    """Nodes that are no suspects, were measured in every direction and are not slow; the best
+    first.
+    """
     worst = np.stack([effects.slowness[part] for _, part in ways_of(samples)]).max(axis=0)
     names = {name for one in suspects if one.kind != "pair" for name in one.nodes}
     order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
@@ -150,22 +190,34 @@ def good_nodes(samples: Samples, effects: Effects, suspects: Sequence[Suspect], 
 
 
 def suspected_pairs(
-    samples: Samples, leftover: Floats, sigma: Floats, expected: Floats, excluded: Sequence[Suspect],
+    samples: Samples,
+    leftover: Floats,
+    sigma: Floats,
+    expected: Floats,
+    excluded: Sequence[Suspect],
     criteria: Criteria,
-) -> list[Suspect]:  # fmt: skip
-    """Ordered pairs of good ports that are far slower than both their ends explain; a few, the slowest first.
+) -> list[Suspect]:
+    """Ordered pairs of good ports that are far slower than both their ends explain; a few, the
+    slowest first.
 
-    ``leftover``: log slowness that nothing explains yet, ``sigma`` its noise, ``expected``, by sample. What one sample
-    says of a pair may be the tail of the noise: a pair is a suspect, and never a blame before it was measured again.
+    ``leftover``: log slowness that nothing explains yet, ``sigma`` its noise, ``expected``, by
+    sample. What one sample says of a pair may be the tail of the noise: a pair is a suspect, and
+    never a blame before it was measured again.
     """
     count = len(samples.nodes)
-    route, place = np.unique(samples.origin.astype(np.int64) * count + samples.target, return_inverse=True)
+    route, place = np.unique(
+        samples.origin.astype(np.int64) * count + samples.target, return_inverse=True
+    )
     slow, members = grouped_median(place, leftover, route.size)
     noise = np.zeros(route.size)
     np.maximum.at(noise, place, sigma)
     error = np.sqrt((1.2533 * noise) ** 2 / members + criteria.floor**2)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    slow_ends = {(one.nodes[0], way) for one in excluded for way in ((one.direction,) if one.direction else _EVERY_WAY)}
+    slow_ends = {
+        (one.nodes[0], way)
+        for one in excluded
+        for way in ((one.direction,) if one.direction else _EVERY_WAY)
+    }
     adjusted = np.minimum(1.0, upper_tail(slow / error) * route.size)
     # As slow as many others: a kind of path that nobody told about, not a fault of one.
     alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
@@ -179,11 +231,15 @@ def suspected_pairs(
             continue
         found.append(
             Suspect(
-                kind="pair", nodes=(a, b), slowdown=as_slowdown(samples.metric, float(slow[index])),
-                z=float(slow[index] / error[index]), p=float(adjusted[index]), error=float(error[index]),
+                kind="pair",
+                nodes=(a, b),
+                slowdown=as_slowdown(samples.metric, float(slow[index])),
+                z=float(slow[index] / error[index]),
+                p=float(adjusted[index]),
+                error=float(error[index]),
                 expected=float(np.median(expected[place == index])),
             )
-        )  # fmt: skip
+        )
         if len(found) == _MOST_PAIRS:
             break
     return found
@@ -192,24 +248,36 @@ def suspected_pairs(
 def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
     """A suspect as the screen alone blames it."""
     return blame_of(
-        suspect.kind, " -> ".join(suspect.nodes), suspect.direction, samples.metric,
-        slowness=as_log(samples.metric, suspect.slowdown), error=suspect.error, p=suspect.p,
-        expected=suspect.expected, stage="screened", nodes=suspect.nodes,
+        suspect.kind,
+        " -> ".join(suspect.nodes),
+        suspect.direction,
+        samples.metric,
+        slowness=as_log(samples.metric, suspect.slowdown),
+        error=suspect.error,
+        p=suspect.p,
+        expected=suspect.expected,
+        stage="screened",
+        nodes=suspect.nodes,
         evidence=[suspect.moment] if suspect.moment else [],
-    )  # fmt: skip
+    )
 
 
 def is_sure(suspect: Suspect, alpha: float) -> bool:
-    """Whether one that is slow for a part of the time may be blamed by the screen alone: there are many ways to divide
-    the time, and what the tail of the noise did is not measured again.
+    """Whether one that is slow for a part of the time may be blamed by the screen alone: there are
+    many ways to divide the time, and what the tail of the noise did is not measured again.
     """
     return bool(suspect.moment) and suspect.p <= _STRICT * alpha
 
 
 def with_unsteady(
-    samples: Samples, suspects: Sequence[Suspect], found: Sequence[Unsteady], expected: Floats, noise: float
+    samples: Samples,
+    suspects: Sequence[Suspect],
+    found: Sequence[Unsteady],
+    expected: Floats,
+    noise: float,
 ) -> list[Suspect]:
-    """``suspects`` with the ports that are slow for a part of the time; those that were suspects anyway say when.
+    """``suspects`` with the ports that are slow for a part of the time; those that were suspects
+    anyway say when.
 
     ``expected``: log slowness of a good port, by port.
     """
@@ -217,19 +285,34 @@ def with_unsteady(
     count = len(samples.nodes)
     for one in found:
         name, way = samples.nodes[one.port % count], _EVERY_WAY[one.port // count]
-        place = next((n for n, old in enumerate(told) if old.nodes == (name,) and old.direction in ("", way)), None)
+        place = next(
+            (
+                n
+                for n, old in enumerate(told)
+                if old.nodes == (name,) and old.direction in ("", way)
+            ),
+            None,
+        )
         other = next((n for n, old in enumerate(told) if old.nodes == (name,) and old.moment), None)
         if place is not None:
-            told[place] = dataclasses.replace(told[place], moment=told[place].moment or one.sentence)
+            told[place] = dataclasses.replace(
+                told[place], moment=told[place].moment or one.sentence
+            )
         elif other is not None:
             told[other] = dataclasses.replace(told[other], kind="node", direction="", lone=False)
         else:
             error = max(noise, 1e-6) * 1.2533 / len(one.rows) ** 0.5
             told.append(
                 Suspect(
-                    kind="port", nodes=(name,), direction="tx" if one.port < count else "rx",
-                    slowdown=as_slowdown(samples.metric, one.slowness), z=one.slowness / error, p=one.p, error=error,
-                    expected=float(expected[one.port]), moment=one.sentence,
+                    kind="port",
+                    nodes=(name,),
+                    direction="tx" if one.port < count else "rx",
+                    slowdown=as_slowdown(samples.metric, one.slowness),
+                    z=one.slowness / error,
+                    p=one.p,
+                    error=error,
+                    expected=float(expected[one.port]),
+                    moment=one.sentence,
                 )
-            )  # fmt: skip
+            )
     return told

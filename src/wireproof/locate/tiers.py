@@ -1,4 +1,6 @@
-"""Which kind of path a pair takes, as far as the fabric says: one switch, across leaves, higher up."""
+"""Which kind of path a pair takes, as far as the fabric says: one switch, across leaves, higher
+up.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Places:
-    """``leaf``: of each node, an index into ``leaves``, -1 unknown. ``reach``: of two leaves, the level at which their
-    paths meet (1 one switch, 2 and up across leaves); None without a fabric.
+    """``leaf``: of each node, an index into ``leaves``, -1 unknown. ``reach``: of two leaves, the
+    level at which their paths meet (1 one switch, 2 and up across leaves); None without a fabric.
     """
 
     leaf: Ints
@@ -46,10 +48,14 @@ def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
 
 
 def _meeting_levels(fabric: Fabric, leaves: tuple[str, ...]) -> NDArray[np.int16]:
-    """Lowest level with a switch above both leaves; 2 where the cables do not tell. Shape (leaves, leaves)."""
+    """Lowest level with a switch above both leaves; 2 where the cables do not tell. Shape (leaves,
+    leaves).
+    """
     count = len(leaves)
     levels = np.full((count, count), 2, dtype=np.int16)
-    names = sorted({end for cable in fabric.cables for end in (cable.one, cable.other)} | set(leaves))
+    names = sorted(
+        {end for cable in fabric.cables for end in (cable.one, cable.other)} | set(leaves)
+    )
     index = {name: number for number, name in enumerate(names)}
     below: dict[int, list[int]] = {}
     for cable in fabric.cables:
@@ -81,5 +87,7 @@ def tiers_of(samples: Samples, places: Places) -> tuple[Ints, tuple[str, ...]]:
     found, tier = np.unique(level, return_inverse=True)
     several = int(np.unique(places.reach).size) > 2
     names = {0: UNPLACED, 1: ONE_SWITCH}
-    label = [names.get(one, f"{ACROSS}, by level {one}" if several else ACROSS) for one in found.tolist()]
+    label = [
+        names.get(one, f"{ACROSS}, by level {one}" if several else ACROSS) for one in found.tolist()
+    ]
     return tier.astype(np.int32), tuple(label)

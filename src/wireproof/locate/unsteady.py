@@ -1,7 +1,8 @@
 """Ports that are slow for a part of the time: from a moment on, up to a moment, or now and then.
 
-A median over all of a port's samples sees such a port as a little slow, as slow, or not at all, by chance; and a pair
-that was measured at the wrong time looks slow by itself. Here each port's samples stand in the order of their times.
+A median over all of a port's samples sees such a port as a little slow, as slow, or not at all, by
+chance; and a pair that was measured at the wrong time looks slow by itself. Here each port's
+samples stand in the order of their times.
 """
 
 from __future__ import annotations
@@ -26,20 +27,24 @@ Shape = Literal["since", "until", "at times"]
 
 _FEWEST, _FEWEST_FAST = 3, 2  # samples of each sort
 _LARGE, _BEYOND = 2.0, 4.0  # a slow sample: times the practical threshold, and standard deviations
-_QUANTILES_APART = 0.9704  # standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
+# standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
+_QUANTILES_APART = 0.9704
 _ALIKE = 0.5
 _ASTRAY = 0.1  # of the samples may be on the wrong side of the moment
 _MOST = 16
-_ROUTES = 2  # that were slow at one time and fast at another: else it may be the routes, not the time
+# that were slow at one time and fast at another: else it may be the routes, not the time
+_ROUTES = 2
 _REAL_TIME = 1e9  # seconds since 1970: smaller ones are counted from the start of a synthetic sweep
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Unsteady:
-    """``port``: index into the ports of both ways (sending first). ``rows``: its slow samples; ``of``: all of them.
+    """``port``: index into the ports of both ways (sending first). ``rows``: its slow samples;
+    ``of``: all of them.
 
-    ``slowness``: the median of the slow ones (log). ``p``: that chance and the tail of the noise did it, for all ports.
-    ``moment``: s, of the first sample after the change. ``sentence``: what was seen.
+    ``slowness``: the median of the slow ones (log). ``p``: that chance and the tail of the noise
+    did it, for all ports. ``moment``: s, of the first sample after the change. ``sentence``: what
+    was seen.
     """
 
     port: int
@@ -53,19 +58,27 @@ class Unsteady:
 
 
 def unsteady_ports(
-    samples: Samples, leftover: Floats, noise: float, practical: float, alpha: float, steady: Mapping[int, float]
+    samples: Samples,
+    leftover: Floats,
+    noise: float,
+    practical: float,
+    alpha: float,
+    steady: Mapping[int, float],
 ) -> list[Unsteady]:
-    """The ports that explain most samples that are slow at their times, one after the other; each sample once.
+    """The ports that explain most samples that are slow at their times, one after the other; each
+    sample once.
 
-    ``leftover``: log slowness beyond what paths explain. ``steady``: ports that are slow all the time (log slowness):
-    what is as slow with them says nothing about their partners. Needs times and goodput.
+    ``leftover``: log slowness beyond what paths explain. ``steady``: ports that are slow all the
+    time (log slowness): what is as slow with them says nothing about their partners. Needs times
+    and goodput.
     """
     if samples.metric != "goodput" or samples.when.size != len(samples):
         return []
     least = max(_LARGE * practical, _BEYOND * min(noise, _noise_of_fast(leftover)))
     ends = np.stack((samples.origin, samples.target + len(samples.nodes))).astype(np.intp)
     known = np.asarray([steady.get(port, 0.0) for port in range(2 * len(samples.nodes))])
-    usable = known[ends] <= 0.0  # a port that is always slow explains itself, and its partner's sample with it
+    # a port that is always slow explains itself, and its partner's sample with it
+    usable = known[ends] <= 0.0
     slow = leftover > least
     left = slow.copy()
     found: list[Unsteady] = []
@@ -85,7 +98,9 @@ def unsteady_ports(
 
 
 def _noise_of_fast(leftover: Floats) -> float:
-    """Sigma by the faster quarter of the samples: a port that changes makes the slower ones differ, not these."""
+    """Sigma by the faster quarter of the samples: a port that changes makes the slower ones differ,
+    not these.
+    """
     if not leftover.size:
         return math.inf
     low, high = np.quantile(leftover, (0.05, 0.25))
@@ -103,7 +118,13 @@ def _candidates(ends: Ints, usable: Flags, slow: Flags, count: int) -> list[int]
 
 
 def _look(
-    port: int, samples: Samples, leftover: Floats, ends: Ints, usable: Flags, slow: Flags, least: float
+    port: int,
+    samples: Samples,
+    leftover: Floats,
+    ends: Ints,
+    usable: Flags,
+    slow: Flags,
+    least: float,
 ) -> Unsteady | None:
     side = 0 if port < len(samples.nodes) else 1
     rows = np.nonzero((ends[side] == port) & usable[1 - side])[0]
@@ -125,14 +146,21 @@ def _look(
     moment = float(samples.when[rows[min(place, size - 1)]])
     hit = rows[own]
     return Unsteady(
-        port=port, shape=shape, rows=hit.astype(np.intp), of=size, slowness=float(np.median(leftover[hit])),
-        p=min(1.0, chance * order), moment=moment,
+        port=port,
+        shape=shape,
+        rows=hit.astype(np.intp),
+        of=size,
+        slowness=float(np.median(leftover[hit])),
+        p=min(1.0, chance * order),
+        moment=moment,
         sentence=_sentence(shape, count, size, moment, float(np.min(samples.when))),
-    )  # fmt: skip
+    )
 
 
 def _shape(slow: Flags) -> tuple[Shape, int, float]:
-    """(shape, place of the first sample after the change, chance that the order is that clean by itself)."""
+    """(shape, place of the first sample after the change, chance that the order is that clean by
+    itself).
+    """
     size, count = slow.size, int(np.sum(slow))
     before = np.concatenate(([0], np.cumsum(slow)))  # slow ones among the first k
     fast_before = np.arange(size + 1) - before
@@ -149,13 +177,24 @@ def _shape(slow: Flags) -> tuple[Shape, int, float]:
 
 def _mixed_routes(port: int, partners: Ints, slow: Flags) -> int:
     """Partners with whom the port was slow at one time and fast at another."""
-    return sum(bool(np.any(slow[partners == one]) and not np.all(slow[partners == one])) for one in np.unique(partners))
+    return sum(
+        bool(np.any(slow[partners == one]) and not np.all(slow[partners == one]))
+        for one in np.unique(partners)
+    )
 
 
 def _at_least(count: int, size: int, share: float) -> float:
-    """Probability of ``count`` or more of ``size`` samples that are each slow with probability ``share``."""
+    """Probability of ``count`` or more of ``size`` samples that are each slow with probability
+    ``share``.
+    """
     share = min(max(share, 1e-9), 1.0 - 1e-9)
-    return min(1.0, sum(math.comb(size, k) * share**k * (1.0 - share) ** (size - k) for k in range(count, size + 1)))
+    return min(
+        1.0,
+        sum(
+            math.comb(size, k) * share**k * (1.0 - share) ** (size - k)
+            for k in range(count, size + 1)
+        ),
+    )
 
 
 def _sentence(shape: Shape, count: int, size: int, moment: float, first: float) -> str:

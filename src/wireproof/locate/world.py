@@ -1,14 +1,16 @@
 """Synthetic clusters with a known truth: what `locate` is tried on, up to ten thousand nodes.
 
-Noise model, all from one seed. A port's capacity is rate x (1 - |N(0, spread)|): healthy ports differ a little. A
-sample is min(sender's tx, receiver's rx, its share of each link on its way) x exp(N(0, sigma)); a share ``tail_share``
-of the samples is slower still, by 1 + Exp(tail_size): contention and disturbed machines are one-sided. Half round trips
-are the sum of the path's latency and both ends' (``latency_ns`` and what faults add), with the same noise upwards.
+Noise model, all from one seed. A port's capacity is rate x (1 - |N(0, spread)|): healthy ports
+differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its way) x
+exp(N(0, sigma)); a share ``tail_share`` of the samples is slower still, by 1 + Exp(tail_size):
+contention and disturbed machines are one-sided. Half round trips are the sum of the path's latency
+and both ends' (``latency_ns`` and what faults add), with the same noise upwards.
 
-Fabric: node n hangs on leaf n // (nodes per leaf); ``uplinks`` links from each leaf, one to each of ``uplinks`` spines.
-``routing``: ``destination``: a flow to node j takes link j mod uplinks; ``hash``: a fixed random choice by (i, j);
-``spread``: every flow is spread over all links of its leaf. Flows of one round and direction that meet on a link share
-it equally. Without uplinks the fabric is one that never blocks.
+Fabric: node n hangs on leaf n // (nodes per leaf); ``uplinks`` links from each leaf, one to each of
+``uplinks`` spines. ``routing``: ``destination``: a flow to node j takes link j mod uplinks;
+``hash``: a fixed random choice by (i, j); ``spread``: every flow is spread over all links of its
+leaf. Flows of one round and direction that meet on a link share it equally. Without uplinks the
+fabric is one that never blocks.
 """
 
 from __future__ import annotations
@@ -33,15 +35,17 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fault:
-    """``share``: of the rate that is left (0.8: a fifth slower), and 1 / share of the latency's part.
+    """``share``: of the rate that is left (0.8: a fifth slower), and 1 / share of the latency's
+    part.
 
-    ``node``: index, both directions unless ``direction`` is given (``port`` is the same). ``link``: leaf and uplink,
-    direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every link of spine ``uplink``, or, with
-    ``leaf`` only, everything that the leaf's nodes send and receive. ``tier``: all links between leaves. ``pair``: node
-    to ``other``.
+    ``node``: index, both directions unless ``direction`` is given (``port`` is the same). ``link``:
+    leaf and uplink, direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every
+    link of spine ``uplink``, or, with ``leaf`` only, everything that the leaf's nodes send and
+    receive. ``tier``: all links between leaves. ``pair``: node to ``other``.
 
-    ``begins``, ``ends``: the part of the screen's time in which it holds, 0 to 1; one that ends with the screen holds
-    in the confirm stage too. ``period``: it comes and goes, so many times in the screen (0: it stays).
+    ``begins``, ``ends``: the part of the screen's time in which it holds, 0 to 1; one that ends
+    with the screen holds in the confirm stage too. ``period``: it comes and goes, so many times in
+    the screen (0: it stays).
     """
 
     kind: Literal["node", "port", "link", "switch", "tier", "pair"]
@@ -63,12 +67,16 @@ class Fault:
     def holds(self, at: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether it holds at each time: 0 to 1 in the screen, above in the confirm stage."""
         now = (at >= self.begins) & ((at < self.ends) | (self.ends >= 1.0))
-        return np.asarray(now & ((at * 2 * self.period).astype(np.int64) % 2 == 0 if self.period else True))
+        return np.asarray(
+            now & ((at * 2 * self.period).astype(np.int64) % 2 == 0 if self.period else True)
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class World:
-    """``rate``: bytes/s of a healthy port. ``uplink_rate``: of a link between switches, as a share of ``rate``."""
+    """``rate``: bytes/s of a healthy port. ``uplink_rate``: of a link between switches, as a share
+    of ``rate``.
+    """
 
     nodes: int
     leaves: int = 1
@@ -108,17 +116,25 @@ class World:
             source="synthetic world",
         )
 
-    def measure(self, rounds: Sequence[Pairs], metric: Metric = "goodput", *, alone: bool = False) -> Samples:
-        """Samples of ``rounds`` of disjoint pairs: both directions one after the other (half round trips once).
+    def measure(
+        self, rounds: Sequence[Pairs], metric: Metric = "goodput", *, alone: bool = False
+    ) -> Samples:
+        """Samples of ``rounds`` of disjoint pairs: both directions one after the other (half round
+        trips once).
 
-        ``alone``: as in a confirm stage, nobody shares a link. The same arguments give the same samples.
+        ``alone``: as in a confirm stage, nobody shares a link. The same arguments give the same
+        samples.
         """
         rng = np.random.default_rng([self.seed, len(rounds), int(alone), int(metric == "hrt")])
         flat = [(a, b, number) for number, pairs in enumerate(rounds) for a, b in pairs]
         table = np.asarray(flat, dtype=np.int64).reshape(-1, 3)
         a, b, number = table.T
         if metric == "goodput":
-            origin, target, both = np.concatenate((a, b)), np.concatenate((b, a)), np.concatenate((number, number))
+            origin, target, both = (
+                np.concatenate((a, b)),
+                np.concatenate((b, a)),
+                np.concatenate((number, number)),
+            )
             turn = both * 2 + np.repeat((0, 1), a.size)
             when = self._times(turn, alone)
             truth = self._goodput_at(origin, target, np.arange(turn.size) if alone else turn, when)
@@ -128,9 +144,15 @@ class World:
             when = self._times(number, alone)
             value = self._half_round_trip(a, b) * np.exp(self._noise(rng, a.size))
         return Samples(
-            metric=metric, nodes=self.names, origin=origin.astype(np.int32), target=target.astype(np.int32),
-            round=both.astype(np.int32), value=value, half_width=np.full(value.size, np.nan), when=when,
-        )  # fmt: skip
+            metric=metric,
+            nodes=self.names,
+            origin=origin.astype(np.int32),
+            target=target.astype(np.int32),
+            round=both.astype(np.int32),
+            value=value,
+            half_width=np.full(value.size, np.nan),
+            when=when,
+        )
 
     def _times(self, turn: Ints, alone: bool) -> Floats:
         """When each sample begins: 0 to 1 for the screen, 1 to 2 for a confirm stage."""
@@ -147,12 +169,21 @@ class World:
         lasting = tuple(fault for fault in self.faults if fault.lasting)
         for now in np.unique(held, axis=1).T:
             own = np.all(held == now[:, None], axis=0)
-            faults = (*lasting, *(fault for fault, on in zip(passing, now.tolist(), strict=True) if on))
-            found[own] = dataclasses.replace(self, faults=faults)._goodput(origin, target, turn)[own]
+            faults = (
+                *lasting,
+                *(fault for fault, on in zip(passing, now.tolist(), strict=True) if on),
+            )
+            found[own] = dataclasses.replace(self, faults=faults)._goodput(origin, target, turn)[
+                own
+            ]
         return found
 
     def _noise(self, rng: np.random.Generator, count: int) -> Floats:
-        tail = np.where(rng.random(count) < self.tail_share, np.log1p(rng.exponential(self.tail_size, count)), 0.0)
+        tail = np.where(
+            rng.random(count) < self.tail_share,
+            np.log1p(rng.exponential(self.tail_size, count)),
+            0.0,
+        )
         return np.asarray(rng.normal(0.0, self.sigma, count) + tail, dtype=np.float64)
 
     def _capacities(self) -> tuple[Floats, Floats]:
@@ -186,7 +217,9 @@ class World:
         return np.asarray(share * self.rate, dtype=np.float64)
 
     def _links(self) -> tuple[Floats, Floats]:
-        """Capacity of each leaf's links (leaves, uplinks), out and in, as shares of a port's rate."""
+        """Capacity of each leaf's links (leaves, uplinks), out and in, as shares of a port's
+        rate.
+        """
         # A rate given as a whole number would make whole numbers of all capacities.
         out = np.full((self.leaves, self.uplinks), float(self.uplink_rate))
         into = out.copy()
@@ -214,7 +247,9 @@ class World:
         return np.asarray(((mixed ^ (mixed >> 16)) >> 3) % self.uplinks, dtype=np.int64)
 
     def _way(self, origin: Ints, target: Ints, turn: Ints) -> Floats:
-        """The share of the rate that the links between leaves leave to each flow (infinite within a leaf)."""
+        """The share of the rate that the links between leaves leave to each flow (infinite within a
+        leaf).
+        """
         a, b = self.leaf[origin], self.leaf[target]
         out, into = self._links()
         if self.routing == "spread":
@@ -232,12 +267,17 @@ class World:
 
     def _half_round_trip(self, a: Ints, b: Ints) -> Floats:
         """True ns: the path, and what each end adds."""
-        added = np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes)) * self.latency_ns
+        added = (
+            np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes))
+            * self.latency_ns
+        )
         path = np.where(self.leaf[a] == self.leaf[b], 1.0, 1.25) * self.latency_ns
         for fault in self.faults:
             if fault.kind in ("node", "port"):
                 added[fault.node] += (1.0 / fault.share - 1.0) * self.latency_ns
             elif fault.kind == "pair":
-                hit = ((a == fault.node) & (b == fault.other)) | ((a == fault.other) & (b == fault.node))
+                hit = ((a == fault.node) & (b == fault.other)) | (
+                    (a == fault.other) & (b == fault.node)
+                )
                 path = np.where(hit, path / fault.share, path)
         return np.asarray(path + added[a] + added[b], dtype=np.float64)

@@ -1,1 +1,3 @@
-"""The vocabulary: Record (measured), Fact (observed), Finding (concluded). Standard library and msgspec only."""
+"""The vocabulary: Record (measured), Fact (observed), Finding (concluded). Standard library and
+msgspec only.
+"""

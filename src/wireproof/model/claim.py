@@ -9,14 +9,25 @@ import msgspec
 __all__ = ["Claim", "Criteria", "HostClaim", "Limits", "LinkClaim"]
 
 Protocol = Literal[
-    "tcp", "rocev2", "iwarp", "infiniband", "omnipath", "truescale", "psm3", "efa", "slingshot", "shm", "loopback"
+    "tcp",
+    "rocev2",
+    "iwarp",
+    "infiniband",
+    "omnipath",
+    "truescale",
+    "psm3",
+    "efa",
+    "slingshot",
+    "shm",
+    "loopback",
 ]
 
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding; ``source`` says who
-    stated it. ``rails``: how many such links carry the bytes together. ``at_most``: the rate is an upper limit only (a
-    virtual function, which may be held to less), so that a shortfall is a doubt and no failure.
+    """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding;
+    ``source`` says who stated it. ``rails``: how many such links carry the bytes together.
+    ``at_most``: the rate is an upper limit only (a virtual function, which may be held to less), so
+    that a shortfall is a doubt and no failure.
     """
 
     kind: str
@@ -47,9 +58,11 @@ class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is claimed about a wire.
+    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is
+    claimed about a wire.
 
-    ``played``: the counters are those of a recorded or made-up world that the model moves; no number is a real one.
+    ``played``: the counters are those of a recorded or made-up world that the model moves; no
+    number is a real one.
     """
 
     hosts: list[HostClaim]

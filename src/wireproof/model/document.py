@@ -1,4 +1,6 @@
-"""``run.json``: everything about a run that is not a frame. Written when the run begins, completed when it ends."""
+"""``run.json``: everything about a run that is not a frame. Written when the run begins, completed
+when it ends.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Ended = Literal[
     "not-started",
     "bad-frame",
 ]
-"""How a run ended. ``running``: the recorder was killed before it could say (the frames that it wrote are good)."""
+"""How a run ended. ``running``: the recorder was killed before it could say (the frames that it
+wrote are good).
+"""
 
 
 class RunDocument(msgspec.Struct, frozen=True, kw_only=True):

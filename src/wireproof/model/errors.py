@@ -1,6 +1,7 @@
 """Errors that a person reads: one sentence that names what was seen and what to do.
 
-``cli`` is the one place that maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
+``cli`` is the one place that maps them to exit statuses (design section 6): 2 usage, 4 could not
+measure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The fabric as somebody describes it: which switch each node hangs on, and how the switches are joined."""
+"""The fabric as somebody describes it: which switch each node hangs on, and how the switches are
+joined.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ __all__ = ["Attachment", "Cable", "Fabric"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """One NIC of one node on one port of a switch. ``nic`` and ``port`` are "" where the source does not say."""
+    """One NIC of one node on one port of a switch. ``nic`` and ``port`` are "" where the source
+    does not say.
+    """
 
     node: str
     switch: str
@@ -17,7 +21,9 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cable(msgspec.Struct, frozen=True, kw_only=True):
-    """``count`` parallel links between two switches; ``rate_bits_per_s`` of one of them, None when unknown."""
+    """``count`` parallel links between two switches; ``rate_bits_per_s`` of one of them, None when
+    unknown.
+    """
 
     one: str
     other: str
@@ -26,9 +32,11 @@ class Cable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fabric(msgspec.Struct, frozen=True, kw_only=True):
-    """``levels``: switch to its level, 1 for a leaf (a switch with nodes), 2 and up for what joins leaves.
+    """``levels``: switch to its level, 1 for a leaf (a switch with nodes), 2 and up for what joins
+    leaves.
 
-    ``source`` names the file or command; ``notes`` are what its reader had to assume, one sentence each.
+    ``source`` names the file or command; ``notes`` are what its reader had to assume, one sentence
+    each.
     """
 
     attachments: tuple[Attachment, ...]
@@ -38,6 +46,10 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def leaf_of(self, node: str, nic: str = "") -> str:
-        """The switch that ``node`` (by ``nic``, if given) hangs on; "" when the fabric does not know the node."""
+        """The switch that ``node`` (by ``nic``, if given) hangs on; "" when the fabric does not
+        know the node.
+        """
         own = [one for one in self.attachments if one.node == node]
-        return next((one.switch for one in own if nic and one.nic == nic), own[0].switch if own else "")
+        return next(
+            (one.switch for one in own if nic and one.nic == nic), own[0].switch if own else ""
+        )

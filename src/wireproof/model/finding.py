@@ -14,12 +14,16 @@ Severity = Literal["fail", "inconclusive", "warning", "note"]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One coded conclusion. ``code`` is in the closed catalogue that ``wireproof explain`` prints."""
+    """One coded conclusion. ``code`` is in the closed catalogue that ``wireproof explain``
+    prints.
+    """
 
     code: str
     severity: Severity
     message: str
-    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(default_factory=dict)
+    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(
+        default_factory=dict
+    )
     advice: str = ""
     subject: str = ""
 
@@ -27,9 +31,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One point of one pair, judged.
 
-    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``), with its interval.
-    ``efficiency`` is goodput / attainable, never / nominal. ``level``, ``quality``: of the path's evidence, the
-    weakest end, in the ledger's terms; "" without any.
+    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``),
+    with its interval. ``efficiency`` is goodput / attainable, never / nominal. ``level``,
+    ``quality``: of the path's evidence, the weakest end, in the ledger's terms; "" without any.
     """
 
     point: int
@@ -62,9 +66,10 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One point that a group of ranks measured together, judged.
 
-    ``value``: time of one operation of the slowest rank, ns, with its interval. ``limit``: the shortest time that the
-    wire allows for the bytes that must cross, ns; ``efficiency`` = limit / value, only where those bytes are known
-    exactly and fill the link. ``expected_bytes`` and ``seen_bytes`` of the node and direction that must carry most.
+    ``value``: time of one operation of the slowest rank, ns, with its interval. ``limit``: the
+    shortest time that the wire allows for the bytes that must cross, ns; ``efficiency`` = limit /
+    value, only where those bytes are known exactly and fill the link. ``expected_bytes`` and
+    ``seen_bytes`` of the node and direction that must carry most.
     """
 
     point: int

@@ -1,7 +1,8 @@
 """Frames as text: one JSON object per line, and how a stream of them becomes a ``Run``. Pure.
 
-The border is described in docs/reference/engine-interface.md. It lives in the vocabulary because both the instrument
-(which listens) and the store (which reads old folders) must decode frames in exactly the same way.
+The border is described in docs/reference/engine-interface.md. It lives in the vocabulary because
+both the instrument (which listens) and the store (which reads old folders) must decode frames in
+exactly the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ import msgspec
 
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.record import Close, EngineError, FactFrame, Floor, Frame, Host, Idle, Open, PointRecord, Total
+from wireproof.model.record import (
+    Close,
+    EngineError,
+    FactFrame,
+    Floor,
+    Frame,
+    Host,
+    Idle,
+    Open,
+    PointRecord,
+    Total,
+)
 from wireproof.model.run import Provenance, Run
 from wireproof.model.sound import unsound
 
@@ -31,8 +43,12 @@ __all__ = [
 SCHEMA = 1
 MAX_LINE_BYTES = 64 << 20
 MAX_FRAMES_BYTES = 2 << 30
-"""Largest frames.jsonl that is read: more does not fit into memory as a run; no check of 10,000 hosts has as much."""
-"""Longest frame that is believed: 2000 batches of 500 pairs are 25 MB; more is a broken writer, not a measurement."""
+"""Largest frames.jsonl that is read: more does not fit into memory as a run; no check of 10,000
+hosts has as much.
+"""
+"""Longest frame that is believed: 2000 batches of 500 pairs are 25 MB; more is a broken writer, not
+a measurement.
+"""
 
 _DECODER = msgspec.json.Decoder(Frame)
 _KEY_WITHIN = 24
@@ -51,7 +67,9 @@ def decode_frame(line: bytes) -> Frame:
     try:
         frame: Frame = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadFrame(f"the engine wrote a frame that cannot be read ({error}): {line[:80]!r}") from error
+        raise BadFrame(
+            f"the engine wrote a frame that cannot be read ({error}): {line[:80]!r}"
+        ) from error
     if why := unsound(frame):
         raise BadFrame(f"the engine wrote a frame with a number that cannot be: {why}.")
     if isinstance(frame, Open) and frame.schema != SCHEMA:
@@ -68,10 +86,11 @@ def _looks_like_frame(line: bytes) -> bool:
 
 
 class FrameReader:
-    """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too) become ``talk``.
+    """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too)
+    become ``talk``.
 
-    ``lines`` were completed so far. ``torn`` is what followed the last newline: after a crash, the frame under way. It
-    is never decoded.
+    ``lines`` were completed so far. ``torn`` is what followed the last newline: after a crash, the
+    frame under way. It is never decoded.
     """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
@@ -83,7 +102,8 @@ class FrameReader:
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Frame]]:
         """Yield (line without newline, frame) for each line that ``data`` completes.
 
-        Raises ``BadFrame`` for an unreadable or an endless line; frames before it have been yielded.
+        Raises ``BadFrame`` for an unreadable or an endless line; frames before it have been
+        yielded.
         """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
@@ -119,9 +139,15 @@ def sealed_points(frames: Iterable[Frame]) -> set[int]:
 
 
 def assemble(
-    frames: Iterable[Frame], *, claim: Claim, provenance: Provenance, missing: Mapping[int, str] | None = None
+    frames: Iterable[Frame],
+    *,
+    claim: Claim,
+    provenance: Provenance,
+    missing: Mapping[int, str] | None = None,
 ) -> Run:
-    """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the last frame."""
+    """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the
+    last frame.
+    """
     kinds: dict[type, dict[object, Frame]] = {}
     errors: list[EngineError] = []
     for frame in frames:
@@ -142,7 +168,11 @@ def assemble(
         facts=_of(FactFrame, kinds),
         errors=errors,
         close=close if isinstance(close, Close) else None,
-        missing={point: reason for point, reason in (missing or {}).items() if point not in kinds.get(PointRecord, {})},
+        missing={
+            point: reason
+            for point, reason in (missing or {}).items()
+            if point not in kinds.get(PointRecord, {})
+        },
     )
 
 

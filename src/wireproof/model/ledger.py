@@ -1,4 +1,5 @@
-"""The byte ledger: what crossed each port of each host in an interval, by what carried it, and how sure that is.
+"""The byte ledger: what crossed each port of each host in an interval, by what carried it, and how
+sure that is.
 
 It is built from the counters alone, whatever was claimed. ``None`` means unknown, never zero.
 """
@@ -15,19 +16,23 @@ __all__ = ["Carrier", "Direction", "Entry", "Ledger", "Level", "PortLedger", "Qu
 
 Direction = Literal["tx", "rx"]
 Carrier = Literal["kernel", "rdma", "psm", "any"]
-"""What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or everything that the counter cannot tell apart."""
+"""What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or everything that the counter cannot
+tell apart.
+"""
 Level = Literal["wire", "function", "stack"]
-"""``wire``: counted at the physical port. ``function``: a virtual port of the adapter, where traffic that the adapter's
-own switch turned round counts too. ``stack``: the kernel's interface."""
+"""``wire``: counted at the physical port. ``function``: a virtual port of the adapter, where
+traffic that the adapter's own switch turned round counts too. ``stack``: the kernel's interface.
+"""
 Quality = Literal["exact", "lower-bound", "double", "pegged", "wrapped", "stale", "unreadable"]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not the payload's.
+    """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not
+    the payload's.
 
-    ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``: the highest rate
-    between two readings. ``refresh_ms``: how late the counter may be (0: at once). ``wrap_bytes``: what a counter of
-    32 bits loses each time that it passes its end.
+    ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``:
+    the highest rate between two readings. ``refresh_ms``: how late the counter may be (0: at once).
+    ``wrap_bytes``: what a counter of 32 bits loses each time that it passes its end.
     """
 
     carrier: Carrier
@@ -44,7 +49,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
-    """One port: its entries by direction; several carriers are parts of the whole unless one is ``any``."""
+    """One port: its entries by direction; several carriers are parts of the whole unless one is
+    ``any``.
+    """
 
     nic: Nic
     tx: list[Entry]

@@ -10,8 +10,9 @@ __all__ = ["LintFinding", "LintReport"]
 
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line, "" when a person
-    must decide; several lines are joined by newlines. ``safe``: ``--fix`` may write it.
+    """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,
+    "" when a person must decide; several lines are joined by newlines. ``safe``: ``--fix`` may
+    write it.
     """
 
     code: str

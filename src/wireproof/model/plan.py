@@ -40,10 +40,12 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 % latency).
+    """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 %
+    latency).
 
-    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket, where several were left to it.
-    ``teardown`` ``point``: connections between pairs are given up after each point (many partners, flat memory).
+    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket, where several were
+    left to it. ``teardown`` ``point``: connections between pairs are given up after each point
+    (many partners, flat memory).
     """
 
     latency_half_width: float = 0.02
@@ -63,9 +65,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and ``{rank}`` in it stand
-    for the rank's. ``settle_ms``: how late the slowest counter may be refreshed: waited for once before the first
-    point and once after the last; ``None``: unknown, so the engine watches once after a point that should have shown.
+    """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and
+    ``{rank}`` in it stand for the rank's. ``settle_ms``: how late the slowest counter may be
+    refreshed: waited for once before the first point and once after the last; ``None``: unknown, so
+    the engine watches once after a point that should have shown.
     """
 
     idle_ms: int = 200
@@ -87,8 +90,8 @@ class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A planted fault of the model: ``rank`` sends (``tx``) and receives (``rx``) at that share of the rate;
-    ``latency_ns`` is added to each of its messages.
+    """A planted fault of the model: ``rank`` sends (``tx``) and receives (``rx``) at that share of
+    the rate; ``latency_ns`` is added to each of its messages.
     """
 
     rank: int
@@ -101,10 +104,11 @@ class ModelCounter(msgspec.Struct, frozen=True, kw_only=True):
     """A counter file of ``rank``'s tree that the model moves as an adapter would.
 
     ``path``: an existing regular file below ``WitnessPolicy.root``, or one driver statistic,
-    ``ethtool/hsn0#tx_bytes_phy``. It holds ``start``, and so many counts for each payload byte and message that the
-    rank sends (``tx_``) and receives (``rx_``); ``per_second``: other traffic, from ``from_ms`` to ``to_ms`` of the run
-    (0: to its end). It wraps at ``width`` bits, or stops at the largest value (``pegs`` 1). ``refresh_ms``: it is
-    shown anew at multiples of that of real time only; 0: before each reading.
+    ``ethtool/hsn0#tx_bytes_phy``. It holds ``start``, and so many counts for each payload byte and
+    message that the rank sends (``tx_``) and receives (``rx_``); ``per_second``: other traffic,
+    from ``from_ms`` to ``to_ms`` of the run (0: to its end). It wraps at ``width`` bits, or stops
+    at the largest value (``pegs`` 1). ``refresh_ms``: it is shown anew at multiples of that of real
+    time only; 0: before each reading.
     """
 
     rank: int
@@ -131,13 +135,15 @@ class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target), or by a group.
+    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target), or
+    by a group.
 
-    A group pattern has ``members`` (ranks, in the order that the pattern numbers them) and no ``pairs``; congestion has
-    ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams that disturb them, by messages of
-    ``load_bytes``). ``order``: of a ring,
-    ``random`` by the plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
-    ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many nodes).
+    A group pattern has ``members`` (ranks, in the order that the pattern numbers them) and no
+    ``pairs``; congestion has ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams
+    that disturb them, by messages of ``load_bytes``). ``order``: of a ring, ``random`` by the
+    plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
+    ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many
+    nodes).
     """
 
     id: int

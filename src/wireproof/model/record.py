@@ -40,13 +40,30 @@ __all__ = [
 ]
 
 PairPattern = Literal[
-    "pingpong", "stream", "exchange", "put", "get", "accumulate", "fetch_and_op", "compare_and_swap", "persistent",
-    "partitioned", "threads",
-]  # fmt: skip
+    "pingpong",
+    "stream",
+    "exchange",
+    "put",
+    "get",
+    "accumulate",
+    "fetch_and_op",
+    "compare_and_swap",
+    "persistent",
+    "partitioned",
+    "threads",
+]
 GroupPattern = Literal[
-    "message_rate", "ring", "incast", "all_to_all", "congestion", "barrier", "broadcast", "allreduce", "allgather",
+    "message_rate",
+    "ring",
+    "incast",
+    "all_to_all",
+    "congestion",
+    "barrier",
+    "broadcast",
+    "allreduce",
+    "allgather",
     "alltoall",
-]  # fmt: skip
+]
 Pattern = PairPattern | GroupPattern
 Form = Literal["latency", "stream"]
 Label = Literal["stable", "multimodal", "unstable"]
@@ -71,7 +88,9 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="op
 
 
 class Rdma(msgspec.Struct, frozen=True, kw_only=True):
-    """An RDMA port. ``driver``: of the device (``device/driver`` in sysfs), which may differ from its interface's."""
+    """An RDMA port. ``driver``: of the device (``device/driver`` in sysfs), which may differ from
+    its interface's.
+    """
 
     device: str
     port: int
@@ -82,19 +101,22 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_software(self) -> bool:
-        """Made by the kernel of an interface (soft-RoCE, soft-iWARP): ``rate`` is a guess from the interface's speed.
+        """Made by the kernel of an interface (soft-RoCE, soft-iWARP): ``rate`` is a guess from the
+        interface's speed.
 
-        Seen with linux 6.1 rdma_rxe: an unknown speed is taken for 1 Gb/s, and 2.5 Gb/s is printed for that.
+        Seen with linux 6.1 rdma_rxe: an unknown speed is taken for 1 Gb/s, and 2.5 Gb/s is printed
+        for that.
         """
         return self.driver in ("rdma_rxe", "rxe", "siw")
 
 
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
-    """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are functions of one adapter.
+    """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are
+    functions of one adapter.
 
-    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the interface
-    (``phys_switch_id``, ``phys_port_id``). ``serial``: PCI device serial number. ``physical``: PCI address of a virtual
-    function's adapter.
+    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the
+    interface (``phys_switch_id``, ``phys_port_id``). ``serial``: PCI device serial number.
+    ``physical``: PCI address of a virtual function's adapter.
     """
 
     system_guid: str = ""
@@ -106,12 +128,14 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Nic(msgspec.Struct, frozen=True, kw_only=True):
-    """One network interface, or an RDMA port without one (``name`` is then ``device:port``), as the engine found it.
+    """One network interface, or an RDMA port without one (``name`` is then ``device:port``), as the
+    engine found it.
 
-    ``lower``: interfaces that it stands on (members of a bond or bridge, parent of a VLAN, macvlan or ipvlan).
-    ``master``: the interface that it is a member of. ``link_kind``: the kernel's word for a virtual one (``vlan``,
-    ``bond``, ``macvlan``, ``veth`` ...). ``function``: of an SR-IOV or scalable-function adapter. ``pcie``: the slot as
-    negotiated (``gen4x16``). ``hidden``: why a part of its sysfs could not be read, "" when all could.
+    ``lower``: interfaces that it stands on (members of a bond or bridge, parent of a VLAN, macvlan
+    or ipvlan). ``master``: the interface that it is a member of. ``link_kind``: the kernel's word
+    for a virtual one (``vlan``, ``bond``, ``macvlan``, ``veth`` ...). ``function``: of an SR-IOV or
+    scalable-function adapter. ``pcie``: the slot as negotiated (``gen4x16``). ``hidden``: why a
+    part of its sysfs could not be read, "" when all could.
     """
 
     name: str
@@ -182,7 +206,8 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="f
 class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
     """Counter changes on one host while wireproof sent nothing.
 
-    ``standing``: byte counters that can be read there, with their values before the run; None: an older engine.
+    ``standing``: byte counters that can be read there, with their values before the run; None: an
+    older engine.
     """
 
     rank: int
@@ -227,7 +252,9 @@ class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairResult(msgspec.Struct, frozen=True, kw_only=True):
-    """``origin_waited_ns``, ``target_waited_ns``: how long that end's process waited for a processor while timed."""
+    """``origin_waited_ns``, ``target_waited_ns``: how long that end's process waited for a
+    processor while timed.
+    """
 
     origin: int
     target: int
@@ -264,8 +291,9 @@ class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True):
-    """Non-blocking collectives: ``pure_ns`` without computation, ``compute_ns`` of the computation alone, ``total_ns``
-    of both begun together. ``share`` = (pure + compute - total) / min(pure, compute), from 0 to 1.
+    """Non-blocking collectives: ``pure_ns`` without computation, ``compute_ns`` of the computation
+    alone, ``total_ns`` of both begun together. ``share`` = (pure + compute - total) / min(pure,
+    compute), from 0 to 1.
     """
 
     pure_ns: float
@@ -275,12 +303,14 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A point that all ``members`` (ranks) measured together. A batch's time is that of its slowest member.
+    """A point that all ``members`` (ranks) measured together. A batch's time is that of its slowest
+    member.
 
-    ``member_ns``: by member, its own mean time per operation. ``sent_bytes``, ``received_bytes``: payload by member
-    over the whole point, warm-up included; with ``exact`` False they are the least that any algorithm must move (a
-    library's collective is free to move more). ``messages_per_operation``: over all members. For ``congestion`` the
-    estimate is that of the loaded half round trip.
+    ``member_ns``: by member, its own mean time per operation. ``sent_bytes``, ``received_bytes``:
+    payload by member over the whole point, warm-up included; with ``exact`` False they are the
+    least that any algorithm must move (a library's collective is free to move more).
+    ``messages_per_operation``: over all members. For ``congestion`` the estimate is that of the
+    loaded half round trip.
     """
 
     members: list[int]
@@ -305,7 +335,9 @@ class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quiet(msgspec.Struct, frozen=True, kw_only=True):
-    """Byte counters' changes in the quiet windows right before and after a point, both together: other traffic."""
+    """Byte counters' changes in the quiet windows right before and after a point, both together:
+    other traffic.
+    """
 
     interval_ns: float
     counters: dict[str, int] = msgspec.field(default_factory=dict)
@@ -314,7 +346,8 @@ class Quiet(msgspec.Struct, frozen=True, kw_only=True):
 class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
     """Counters of one network namespace before and after a point, raw units.
 
-    ``foreign_sysfs``: /sys showed another namespace, so nothing was read from it (no InfiniBand counters).
+    ``foreign_sysfs``: /sys showed another namespace, so nothing was read from it (no InfiniBand
+    counters).
     """
 
     rank: int
@@ -328,9 +361,11 @@ class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="total"):
-    """Counters of one network namespace before the first point and after the last one, when every counter had settled.
+    """Counters of one network namespace before the first point and after the last one, when every
+    counter had settled.
 
-    ``settled_ns``: how long was waited for counters that are refreshed late. For these the whole run is the evidence.
+    ``settled_ns``: how long was waited for counters that are refreshed late. For these the whole
+    run is the evidence.
     """
 
     rank: int

@@ -5,13 +5,25 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.claim import Claim
-from wireproof.model.record import Close, EngineError, FactFrame, Floor, Host, Idle, Open, PointRecord, Total
+from wireproof.model.record import (
+    Close,
+    EngineError,
+    FactFrame,
+    Floor,
+    Host,
+    Idle,
+    Open,
+    PointRecord,
+    Total,
+)
 
 __all__ = ["Provenance", "Run"]
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """How the run was started: which MPI, which engine, the exact argv and the environment that we set."""
+    """How the run was started: which MPI, which engine, the exact argv and the environment that we
+    set.
+    """
 
     wireproof: str
     mpi: str

@@ -1,6 +1,7 @@
 """Series: what another program has measured and printed, read back with its units and its formula.
 
-Times are nanoseconds, sizes bytes, rates bytes per second. ``None`` means that the program did not print it.
+Times are nanoseconds, sizes bytes, rates bytes per second. ``None`` means that the program did not
+print it.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ from wireproof.model.finding import Proof, Severity, Verdict
 
 __all__ = ["Reason", "Series", "SeriesPoint", "SeriesVerdict", "Traffic"]
 
-Traffic = Literal["pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"]
-"""``rate``: several pairs stream at once. ``exchange``: both directions at once. ``other``: not judged by a link."""
+Traffic = Literal[
+    "pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"
+]
+"""``rate``: several pairs stream at once. ``exchange``: both directions at once. ``other``: not
+judged by a link.
+"""
 
 
 class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One printed row. In JSON what was not printed is left out.
 
-    ``hrt_ns`` is half a round trip; any other time of one operation is ``time_ns``. ``goodput_bytes_per_s`` is as the
-    program defines it (``Series.directions`` says how many directions it sums, ``Series.pairs`` over how many pairs).
-    ``*_step`` is the value of one unit in the last printed digit: what rounding may hide.
+    ``hrt_ns`` is half a round trip; any other time of one operation is ``time_ns``.
+    ``goodput_bytes_per_s`` is as the program defines it (``Series.directions`` says how many
+    directions it sums, ``Series.pairs`` over how many pairs). ``*_step`` is the value of one unit
+    in the last printed digit: what rounding may hide.
     """
 
     message_bytes: int
@@ -44,11 +50,12 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class Series(msgspec.Struct, frozen=True, kw_only=True):
     """One table of one program. ``line`` numbers count from 1 in ``source``.
 
-    ``tool`` and ``benchmark`` are as the program calls itself (``osu``, ``osu_put_bw``). ``metric`` names the number
-    that the table is about: ``half_round_trip``, ``latency``, ``bandwidth``, ``bidirectional_bandwidth``,
-    ``message_rate``, ``time`` (of a collective), ``overlap``. ``protocol``: what carries the bytes as far as the
-    program itself decides it (``rdma`` for perftest, ``tcp`` for iperf3), "" when it does not. ``waits``: each
-    operation is answered before the next starts. ``complete`` False: the table was cut; ``incomplete`` says where.
+    ``tool`` and ``benchmark`` are as the program calls itself (``osu``, ``osu_put_bw``). ``metric``
+    names the number that the table is about: ``half_round_trip``, ``latency``, ``bandwidth``,
+    ``bidirectional_bandwidth``, ``message_rate``, ``time`` (of a collective), ``overlap``.
+    ``protocol``: what carries the bytes as far as the program itself decides it (``rdma`` for
+    perftest, ``tcp`` for iperf3), "" when it does not. ``waits``: each operation is answered before
+    the next starts. ``complete`` False: the table was cut; ``incomplete`` says where.
     """
 
     tool: str
@@ -76,19 +83,24 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a series got its verdict. ``code`` is in the catalogue that ``wireproof explain`` prints."""
+    """Why a series got its verdict. ``code`` is in the catalogue that ``wireproof explain``
+    prints.
+    """
 
     code: str
     severity: Severity
     message: str
-    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(default_factory=dict)
+    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(
+        default_factory=dict
+    )
 
 
 class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A series, judged. ``efficiency`` is best goodput per direction / attainable, never / nominal.
 
-    ``proof`` is ``off-wire`` when the numbers themselves exclude the claimed wire; a log without port counters is
-    never better than ``unproven``. ``explained_by``: links whose limits fit the curve.
+    ``proof`` is ``off-wire`` when the numbers themselves exclude the claimed wire; a log without
+    port counters is never better than ``unproven``. ``explained_by``: links whose limits fit the
+    curve.
     """
 
     proof: Proof

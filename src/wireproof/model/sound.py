@@ -1,7 +1,8 @@
 """Whether the numbers of a frame or a run.json can be what they are said to be. Pure.
 
-A folder, and what a host answers, may be made by anybody: 5e-324 ns, -1 messages or 2^64 ranks have types that fit, and
-every formula behind would have to expect them. They are refused here, where the line is still known.
+A folder, and what a host answers, may be made by anybody: 5e-324 ns, -1 messages or 2^64 ranks have
+types that fit, and every formula behind would have to expect them. They are refused here, where the
+line is still known.
 """
 
 from __future__ import annotations
@@ -22,10 +23,23 @@ LARGEST_MESSAGE = 1 << 50
 """Larger sizes are not exact as floating point, and no memory holds them."""
 MOST_RANKS = 1 << 20
 LARGEST = 1e21
-"""Of any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and products of two stay finite."""
+"""Of any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and products of two
+stay finite.
+"""
 LEAST_NS = 1e-6
-"""A time is 0 (not measured) or at least this: no clock tells less, and to divide by less gives no number."""
-_SIGNED = {"exit_status", "numa_node", "nic_numa_node", "speed_mbps", "core", "pinned", "origin_core", "target_core"}
+"""A time is 0 (not measured) or at least this: no clock tells less, and to divide by less gives no
+number.
+"""
+_SIGNED = {
+    "exit_status",
+    "numa_node",
+    "nic_numa_node",
+    "speed_mbps",
+    "core",
+    "pinned",
+    "origin_core",
+    "target_core",
+}
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
@@ -55,14 +69,22 @@ def _of(value: object, name: str, path: str) -> str:
 
 def _int(value: int, name: str, path: str) -> str:
     least = -(1 << 31) if name in _SIGNED else 0
-    most = MOST_RANKS if name in _RANKS else LARGEST_MESSAGE if name == "message_bytes" else LARGEST_COUNT
+    most = (
+        MOST_RANKS
+        if name in _RANKS
+        else LARGEST_MESSAGE
+        if name == "message_bytes"
+        else LARGEST_COUNT
+    )
     least = 1 if name in _AT_LEAST_ONE else least
     return "" if least <= value <= most else f"{path} is {_shown(value)}"
 
 
 def _float(value: float, name: str, path: str) -> str:
     size = abs(value)
-    if not (math.isfinite(value) and size <= LARGEST) or (value < 0 and name not in _MAY_BE_NEGATIVE):
+    if not (math.isfinite(value) and size <= LARGEST) or (
+        value < 0 and name not in _MAY_BE_NEGATIVE
+    ):
         return f"{path} is {value!r}"
     return f"{path} is {value!r}" if name.endswith("_ns") and 0 < size < LEAST_NS else ""
 
@@ -74,14 +96,20 @@ def _sequence(value: Sequence[Any], name: str, path: str) -> str:
         # Raw batches are thousands: the extremes speak for all of them.
         extremes = (min(value), max(value), min((one for one in value if one > 0), default=0.0))
         return next((why for one in extremes if (why := _float(one, name, path))), "")
-    return next((why for index, one in enumerate(value) if (why := _of(one, name, f"{path}[{index}]"))), "")
+    return next(
+        (why for index, one in enumerate(value) if (why := _of(one, name, f"{path}[{index}]"))), ""
+    )
 
 
 def _mapping(value: dict[Any, Any], name: str, path: str) -> str:
     if name in ("counters", "standing"):
         return ""  # looked at with the frame that they are in
     return next(
-        (why for key, one in value.items() if (why := _of(key, name, path) or _of(one, name, f"{path}[{key!r:.60}]"))),
+        (
+            why
+            for key, one in value.items()
+            if (why := _of(key, name, path) or _of(one, name, f"{path}[{key!r:.60}]"))
+        ),
         "",
     )
 
@@ -95,7 +123,11 @@ def _struct(value: msgspec.Struct, path: str) -> str:
         return why
     counters = getattr(value, "counters", None)
     if isinstance(counters, dict):
-        return _counters(counters, f"{before}counters", -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0)
+        return _counters(
+            counters,
+            f"{before}counters",
+            -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0,
+        )
     if isinstance(value, Estimate) and not value.low_ns <= value.median_ns <= value.high_ns:
         return f"{path} has a median of {value.median_ns!r} outside of {value.low_ns!r} to {value.high_ns!r}"
     return ""

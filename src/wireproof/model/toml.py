@@ -1,6 +1,8 @@
-"""TOML that somebody else may have written: bounded in size and depth before the parser sees it. Pure.
+"""TOML that somebody else may have written: bounded in size and depth before the parser sees it.
+Pure.
 
-The parser of the standard library recurses into nested values and takes quadratic time for a long dotted key.
+The parser of the standard library recurses into nested values and takes quadratic time for a long
+dotted key.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from wireproof.model.errors import BadInput
 __all__ = ["DEEPEST", "LARGEST", "read_toml"]
 
 LARGEST = 1 << 20
-"""Characters; no settings, limits, lab or world are longer. A topology of a large fabric may be (``largest``)."""
+"""Characters; no settings, limits, lab or world are longer. A topology of a large fabric may be
+(``largest``).
+"""
 DEEPEST = 32
 """Nested brackets, and parts of one dotted key."""
 
@@ -33,12 +37,17 @@ _TOKEN = re.compile(
 def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, Any]:
     """The document that ``text`` holds. ``BadInput`` names ``source`` and says what is wrong.
 
-    Refused are what is no TOML, is longer than ``largest`` characters, or is nested more than ``DEEPEST`` deep.
+    Refused are what is no TOML, is longer than ``largest`` characters, or is nested more than
+    ``DEEPEST`` deep.
     """
     if len(text) > largest:
-        raise BadInput(f"{source}: more than {largest / 1e6:.3g} million characters: that is too large for it.")
+        raise BadInput(
+            f"{source}: more than {largest / 1e6:.3g} million characters: that is too large for it."
+        )
     if line := _too_deep(text):
-        raise BadInput(f"{source}: line {line} is nested or dotted more than {DEEPEST} deep: nothing of ours is.")
+        raise BadInput(
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} deep: nothing of ours is."
+        )
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

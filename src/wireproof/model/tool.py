@@ -14,8 +14,9 @@ Role = Literal["rank", "server", "client"]
 class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One process of one program. What is None or empty is left to the program's own default.
 
-    ``benchmark`` is the program's name for the test (``PingPong``, ``tcp_bw``); ``server`` the address that a client
-    talks to; ``device`` an RDMA device or a netdev; ``cpu`` the core to run on; times in seconds, sizes in bytes.
+    ``benchmark`` is the program's name for the test (``PingPong``, ``tcp_bw``); ``server`` the
+    address that a client talks to; ``device`` an RDMA device or a netdev; ``cpu`` the core to run
+    on; times in seconds, sizes in bytes.
     """
 
     program: str

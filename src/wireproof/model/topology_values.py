@@ -20,8 +20,12 @@ def _quantity(text: str, units: dict[str, float], what: str, example: str) -> fl
 
 
 def parse_rate(text: str) -> int:
-    """Bits/s of ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (10^3 steps, as tc has them)."""
-    rate = _quantity(text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit")
+    """Bits/s of ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (10^3 steps, as tc has
+    them).
+    """
+    rate = _quantity(
+        text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit"
+    )
     if not 8e3 <= rate <= 1e12:
         raise BadInput(f"rate {text} is out of range: give 8kbit to 1000gbit")
     return round(rate)

@@ -1,4 +1,5 @@
-"""What crossed the ports of every host while some command ran, and whether it explains what the command printed.
+"""What crossed the ports of every host while some command ran, and whether it explains what the
+command printed.
 
 Bytes are payload and headers, as the ports count them. ``None`` means unknown, never zero.
 """
@@ -40,7 +41,9 @@ class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", t
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="reading"):
-    """Counters that changed since the reading before; ``asked`` counts the full readings that were asked for."""
+    """Counters that changed since the reading before; ``asked`` counts the full readings that were
+    asked for.
+    """
 
     t_ns: int
     counters: dict[str, int]
@@ -57,10 +60,12 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """One host between the readings: ``start`` to ``before`` nothing of ours ran, ``before`` to ``after`` the command.
+    """One host between the readings: ``start`` to ``before`` nothing of ours ran, ``before`` to
+    ``after`` the command.
 
-    ``peaks``: highest rate of each counter between two readings, counts per second. ``gap_s``: the longest time between
-    two readings. ``settled_s``: how long was waited for late counters. ``error``: why it was not watched.
+    ``peaks``: highest rate of each counter between two readings, counts per second. ``gap_s``: the
+    longest time between two readings. ``settled_s``: how long was waited for late counters.
+    ``error``: why it was not watched.
     """
 
     host: str
@@ -75,7 +80,9 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction of one port. ``bytes`` has the ``background`` subtracted, which is as uncertain as it is large."""
+    """One direction of one port. ``bytes`` has the ``background`` subtracted, which is as uncertain
+    as it is large.
+    """
 
     bytes: float | None
     background: float = 0.0
@@ -98,10 +105,11 @@ class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """One host. ``machine`` is its kernel and network namespace, "" unknown: two names may be one machine.
+    """One host. ``machine`` is its kernel and network namespace, "" unknown: two names may be one
+    machine.
 
-    ``ledger``: what every counter says of every port; ``ports`` shows of it what a person looks at. The troubles are
-    counters that rose: name to how much.
+    ``ledger``: what every counter says of every port; ``ports`` shows of it what a person looks at.
+    The troubles are counters that rose: name to how much.
     """
 
     host: str
@@ -133,10 +141,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """What the command's own numbers claim to have moved.
 
-    ``least_bytes``: in the busier direction, from one host, at least. ``counted``: from printed iterations, not only
-    one message per row. ``rate_bytes_per_s``: best printed goodput in one direction; ``lasted_s``: how long the row
-    that has it must have taken, None when unknown. ``least_packets``: of messages that cannot be merged. ``bursts``: of
-    each row whose iterations are printed, its bytes and its seconds. ``arithmetic``: where the numbers come from.
+    ``least_bytes``: in the busier direction, from one host, at least. ``counted``: from printed
+    iterations, not only one message per row. ``rate_bytes_per_s``: best printed goodput in one
+    direction; ``lasted_s``: how long the row that has it must have taken, None when unknown.
+    ``least_packets``: of messages that cannot be merged. ``bursts``: of each row whose iterations
+    are printed, its bytes and its seconds. ``arithmetic``: where the numbers come from.
     """
 
     least_bytes: float
@@ -149,7 +158,8 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the busier direction.
+    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the
+    busier direction.
 
     ``level``, ``quality``: of the evidence, in the ledger's words.
     """

@@ -1,4 +1,6 @@
-"""What physics allows: attainable goodput and latency floor of a claimed link, with the arithmetic. Pure."""
+"""What physics allows: attainable goodput and latency floor of a claimed link, with the arithmetic.
+Pure.
+"""
 
 from __future__ import annotations
 

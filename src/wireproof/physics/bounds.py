@@ -1,7 +1,8 @@
-"""What a link allows and what must be expected of it: one set of limits for our own numbers and for those of others.
+"""What a link allows and what must be expected of it: one set of limits for our own numbers and for
+those of others.
 
-What is not known of a link (MTU, TCP timestamps, PCIe payload size) widens it: the most favourable choice bounds the
-ceiling, and the smallest usual one that the numbers fit is what must be expected.
+What is not known of a link (MTU, TCP timestamps, PCIe payload size) widens it: the most favourable
+choice bounds the ceiling, and the smallest usual one that the numbers fit is what must be expected.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _FILL_SECONDS = 50e-6  # nor one of less than this long on the line
 WAITED_BYTES = 1 << 20
 """A ping-pong of at least this size tells the rate of a link."""
 HANDSHAKE = 3
-"""Crossings of a rendezvous: a request, the answer (or the read of the data), and the data itself."""
+"""Crossings of a rendezvous: a request, the answer (or the read of the data), and the data
+itself.
+"""
 Doubt = Literal["fail", "inconclusive", "note"]
 _NO_START = 10  # floors that the start of small messages is taken for where none was measured
 _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (published tables)
@@ -46,7 +49,9 @@ _TRANSFER = 0.995
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Attainable goodput of one direction with one set of the options that are not known, and its arithmetic."""
+    """Attainable goodput of one direction with one set of the options that are not known, and its
+    arithmetic.
+    """
 
     rate: float
     option: str
@@ -57,9 +62,10 @@ class Choice:
 class Bounds:
     """Rates in bytes/s of one direction, times in ns.
 
-    ``most``: with the most favourable options; ``choices``: with each usual set of options, the slowest first.
-    ``hard`` and ``doubt``: below the first a time is a contradiction, below the second a doubt; both are shares of the
-    floor when that is from literature. ``slow``: a start of small messages above it is not usual.
+    ``most``: with the most favourable options; ``choices``: with each usual set of options, the
+    slowest first. ``hard`` and ``doubt``: below the first a time is a contradiction, below the
+    second a doubt; both are shares of the floor when that is from literature. ``slow``: a start of
+    small messages above it is not usual.
     """
 
     link: LinkClaim
@@ -80,11 +86,15 @@ class Bounds:
         """Attainable with the slowest usual options that ``best`` fits, and the arithmetic."""
         if not self.choices:
             return None, ()
-        fitting = (choice for choice in self.choices if best is None or best <= choice.rate * _OF_BEST)
+        fitting = (
+            choice for choice in self.choices if best is None or best <= choice.rate * _OF_BEST
+        )
         chosen = next(fitting, self.choices[-1])
         lines = chosen.lines
         if len(self.choices) > 1:
-            others = ", ".join(f"{one.rate / 1e6:.1f} MB/s with {one.option}" for one in self.choices[:6])
+            others = ", ".join(
+                f"{one.rate / 1e6:.1f} MB/s with {one.option}" for one in self.choices[:6]
+            )
             more = f" and {len(self.choices) - 6} more" if len(self.choices) > 6 else ""
             said = f"not given: attainable is {others}{more}; {chosen.option} is the slowest that the numbers fit"
             lines = (*lines, said)
@@ -105,16 +115,22 @@ class Bounds:
         return "inconclusive" if taken < crossings * (self.doubt + moved * _TRANSFER) else "note"
 
     def reached(self, taken: float, size: int, attainable: float, start: float | None) -> float:
-        """Share of attainable of a waited operation, of its time less its start and a rendezvous."""
+        """Share of attainable of a waited operation, of its time less its start and a
+        rendezvous.
+        """
         return size / (taken - spared_ns(taken, start, self.floor)) * 1e9 / attainable
 
     def tells(self, size: int, attainable: float, start: float | None) -> bool:
-        """True for a waited operation whose transfer is longer than what its start and a rendezvous may take."""
+        """True for a waited operation whose transfer is longer than what its start and a rendezvous
+        may take.
+        """
         spared = HANDSHAKE * start if start is not None else _NO_START * self.floor
         return size >= WAITED_BYTES and size / attainable * 1e9 >= spared
 
     def excuse(self, reached: float, share: float, *, one_pair: bool) -> str:
-        """Why ``reached``, which is less than ``share`` of attainable, is only a doubt; "" when it is a failure."""
+        """Why ``reached``, which is less than ``share`` of attainable, is only a doubt; "" when it
+        is a failure.
+        """
         if self.link.protocol == "efa" and one_pair and reached >= _ONE_FLOW:
             return "one pair of endpoints rarely fills an EFA device: measure several pairs"
         if self.link.at_most:
@@ -125,15 +141,19 @@ class Bounds:
 
 
 def spared_ns(taken: float, start: float | None, floor: float) -> float:
-    """How much of the time of a waited operation is none of the link's: its start and a rendezvous, at most half of it.
+    """How much of the time of a waited operation is none of the link's: its start and a rendezvous,
+    at most half of it.
 
-    ``start``: half a round trip of small messages, None where there is none: ten floors are taken for it.
+    ``start``: half a round trip of small messages, None where there is none: ten floors are taken
+    for it.
     """
     return min(HANDSHAKE * start if start is not None else _NO_START * floor, 0.5 * taken)
 
 
 def expected_share(criteria: Criteria, *, both_ways: bool) -> float:
-    """Share of attainable that is expected; less of each of two directions at once, which share bus and memory."""
+    """Share of attainable that is expected; less of each of two directions at once, which share bus
+    and memory.
+    """
     return criteria.min_efficiency * (criteria.direction_ratio if both_ways else 1.0)
 
 
@@ -144,14 +164,19 @@ def any_nic_ns(table: Table | None = None) -> float:
 
 
 def fill_bytes(most: float | None, least_size: int = 0) -> int:
-    """Bytes in flight from which a stream tells the rate: 64 KiB, 50 us of line, and above a shaper's bucket."""
+    """Bytes in flight from which a stream tells the rate: 64 KiB, 50 us of line, and above a
+    shaper's bucket.
+    """
     return int(max(FILL_BYTES, least_size, (most or 0.0) * _FILL_SECONDS))
 
 
-def bounds_of(link: LinkClaim, table: Table | None = None, *, verbs: bool = False, bypass: bool = False) -> Bounds:
+def bounds_of(
+    link: LinkClaim, table: Table | None = None, *, verbs: bool = False, bypass: bool = False
+) -> Bounds:
     """The bounds of a claim. Raises PhysicsError for an impossible one.
 
-    ``verbs``: no MPI on top (perftest). ``bypass``: TCP or UDP in user space, without the kernel's floor.
+    ``verbs``: no MPI on top (perftest). ``bypass``: TCP or UDP in user space, without the kernel's
+    floor.
     """
     if table is None or table is default_table():
         return _default_bounds(link, verbs, bypass)
@@ -165,24 +190,37 @@ def _default_bounds(link: LinkClaim, verbs: bool, bypass: bool) -> Bounds:
 
 def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> Bounds:
     choices = _choices(link, table)
-    constant = table["floor.tcp_bypass"] if bypass and link.protocol == "tcp" else floor_constant(link, table)
+    constant = (
+        table["floor.tcp_bypass"]
+        if bypass and link.protocol == "tcp"
+        else floor_constant(link, table)
+    )
     floor = constant.value
     if verbs and link.protocol not in ("tcp", "shm"):
         floor *= table["floor.verbs_share"].value
     hard, doubt = floor * _FIRM, floor * _FIRM
     if constant.literature:
-        hard, doubt = floor * table["floor.literature_margin"].value, floor * table["floor.literature_doubt"].value
+        hard, doubt = (
+            floor * table["floor.literature_margin"].value,
+            floor * table["floor.literature_doubt"].value,
+        )
     return Bounds(
-        link=link, most=choices[-1].rate if choices else None, choices=choices, floor=floor, hard=hard, doubt=doubt,
+        link=link,
+        most=choices[-1].rate if choices else None,
+        choices=choices,
+        floor=floor,
+        hard=hard,
+        doubt=doubt,
         slow=typical_constant(link, table).value * table["typical.margin"].value,
         least_size=bandwidth_threshold_bytes(link, table),
         credit=shaper_credit_bytes(link, idle_between_messages=True, table=table),
-    )  # fmt: skip
+    )
 
 
 def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
     """Every usual combination of what is not known, by rate; those of one rate are one."""
-    last = limits(link, "pingpong", "latency", 0, table).derivation[-1]  # refuses an impossible claim
+    # refuses an impossible claim
+    last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
     slots = pcie_choices(link.pcie, table) if link.pcie else [(float("inf"), "", "")]
     found: dict[float, Choice] = {}
     for framing in framings(link, table):
@@ -201,5 +239,7 @@ def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
 
 
 def _rails(link: LinkClaim) -> tuple[int, ...]:
-    """A flow of kernel TCP keeps to one member of a bond; RDMA libraries spread one message over all rails."""
+    """A flow of kernel TCP keeps to one member of a bond; RDMA libraries spread one message over
+    all rails.
+    """
     return tuple(range(1, link.rails + 1)) if link.protocol == "tcp" else (link.rails,)

@@ -1,4 +1,6 @@
-"""``--link KIND[:GBPS]`` and ``--path``: what a user writes, turned into a claim or refused with one sentence."""
+"""``--link KIND[:GBPS]`` and ``--path``: what a user writes, turned into a claim or refused with
+one sentence.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,17 @@ from wireproof.physics.links import link_from_name, link_names
 
 __all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 
-FAMILIES = ("ethernet", "roce", "iwarp", "infiniband", "efa", "slingshot", "ipoib", "ipofabric", "psm3")
+FAMILIES = (
+    "ethernet",
+    "roce",
+    "iwarp",
+    "infiniband",
+    "efa",
+    "slingshot",
+    "ipoib",
+    "ipofabric",
+    "psm3",
+)
 """Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
 
 _KERNEL = ("tcp", "sockets", "udp", "ipoib", "kernel")
@@ -23,7 +35,21 @@ _VERBS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 BYPASSES = ("bypass", "vma", "xlio", "onload", "tcpdirect", "rsocket", "dpdk")
 """Paths of TCP or UDP in user space: framed as the kernel's, and without its floor."""
 _OPEN = ("", "ucx", "ofi", "mpi", "any")
-PATHS = (*_KERNEL, *BYPASSES, *_VERBS, "iwarp", "psm", "psm2", "psm3", "opx", "efa", "cxi", "ucx", "ofi", "shm")
+PATHS = (
+    *_KERNEL,
+    *BYPASSES,
+    *_VERBS,
+    "iwarp",
+    "psm",
+    "psm2",
+    "psm3",
+    "opx",
+    "efa",
+    "cxi",
+    "ucx",
+    "ofi",
+    "shm",
+)
 """What ``path`` may be. ``ucx`` and ``ofi`` choose for themselves: they decide nothing here."""
 
 _ETHERNET = ("tcp", "rocev2", "iwarp", "psm3", "efa", "slingshot")
@@ -43,15 +69,42 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
 
 # nominal and data rates in Gb/s, as they are written for 4 lanes
 _INFINIBAND = {
-    8: "sdr", 10: "sdr", 16: "ddr", 20: "ddr", 32: "qdr", 40: "qdr", 54: "fdr", 56: "fdr", 100: "edr",
-    200: "hdr200", 400: "ndr400", 800: "xdr800",
-}  # fmt: skip
-_NOMINAL = {"sdr": 10, "ddr": 20, "qdr": 40, "fdr10": 40, "fdr": 56, "truescale": 40, "ipoib-sdr": 10}
+    8: "sdr",
+    10: "sdr",
+    16: "ddr",
+    20: "ddr",
+    32: "qdr",
+    40: "qdr",
+    54: "fdr",
+    56: "fdr",
+    100: "edr",
+    200: "hdr200",
+    400: "ndr400",
+    800: "xdr800",
+}
+_NOMINAL = {
+    "sdr": 10,
+    "ddr": 20,
+    "qdr": 40,
+    "fdr10": 40,
+    "fdr": 56,
+    "truescale": 40,
+    "ipoib-sdr": 10,
+}
 _MOST_GBPS = 51_200.0
 _MOST_RAILS = 64
 _SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
-# Above the fastest port of a family a rate is one of several rails; the rate of one is taken from these, in order.
-_MOST_OF_ONE = {"infiniband": 800, "efa": 400, "slingshot": 400, "tcp": 800, "rocev2": 800, "iwarp": 800, "psm3": 800}
+# Above the fastest port of a family a rate is one of several rails; the rate of one is taken from
+# these, in order.
+_MOST_OF_ONE = {
+    "infiniband": 800,
+    "efa": 400,
+    "slingshot": 400,
+    "tcp": 800,
+    "rocev2": 800,
+    "iwarp": 800,
+    "psm3": 800,
+}
 _RAILS_OF = {"efa": (200, 100), "slingshot": (200, 400), "infiniband": (400, 200, 800, 100)}
 _ANY_RAILS = (400, 200, 100, 800)
 _RATE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:g|gb|gbe|gbps|gbit|gb/s|gbit/s)?")
@@ -61,13 +114,15 @@ _SHOWN = 60
 def claim_from_text(
     text: str, *, path: str = "", mtu: int | None = None, pcie: str = "", source: str = ""
 ) -> LinkClaim:
-    """The claim of ``[N x] KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any of ``link_names()``.
+    """The claim of ``[N x] KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any of
+    ``link_names()``.
 
-    Without a rate a family claims none: only its floor holds. A rate that no port has (``infiniband:3200``) and a
-    number (``4xndr400``, ``2 x edr``) are rails that carry one flow. ``path`` says what carries the bytes over it:
-    ``tcp`` over ``edr`` is IPoIB, ``psm3`` over ``ethernet`` is PSM3 over RoCE. MTU in bytes; ``pcie`` as ``gen3 x16``.
-    Raises PhysicsError, in one sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot,
-    and for a path that the link cannot have.
+    Without a rate a family claims none: only its floor holds. A rate that no port has
+    (``infiniband:3200``) and a number (``4xndr400``, ``2 x edr``) are rails that carry one flow.
+    ``path`` says what carries the bytes over it: ``tcp`` over ``edr`` is IPoIB, ``psm3`` over
+    ``ethernet`` is PSM3 over RoCE. MTU in bytes; ``pcie`` as ``gen3 x16``. Raises PhysicsError, in
+    one sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot, and
+    for a path that the link cannot have.
     """
     rails, rest = _rails(text)
     kind, colon, stated = rest.partition(":")
@@ -79,13 +134,18 @@ def claim_from_text(
         raise PhysicsError(
             f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, 4xndr400"
         )
-    link = msgspec.structs.replace(_kept(link, _carried(link, way)), mtu=mtu, pcie=pcie, source=source or link.source)
-    limits(link, "pingpong", "latency", 0)  # refuses an impossible MTU or slot now, not at the first table
+    link = msgspec.structs.replace(
+        _kept(link, _carried(link, way)), mtu=mtu, pcie=pcie, source=source or link.source
+    )
+    # refuses an impossible MTU or slot now, not at the first table
+    limits(link, "pingpong", "latency", 0)
     return link
 
 
 def _rails(text: str) -> tuple[int, str]:
-    """(number of rails, the link of each): ``4 x ndr400``, ``4xndr400``; a rate in front (``10gbe``) is no number."""
+    """(number of rails, the link of each): ``4 x ndr400``, ``4xndr400``; a rate in front
+    (``10gbe``) is no number.
+    """
     plain = text.strip().lower()
     match = _SEVERAL.fullmatch(plain)
     if match is None:
@@ -93,7 +153,8 @@ def _rails(text: str) -> tuple[int, str]:
     number, rest = int(match.group(1)), match.group(2).strip()
     if number < 1:
         raise PhysicsError(f"link {text[:_SHOWN]!r}: a link has one rail at least")
-    return number, f"x{rest}" if rest.startswith("dr") else rest  # 2xdr800 may have been meant as 2 xdr800
+    # 2xdr800 may have been meant as 2 xdr800
+    return number, f"x{rest}" if rest.startswith("dr") else rest
 
 
 def _path(path: str) -> str:
@@ -109,7 +170,9 @@ def _gbps(stated: str, text: str) -> float:
     match = _RATE.fullmatch(stated.strip())
     rate = float(match.group(1)) if match else 0.0
     if not 0 < rate <= _MOST_GBPS:
-        raise PhysicsError(f"link {text[:_SHOWN]!r}: {stated[:_SHOWN]!r} is no rate; write Gb/s, as in ethernet:25")
+        raise PhysicsError(
+            f"link {text[:_SHOWN]!r}: {stated[:_SHOWN]!r} is no rate; write Gb/s, as in ethernet:25"
+        )
     return rate
 
 
@@ -119,7 +182,9 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
     if kind in ("infiniband", "ipoib"):
         prefix = "ipoib-" if kind == "ipoib" else ""
         if rate is None:
-            return LinkClaim(kind=kind, protocol="tcp" if prefix else "infiniband", source="no rate stated")
+            return LinkClaim(
+                kind=kind, protocol="tcp" if prefix else "infiniband", source="no rate stated"
+            )
         found = _in_rails("infiniband", rate) if rate not in _INFINIBAND else None
         if found is not None:
             each = link_from_name(prefix + _INFINIBAND[int(found[1])])
@@ -133,8 +198,13 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
     if kind == "ipofabric":
         return _named("ipofabric-opa100", rate)
     protocols: dict[str, Protocol] = {
-        "ethernet": "tcp", "roce": "rocev2", "iwarp": "iwarp", "efa": "efa", "slingshot": "slingshot", "psm3": "psm3"
-    }  # fmt: skip
+        "ethernet": "tcp",
+        "roce": "rocev2",
+        "iwarp": "iwarp",
+        "efa": "efa",
+        "slingshot": "slingshot",
+        "psm3": "psm3",
+    }
     return _of_protocol(protocols[kind], rate)
 
 
@@ -147,31 +217,46 @@ def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
     rails, each = found if found is not None else (1, rate)
     name = {"tcp": f"{each:g}gbe", "rocev2": f"roce{each:g}"}.get(protocol, f"{protocol}{each:g}")
     source = _in_words(rails, each) if rails > 1 else f"stated: {rate:g} Gb/s"
-    return LinkClaim(kind=name, protocol=protocol, rate_bits_per_s=each * 1e9, source=source, rails=rails)
+    return LinkClaim(
+        kind=name, protocol=protocol, rate_bits_per_s=each * 1e9, source=source, rails=rails
+    )
 
 
 def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
-    """(rails, Gb/s of each) of a rate above the fastest port of its family; None for one that a port may have."""
+    """(rails, Gb/s of each) of a rate above the fastest port of its family; None for one that a
+    port may have.
+    """
     if rate <= _MOST_OF_ONE.get(protocol, _MOST_GBPS):
         return None
     return next(
-        ((int(rate / each), float(each)) for each in _RAILS_OF.get(protocol, _ANY_RAILS) if rate % each == 0), None
+        (
+            (int(rate / each), float(each))
+            for each in _RAILS_OF.get(protocol, _ANY_RAILS)
+            if rate % each == 0
+        ),
+        None,
     )
 
 
 def _in_words(rails: int, each: float) -> str:
-    return f"stated: {rails * each:g} Gb/s, more than one port has: taken as {rails} rails of {each:g}"
+    return (
+        f"stated: {rails * each:g} Gb/s, more than one port has: taken as {rails} rails of {each:g}"
+    )
 
 
 def _named(kind: str, rate: float | None) -> LinkClaim:
     """A link whose name says its rate; a stated rate must agree."""
     if len(kind) > _SHOWN:
-        raise PhysicsError(f"unknown link {kind[:_SHOWN]!r}...; write one of {', '.join((*FAMILIES, *link_names()))}")
+        raise PhysicsError(
+            f"unknown link {kind[:_SHOWN]!r}...; write one of {', '.join((*FAMILIES, *link_names()))}"
+        )
     try:
         link = link_from_name(kind)
     except PhysicsError as error:
         near = difflib.get_close_matches(kind, FAMILIES, n=1, cutoff=0.6)
-        raise PhysicsError(f"unknown link {kind!r}; did you mean {near[0]}?" if near else str(error)) from None
+        raise PhysicsError(
+            f"unknown link {kind!r}; did you mean {near[0]}?" if near else str(error)
+        ) from None
     if rate is None:
         return link
     if link.rate_bits_per_s is None:
@@ -188,9 +273,11 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
 
 @lru_cache(maxsize=512)
 def carried_by(link: LinkClaim, path: str) -> LinkClaim:
-    """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an InfiniBand.
+    """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an
+    InfiniBand.
 
-    The MTU is kept where both speak of the same one. Raises PhysicsError where the link cannot have the path.
+    The MTU is kept where both speak of the same one. Raises PhysicsError where the link cannot have
+    the path.
     """
     other = _kept(link, _carried(link, _path(path)))
     if other is link:
@@ -219,15 +306,21 @@ def _carried(link: LinkClaim, way: str) -> LinkClaim:
         name = "qdr" if link.protocol == "truescale" else link.kind
         # Not by name: a port may have lost lanes (edr-1x).
         return LinkClaim(
-            kind="ipoib" if rate is None else f"ipoib-{name}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s,
+            kind="ipoib" if rate is None else f"ipoib-{name}",
+            protocol="tcp",
+            rate_bits_per_s=link.rate_bits_per_s,
             source=link.source,
-        )  # fmt: skip
+        )
     if way in _KERNEL and link.protocol == "omnipath":
-        return LinkClaim(kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s)
+        return LinkClaim(
+            kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s
+        )
     if way in _KERNEL and link.protocol in _ETHERNET:
         return link if link.protocol == "tcp" else _of_protocol("tcp", rate)
     if way not in _FITS[link.protocol] or (link.protocol == "tcp" and link.kind.startswith("ip")):
-        raise PhysicsError(f"path {way!r} does not run over {link.kind}; write one of {_ways(link.protocol)}")
+        raise PhysicsError(
+            f"path {way!r} does not run over {link.kind}; write one of {_ways(link.protocol)}"
+        )
     named: Protocol | None = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}.get(way)  # type: ignore[assignment]
     if link.protocol in _ETHERNET and named is not None:
         return link if link.protocol == named else _of_protocol(named, rate)

@@ -108,10 +108,18 @@ def page() -> str:
         link = link_from_name(name)
         found = limits(link, "pingpong", "latency", 0)
         rate = "-" if link.rate_bits_per_s is None else f"{link.rate_bits_per_s / 1e9:.4g} Gb/s"
-        most = "-" if found.attainable_bytes_per_s is None else f"{found.attainable_bytes_per_s / 1e6:.1f} MB/s"
+        most = (
+            "-"
+            if found.attainable_bytes_per_s is None
+            else f"{found.attainable_bytes_per_s / 1e6:.1f} MB/s"
+        )
         parts.append(f"| `{name}` | {rate} | {most} | {(found.floor_ns or 0) / 1e3:g} µs |")
-    parts.append("\nAttainable is at the largest MTU; with `--link 1gbe` at MTU 1500 it is 117.7 MB/s.\n")
+    parts.append(
+        "\nAttainable is at the largest MTU; with `--link 1gbe` at MTU 1500 it is 117.7 MB/s.\n"
+    )
     parts += ["## Constants\n", "| name | value | unit | L | source |", "|---|---|---|---|---|"]
     for key, row in default_table().items():
-        parts.append(f"| `{key}` | {row.value:g} | {row.unit} | {'L' if row.literature else ''} | {row.source} |")
+        parts.append(
+            f"| `{key}` | {row.value:g} | {row.unit} | {'L' if row.literature else ''} | {row.source} |"
+        )
     return "\n".join(parts) + "\n"

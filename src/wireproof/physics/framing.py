@@ -8,19 +8,32 @@ from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
 
-__all__ = ["ROCE_ROOM", "Framing", "framings", "goodput", "over_fabric", "path_mtu", "possible_mtu", "roce_path_mtu"]
+__all__ = [
+    "ROCE_ROOM",
+    "Framing",
+    "framings",
+    "goodput",
+    "over_fabric",
+    "path_mtu",
+    "possible_mtu",
+    "roce_path_mtu",
+]
 
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
-# The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an interface's MTU.
+# The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an
+# interface's MTU.
 ROCE_ROOM = 96
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
 # The MTUs in common use, by the constant that assumes the largest of them.
 _USUAL_MTUS = {
-    "tcp.mtu": (1500, 9000), "iwarp.mtu": (1500, 9000),
-    "rocev2.mtu": (1024, 2048, 4096), "psm3.mtu": (1024, 2048, 4096),
-    "ipoib.mtu": (2044, 4092, 65520), "infiniband.mtu_qdr": (2048, 4096),
+    "tcp.mtu": (1500, 9000),
+    "iwarp.mtu": (1500, 9000),
+    "rocev2.mtu": (1024, 2048, 4096),
+    "psm3.mtu": (1024, 2048, 4096),
+    "ipoib.mtu": (2044, 4092, 65520),
+    "infiniband.mtu_qdr": (2048, 4096),
     "omnipath.mtu": (8192, 10240),
-}  # fmt: skip
+}
 _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
 
 
@@ -30,12 +43,16 @@ def possible_mtu(mtu: int) -> bool:
 
 
 def roce_path_mtu(mtu: int) -> int:
-    """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024, 4096 -> 2048."""
+    """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024,
+    4096 -> 2048.
+    """
     return max((size for size in _ROCE_MTUS if size + ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
 
 
 class Framing(NamedTuple):
-    """Payload bytes/s of one rail with one set of the options that are not known; ``option`` names them, or is ""."""
+    """Payload bytes/s of one rail with one set of the options that are not known; ``option`` names
+    them, or is "".
+    """
 
     rate: float
     line: str
@@ -65,7 +82,9 @@ def _mtu_key(link: LinkClaim) -> str:
 
 
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
-    """Payload bytes/s in one direction of one rail and the line of arithmetic; None when there is no line."""
+    """Payload bytes/s in one direction of one rail and the line of arithmetic; None when there is
+    no line.
+    """
     rate = link.rate_bits_per_s
     if rate is None or link.protocol in ("shm", "loopback"):
         return None, f"{link.kind}: no line rate, so no ceiling"
@@ -81,9 +100,11 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
 
 
 def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
-    """Every usual combination of what is not known (MTU, TCP timestamps), the slowest first; () without a line rate.
+    """Every usual combination of what is not known (MTU, TCP timestamps), the slowest first; ()
+    without a line rate.
 
-    The last bounds what the link can carry, the first that a number fits is what must be expected of it.
+    The last bounds what the link can carry, the first that a number fits is what must be expected
+    of it.
     """
     rate, line = goodput(link, table)
     if rate is None:
@@ -110,7 +131,9 @@ def _built_in(table: Table, key: str) -> bool:
 
 
 def _mtus(link: LinkClaim, table: Table) -> list[int]:
-    """The MTUs that may hold: the given one, or the usual ones up to the largest that the table assumes."""
+    """The MTUs that may hold: the given one, or the usual ones up to the largest that the table
+    assumes.
+    """
     assumed, _ = path_mtu(link, table)
     if link.mtu is not None:
         # Of an interface it leaves room for the headers; of a path it is the payload.
@@ -126,16 +149,25 @@ def over_fabric(link: LinkClaim) -> bool:
     return link.protocol == "tcp" and link.kind.startswith(("ipoib", "ipofabric"))
 
 
-def _carried(link: LinkClaim, mtu: int, stamp: float, remark: str, table: Table) -> tuple[float, str]:
-    """Bytes/s of payload at this MTU and size of TCP's timestamp option, and the line of arithmetic."""
+def _carried(
+    link: LinkClaim, mtu: int, stamp: float, remark: str, table: Table
+) -> tuple[float, str]:
+    """Bytes/s of payload at this MTU and size of TCP's timestamp option, and the line of
+    arithmetic.
+    """
     payload, wire = (_ip_over_fabric if over_fabric(link) else _packet)(link, mtu, stamp, table)
     rate = link.rate_bits_per_s or 0.0
     value = rate / 8 * payload / wire
-    return value, f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}"
+    return (
+        value,
+        f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}",
+    )
 
 
 def _ip_over_fabric(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tuple[float, float]:
-    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391, RFC 4755)."""
+    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391,
+    RFC 4755).
+    """
     fabric = "omnipath" if link.kind.startswith("ipofabric") else "infiniband"
     carried = mtu + table["ipoib.encapsulation"].value
     packets = -(-carried // table[f"{fabric}.mtu"].value)

@@ -1,6 +1,8 @@
-"""The link that a port itself states: its rate, width, MTU and slot, and the protocol of what carried the bytes.
+"""The link that a port itself states: its rate, width, MTU and slot, and the protocol of what
+carried the bytes.
 
-Used where the user claims none. A speed that a driver makes up (veth's 10 Gb/s) states nothing: None.
+Used where the user claims none. A speed that a driver makes up (veth's 10 Gb/s) states nothing:
+None.
 """
 
 from __future__ import annotations
@@ -20,24 +22,62 @@ from wireproof.physics.pcie import parse_slot
 
 __all__ = ["data_rate", "link_of_port", "stated_rate"]
 
-# What the kernel's ib_core prints (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10 SDR had no name.
-_RATE = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9])?) *Gb/sec *\(([0-9]{1,2})X(?: ([A-Z0-9]{2,6}))?\)", re.IGNORECASE)
+# What the kernel's ib_core prints (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10 SDR
+# had no name.
+_RATE = re.compile(
+    r"\s*([0-9]{1,6}(?:\.[0-9])?) *Gb/sec *\(([0-9]{1,2})X(?: ([A-Z0-9]{2,6}))?\)", re.IGNORECASE
+)
 _MOST_LANES = 16
 _MOST_GBPS = 6400.0
 
-# The speed of these says nothing of a wire: it is a constant of the driver, or what a hypervisor was told to say.
+# The speed of these says nothing of a wire: it is a constant of the driver, or what a hypervisor
+# was told to say.
 _MADE_UP = (
-    "veth", "netkit", "tun", "tap", "dummy", "ifb", "bridge", "vrf", "nlmon", "netdevsim", "openvswitch",
-    "wireguard", "vxlan", "geneve", "ipip", "sit", "gre",
-    "virtio_net", "virtio-net", "hv_netvsc", "vmxnet3", "vif", "xen-netfront", "netfront", "gve", "ena", "mana",
-    "erdma", "e1000", "8139cp", "8139too", "rtl8139", "ne2k-pci", "pcnet32",
-)  # fmt: skip
+    "veth",
+    "netkit",
+    "tun",
+    "tap",
+    "dummy",
+    "ifb",
+    "bridge",
+    "vrf",
+    "nlmon",
+    "netdevsim",
+    "openvswitch",
+    "wireguard",
+    "vxlan",
+    "geneve",
+    "ipip",
+    "sit",
+    "gre",
+    "virtio_net",
+    "virtio-net",
+    "hv_netvsc",
+    "vmxnet3",
+    "vif",
+    "xen-netfront",
+    "netfront",
+    "gve",
+    "ena",
+    "mana",
+    "erdma",
+    "e1000",
+    "8139cp",
+    "8139too",
+    "rtl8139",
+    "ne2k-pci",
+    "pcnet32",
+)
 _STACKED = ("vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "bridge")
 _AGGREGATES = ("bond", "team")
 _STACKED_DRIVERS = {
-    "bonding": "bond", "team": "team", "bridge": "bridge", "802.1q vlan support": "vlan", "macvlan": "macvlan",
+    "bonding": "bond",
+    "team": "team",
+    "bridge": "bridge",
+    "802.1q vlan support": "vlan",
+    "macvlan": "macvlan",
     "ipvlan": "ipvlan",
-}  # fmt: skip
+}
 _IWARP = ("iw_cxgb3", "iw_cxgb4", "cxgb3", "cxgb4", "iw_nes", "nes", "i40iw", "i40e", "siw")
 _OMNIPATH = ("hfi1", "hfi2")
 _TRUESCALE = ("qib", "ib_qib", "ib_ipath", "ipath")
@@ -47,11 +87,12 @@ _DEPTH = 4
 
 
 def link_of_port(nic: Nic, carrier: Carrier, others: Iterable[Nic] = ()) -> LinkClaim | None:
-    """The claim that ``nic`` makes of itself for bytes that ``carrier`` moved; None where it states no rate.
+    """The claim that ``nic`` makes of itself for bytes that ``carrier`` moved; None where it states
+    no rate.
 
-    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge is what it stands on. A bond is as many
-    rails as it has members of one rate. A virtual function states what its port carries, and may be held to less:
-    ``at_most``. Pure; never raises.
+    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge is what it stands
+    on. A bond is as many rails as it has members of one rate. A virtual function states what its
+    port carries, and may be held to less: ``at_most``. Pure; never raises.
     """
     return _link(nic, carrier, {other.name: other for other in others}, _DEPTH)
 
@@ -71,17 +112,33 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
     mtu = known if protocol in ("tcp", "iwarp") else None
     if protocol in ("rocev2", "psm3") and known:
         mtu = roce_path_mtu(known)
-    at_most = nic.function in ("virtual", "scalable") and protocol in ("tcp", "rocev2", "psm3", "iwarp")
+    at_most = nic.function in ("virtual", "scalable") and protocol in (
+        "tcp",
+        "rocev2",
+        "psm3",
+        "iwarp",
+    )
     held = "; a virtual function may be held to less" if at_most else ""
     return LinkClaim(
-        kind=name, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=_slot(nic.pcie), at_most=at_most,
+        kind=name,
+        protocol=protocol,
+        rate_bits_per_s=rate,
+        mtu=mtu,
+        pcie=_slot(nic.pcie),
+        at_most=at_most,
         source=f"the port itself: {nic.name} says {why}{held}",
-    )  # fmt: skip
+    )
 
 
-def _of_lower(nic: Nic, kind: str, carrier: Carrier, others: dict[str, Nic], depth: int) -> LinkClaim | None:
-    """The link below: its parent's, or its members' together. What has no wire below states none."""
-    below = [_link(others[name], carrier, others, depth - 1) for name in nic.lower if name in others]
+def _of_lower(
+    nic: Nic, kind: str, carrier: Carrier, others: dict[str, Nic], depth: int
+) -> LinkClaim | None:
+    """The link below: its parent's, or its members' together. What has no wire below states
+    none.
+    """
+    below = [
+        _link(others[name], carrier, others, depth - 1) for name in nic.lower if name in others
+    ]
     found = [link for link in below if link is not None]
     if not found or len(found) != len(below):
         return None  # a bridge with one virtual port switches between processes of this machine too
@@ -93,13 +150,18 @@ def _of_lower(nic: Nic, kind: str, carrier: Carrier, others: dict[str, Nic], dep
     known = first.protocol in ("tcp", "iwarp") and nic.mtu is not None and possible_mtu(nic.mtu)
     mtu = nic.mtu if known else first.mtu
     return msgspec.structs.replace(
-        first, rails=len(found) * first.rails, mtu=mtu, source=f"{first.source}, below {nic.name} ({kind})"
+        first,
+        rails=len(found) * first.rails,
+        mtu=mtu,
+        source=f"{first.source}, below {nic.name} ({kind})",
     )
 
 
 def _made_up(nic: Nic) -> bool:
     words = {nic.driver.lower(), nic.link_kind.lower()}
-    return bool(words & set(_MADE_UP)) or (nic.kind == "virtual" and nic.rdma is None and not nic.pci)
+    return bool(words & set(_MADE_UP)) or (
+        nic.kind == "virtual" and nic.rdma is None and not nic.pci
+    )
 
 
 def _drivers(nic: Nic) -> set[str]:
@@ -115,7 +177,9 @@ def _fabric(nic: Nic) -> bool:
 
 
 def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
-    """By what carried the bytes. Of ``any`` the quickest that the port has: its limits exclude least."""
+    """By what carried the bytes. Of ``any`` the quickest that the port has: its limits exclude
+    least.
+    """
     drivers = _drivers(nic)
     if carrier == "kernel":
         return "tcp"
@@ -124,7 +188,13 @@ def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
     if "efa" in drivers:
         return "efa"
     if _fabric(nic):
-        return "omnipath" if drivers & set(_OMNIPATH) else "truescale" if drivers & set(_TRUESCALE) else "infiniband"
+        return (
+            "omnipath"
+            if drivers & set(_OMNIPATH)
+            else "truescale"
+            if drivers & set(_TRUESCALE)
+            else "infiniband"
+        )
     if nic.rdma is None and carrier == "any":
         return "tcp"
     if drivers & set(_IWARP) or (nic.rdma is not None and nic.rdma.device.startswith("siw")):
@@ -133,7 +203,9 @@ def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
 
 
 def stated_rate(text: str) -> tuple[str, int, float] | None:
-    """(generation, lanes, Gb/s as printed) of RDMA's ``rate``: "100 Gb/sec (2X HDR)"; None for what is no rate."""
+    """(generation, lanes, Gb/s as printed) of RDMA's ``rate``: "100 Gb/sec (2X HDR)"; None for what
+    is no rate.
+    """
     match = _RATE.fullmatch(text.rstrip())
     if match is None:
         return None
@@ -144,7 +216,9 @@ def stated_rate(text: str) -> tuple[str, int, float] | None:
 
 
 def data_rate(text: str, *, ethernet: bool = False) -> float | None:
-    """Bits/s of data of RDMA's ``rate``: QDR's 40 are 32 after 8b/10b. On Ethernet the printed number is the MAC's."""
+    """Bits/s of data of RDMA's ``rate``: QDR's 40 are 32 after 8b/10b. On Ethernet the printed
+    number is the MAC's.
+    """
     found = stated_rate(text)
     if found is None:
         return None
@@ -155,13 +229,19 @@ def data_rate(text: str, *, ethernet: bool = False) -> float | None:
 
 
 def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | None:
-    """(kind, bits/s, the port's words): of the RDMA port where there is one, else of the interface."""
+    """(kind, bits/s, the port's words): of the RDMA port where there is one, else of the
+    interface.
+    """
     if _fabric(nic):
         return _of_fabric(nic, protocol)
     words = nic.rdma.rate.strip() if nic.rdma is not None and not nic.rdma.in_software else ""
     if protocol == "efa":
         return _of_efa(words)
-    rate = float(nic.speed_mbps) * 1e6 if nic.speed_mbps and 0 < nic.speed_mbps <= _MOST_GBPS * 1e3 else None
+    rate = (
+        float(nic.speed_mbps) * 1e6
+        if nic.speed_mbps and 0 < nic.speed_mbps <= _MOST_GBPS * 1e3
+        else None
+    )
     why = f"{nic.speed_mbps} Mb/s"
     if rate is None:
         rate, why = data_rate(words, ethernet=True), words
@@ -173,7 +253,9 @@ def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | Non
 
 
 def _of_efa(words: str) -> tuple[str, float | None, str] | None:
-    """The driver printed "100 Gb/sec (4X EDR)" for every device until it could ask the device: that states no rate."""
+    """The driver printed "100 Gb/sec (4X EDR)" for every device until it could ask the device: that
+    states no rate.
+    """
     rate = data_rate(words, ethernet=True)
     if rate is None or stated_rate(words) == ("edr", 4, 100.0):
         return "efa", None, f"{words or 'no rate'}, which this driver says of any device"
@@ -197,12 +279,27 @@ def _of_fabric(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | 
     if protocol == "truescale":
         return "truescale", LANE_GBPS[generation] * lanes * 1e9, words
     name = infiniband_name(generation, lanes)
-    return (f"ipoib-{name}" if protocol == "tcp" else name), LANE_GBPS[generation] * lanes * 1e9, words
+    return (
+        (f"ipoib-{name}" if protocol == "tcp" else name),
+        LANE_GBPS[generation] * lanes * 1e9,
+        words,
+    )
 
 
 def _of_speed(nic: Nic) -> tuple[str, int, float] | None:
-    """IPoIB's ethtool speed is nominal and of 4 lanes; 40 Gb/s may be QDR or FDR10: the larger bounds the ceiling."""
-    named = {10: "sdr", 20: "ddr", 40: "fdr10", 56: "fdr", 100: "edr", 200: "hdr", 400: "ndr", 800: "xdr"}
+    """IPoIB's ethtool speed is nominal and of 4 lanes; 40 Gb/s may be QDR or FDR10: the larger
+    bounds the ceiling.
+    """
+    named = {
+        10: "sdr",
+        20: "ddr",
+        40: "fdr10",
+        56: "fdr",
+        100: "edr",
+        200: "hdr",
+        400: "ndr",
+        800: "xdr",
+    }
     nominal = (nic.speed_mbps or 0) / 1e3
     return (named[int(nominal)], 4, nominal) if nominal in named else None
 

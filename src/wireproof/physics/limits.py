@@ -21,19 +21,25 @@ def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
 
 
 def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
-    """Upper end of what is usual for a link's half round trip of a small message: slower is worth a question."""
+    """Upper end of what is usual for a link's half round trip of a small message: slower is worth a
+    question.
+    """
     table = table or default_table()
     return table[typical_key(link, fabric=over_fabric(link), table=table)]
 
 
-def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None) -> Limits:
-    """Attainable goodput (bytes/s, one direction) and floor (ns) of one operation of ``pattern`` at ``message_bytes``.
+def limits(
+    link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None
+) -> Limits:
+    """Attainable goodput (bytes/s, one direction) and floor (ns) of one operation of ``pattern`` at
+    ``message_bytes``.
 
-    goodput = min(line rate less headers, PCIe). Links are full duplex: an exchange has this goodput in each direction.
-    floor: for patterns that wait for each answer, protocol's floor + s / goodput (half round trip for ``pingpong`` and
-    for the latency of ``persistent``, ``partitioned`` and ``threads``; one remote access for ``put``, ``get`` and
-    ``accumulate``), and twice that for ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than
-    a round trip; for streams s / goodput. A shaped link gives its credit of bytes for nothing.
+    goodput = min(line rate less headers, PCIe). Links are full duplex: an exchange has this goodput
+    in each direction. floor: for patterns that wait for each answer, protocol's floor + s / goodput
+    (half round trip for ``pingpong`` and for the latency of ``persistent``, ``partitioned`` and
+    ``threads``; one remote access for ``put``, ``get`` and ``accumulate``), and twice that for
+    ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than a round trip;
+    for streams s / goodput. A shaped link gives its credit of bytes for nothing.
     """
     table = table or default_table()
     rate, line = goodput(link, table)
@@ -53,16 +59,30 @@ def limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, ta
     floor, floor_line = _floor(link, crossings(pattern, form), rate, message_bytes, table)
     constant = floor_constant(link, table)
     sources.append(f"latency floor: {constant.source}")
-    return Limits(attainable_bytes_per_s=rate, floor_ns=floor, derivation=[*derivation, floor_line], sources=sources)
+    return Limits(
+        attainable_bytes_per_s=rate,
+        floor_ns=floor,
+        derivation=[*derivation, floor_line],
+        sources=sources,
+    )
 
 
-def _floor(link: LinkClaim, trips: int, rate: float | None, size: int, table: Table) -> tuple[float, str]:
-    """``trips``: how often the link is crossed one after the other before the operation is done; 0 in a stream."""
+def _floor(
+    link: LinkClaim, trips: int, rate: float | None, size: int, table: Table
+) -> tuple[float, str]:
+    """``trips``: how often the link is crossed one after the other before the operation is done; 0
+    in a stream.
+    """
     credit = shaper_credit_bytes(link, idle_between_messages=trips > 0, table=table)
     crossed = max(1, trips)
     transfer = 0.0 if rate is None else crossed * max(0, size - credit) / rate * 1e9
     start = trips * floor_constant(link, table).value
     times = f"{crossed} x " if crossed > 1 else ""
     less = f" - {credit} B of credit" if credit else ""
-    moved = "" if rate is None else f" + {times}({size} B{less}, at least 0) / {rate / 1e6:.1f} MB/s"
-    return start + transfer, f"shortest time {start / 1e3:g} us{moved} = {(start + transfer) / 1e3:.3f} us"
+    moved = (
+        "" if rate is None else f" + {times}({size} B{less}, at least 0) / {rate / 1e6:.1f} MB/s"
+    )
+    return (
+        start + transfer,
+        f"shortest time {start / 1e3:g} us{moved} = {(start + transfer) / 1e3:.3f} us",
+    )

@@ -22,23 +22,29 @@ LANE_GBPS = {
     "ndr": 100.0,
     "xdr": 200.0,
 }
-"""Gb/s of data of one lane, by generation of InfiniBand: after 8b/10b (to QDR), 64b/66b (FDR10 to EDR), 256b/257b and
-FEC (from HDR). IBTA volume 2."""
+"""Gb/s of data of one lane, by generation of InfiniBand: after 8b/10b (to QDR), 64b/66b (FDR10 to
+EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
+"""
 
 _BY_RATE = ("hdr", "ndr", "xdr")  # their names say the rate, since ports of two lanes are usual
 _WIDTHS = (*tuple((generation, 4) for generation in LANE_GBPS), ("hdr", 2), ("ndr", 2), ("xdr", 2))
 
 
 def infiniband_name(generation: str, lanes: int) -> str:
-    """``edr`` and ``hdr200`` of four lanes, ``hdr100`` of two, ``edr-1x`` of what a bad cable leaves."""
+    """``edr`` and ``hdr200`` of four lanes, ``hdr100`` of two, ``edr-1x`` of what a bad cable
+    leaves.
+    """
     if generation in _BY_RATE and lanes in (2, 4):
         return f"{generation}{LANE_GBPS[generation] * lanes:g}"
     return generation if lanes == 4 else f"{generation}-{lanes}x"
 
 
-_INFINIBAND = {infiniband_name(name, lanes): LANE_GBPS[name] * lanes for name, lanes in sorted(
-    _WIDTHS, key=lambda width: (list(LANE_GBPS).index(width[0]), width[1])
-)}  # fmt: skip
+_INFINIBAND = {
+    infiniband_name(name, lanes): LANE_GBPS[name] * lanes
+    for name, lanes in sorted(
+        _WIDTHS, key=lambda width: (list(LANE_GBPS).index(width[0]), width[1])
+    )
+}
 
 _ALIASES = {
     "gbe": "1gbe",
@@ -80,7 +86,11 @@ def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
     for speed in ("10", "25", "40", "100"):
         rows[f"iwarp{speed}"] = ("iwarp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
     for speed in ("100", "200", "400"):
-        rows[f"slingshot{speed}"] = ("slingshot", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
+        rows[f"slingshot{speed}"] = (
+            "slingshot",
+            float(speed) * 1e9,
+            "IEEE 802.3 (rate of the MAC)",
+        )
     rows["ipofabric-opa100"] = ("tcp", 100e9, "kernel TCP; 4 x 25.78125 Gb/s x 1024/1056")
     rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")
     rows["shm"] = ("shm", None, "one machine: no line")
@@ -96,10 +106,14 @@ def link_names() -> tuple[str, ...]:
     return tuple(_LINKS)
 
 
-def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source: str = "") -> LinkClaim:
-    """The claim that a name stands for: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``, ``truescale``, ``shm``.
+def link_from_name(
+    name: str, *, mtu: int | None = None, pcie: str = "", source: str = ""
+) -> LinkClaim:
+    """The claim that a name stands for: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``,
+    ``truescale``, ``shm``.
 
-    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that is not known.
+    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that
+    is not known.
     """
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
     key = _ALIASES.get(key, key)
@@ -110,6 +124,10 @@ def link_from_name(name: str, *, mtu: int | None = None, pcie: str = "", source:
             "edr",
             "opa100",
         ]
-        raise PhysicsError(f"unknown link {name!r}; did you mean {', '.join(near)}? Known: {', '.join(_LINKS)}")
+        raise PhysicsError(
+            f"unknown link {name!r}; did you mean {', '.join(near)}? Known: {', '.join(_LINKS)}"
+        )
     protocol, rate, why = _LINKS[key]
-    return LinkClaim(kind=key, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=pcie, source=source or why)
+    return LinkClaim(
+        kind=key, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=pcie, source=source or why
+    )

@@ -1,7 +1,9 @@
-"""Rates, times and message rates as people write them, converted exactly and with the arithmetic shown.
+"""Rates, times and message rates as people write them, converted exactly and with the arithmetic
+shown.
 
-MB = 10^6 bytes, MiB = 2^20 bytes, Gb = 10^9 bits. The letter's case decides between bits and bytes, so a unit whose
-case is wrong is refused rather than guessed: the two readings differ by a factor of eight.
+MB = 10^6 bytes, MiB = 2^20 bytes, Gb = 10^9 bits. The letter's case decides between bits and bytes,
+so a unit whose case is wrong is refused rather than guessed: the two readings differ by a factor of
+eight.
 """
 
 from __future__ import annotations
@@ -25,13 +27,26 @@ _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _DECIMALS = 6
 _LONGEST = 80
 _LARGEST_POWER = 18  # 10^18 B/s, messages/s or seconds: beyond every network
-_NUMBER = re.compile(r"([+-]?)([0-9]{1,24}(?:\.[0-9]{0,24})?|\.[0-9]{1,24})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_NUMBER = re.compile(
+    r"([+-]?)([0-9]{1,24}(?:\.[0-9]{0,24})?|\.[0-9]{1,24})([eE][+-]?[0-9]{1,3})?", re.ASCII
+)
 _DECIMAL_PREFIX = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12}
 _BINARY_PREFIX = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
 _SHORT = re.compile(r"([kKMGT]?|[KMGT]i)([bB])(?:/s|/sec|ps)", re.ASCII)
 _WORD = re.compile(r"([kmgt]?|[kmgt]i)(bits?|bytes?)(?:/s|/sec|ps)", re.ASCII | re.IGNORECASE)
 _MESSAGES = re.compile(r"([kKMG]?)(?:msgs?|Msg|messages?)/s(?:ec)?", re.ASCII)
-_SECONDS = {"s": 0, "sec": 0, "ms": -3, "msec": -3, "us": -6, "usec": -6, "µs": -6, "μs": -6, "ns": -9, "nsec": -9}
+_SECONDS = {
+    "s": 0,
+    "sec": 0,
+    "ms": -3,
+    "msec": -3,
+    "us": -6,
+    "usec": -6,
+    "µs": -6,
+    "μs": -6,
+    "ns": -9,
+    "nsec": -9,
+}
 ALLOWED = (
     "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; bits: Mb/s, Gb/s, Mbps, "
     "Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, Mmsg/s"
@@ -39,7 +54,8 @@ ALLOWED = (
 
 
 class Quantity(msgspec.Struct, frozen=True, kw_only=True):
-    """``value`` in bytes/s, seconds or messages/s by ``kind``; ``arithmetic`` leads from the text to it.
+    """``value`` in bytes/s, seconds or messages/s by ``kind``; ``arithmetic`` leads from the text
+    to it.
 
     ``remark`` names the programs that print this unit and mean another.
     """
@@ -52,7 +68,9 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last digit was rounded."""
+    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last
+    digit was rounded.
+    """
 
     label: str
     value: float
@@ -79,7 +97,9 @@ def exact(value: Decimal | float | int) -> Decimal:
 
 
 def _shown(value: Decimal) -> tuple[str, bool]:
-    """Up to six decimals without trailing zeros, small numbers with six digits; True when nothing was rounded away."""
+    """Up to six decimals without trailing zeros, small numbers with six digits; True when nothing
+    was rounded away.
+    """
     places = _DECIMALS if not value or value.adjusted() >= -1 else _DECIMALS - 1 - value.adjusted()
     rounded = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
     text = f"{rounded:f}"
@@ -95,13 +115,21 @@ def _plain(value: Decimal) -> str:
 
 
 def parse_quantity(text: str) -> Quantity:
-    """``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``. Raises PhysicsError that says what is allowed."""
+    """``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``. Raises PhysicsError that says
+    what is allowed.
+    """
     seen = text.strip()
     if not seen or len(seen) > _LONGEST:
-        raise PhysicsError(f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or 39.9Gb/s")
+        raise PhysicsError(
+            f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or 39.9Gb/s"
+        )
     found = _NUMBER.match(seen)
     if found is None:
-        kind = "not a finite number" if re.match(r"[+-]?(nan|inf)", seen, re.IGNORECASE) else "not a number with a unit"
+        kind = (
+            "not a finite number"
+            if re.match(r"[+-]?(nan|inf)", seen, re.IGNORECASE)
+            else "not a number with a unit"
+        )
         raise PhysicsError(f"{seen!r} is {kind}: write one such as 4986.11MB/s or 39.9Gb/s")
     unit = seen[found.end() :].strip()
     if unit[:1] in (",", "'", "_"):
@@ -115,11 +143,15 @@ def parse_quantity(text: str) -> Quantity:
 def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
     rate = _bytes_per_s(number, unit)
     if rate is not None:
-        return Quantity(kind="rate", value=exact(rate[0]), text=text, arithmetic=rate[1], remark=_remark(unit))
+        return Quantity(
+            kind="rate", value=exact(rate[0]), text=text, arithmetic=rate[1], remark=_remark(unit)
+        )
     if unit in _SECONDS:
         seconds = _shift(number, _SECONDS[unit])
         if not seconds:
-            raise PhysicsError(f"{text!r}: a time of zero gives no rate; the program printed too few digits")
+            raise PhysicsError(
+                f"{text!r}: a time of zero gives no rate; the program printed too few digits"
+            )
         line = f"{_plain(number)} {unit} = {_plain(seconds)} s"
         return Quantity(kind="time", value=seconds, text=text, arithmetic=line)
     messages = _MESSAGES.fullmatch(unit)
@@ -185,8 +217,11 @@ _LADDER = (
 )
 
 
-def rates(bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None) -> list[Row]:
-    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic; then ``shares`` of a link.
+def rates(
+    bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None
+) -> list[Row]:
+    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic; then ``shares``
+    of a link.
 
     Raises PhysicsError (``exact``).
     """
@@ -198,12 +233,23 @@ def rates(bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, tab
         bits = f" x {times_bits}" if times_bits != 1 else ""
         sign = "=" if whole else "~"
         line = f"{_plain(value)} B/s{bits} / {shown} {sign} {text} {label}"
-        rows.append(Row(label=label, value=float(result), text=f"{text} {label}", arithmetic=line, exact=whole))
+        rows.append(
+            Row(
+                label=label,
+                value=float(result),
+                text=f"{text} {label}",
+                arithmetic=line,
+                exact=whole,
+            )
+        )
     return rows if link is None else rows + shares(value, link, table)
 
 
-def shares(bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None) -> list[Row]:
-    """Per cent of the nominal rate (the line's) and of the attainable one (less headers, PCIe); ``value`` 1 = all.
+def shares(
+    bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None
+) -> list[Row]:
+    """Per cent of the nominal rate (the line's) and of the attainable one (less headers, PCIe);
+    ``value`` 1 = all.
 
     A rate of the link that is not known has no row. Raises PhysicsError (``exact``).
     """
@@ -228,14 +274,24 @@ def times(seconds: Decimal) -> list[Row]:
         result = _shift(seconds, power)
         text, whole = _shown(result)
         line = f"{_plain(seconds)} s x 10^{power} {'=' if whole else '~'} {text} {label}"
-        rows.append(Row(label=label, value=float(result), text=f"{text} {label}", arithmetic=line, exact=whole))
+        rows.append(
+            Row(
+                label=label,
+                value=float(result),
+                text=f"{text} {label}",
+                arithmetic=line,
+                exact=whole,
+            )
+        )
     return rows
 
 
 def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal | None, str]:
-    """Bytes/s of a quantity and the line that leads there; None when a time or message rate comes without a size.
+    """Bytes/s of a quantity and the line that leads there; None when a time or message rate comes
+    without a size.
 
-    A time is one message's: half a round trip, or one put: size / time. A message rate: messages/s x size.
+    A time is one message's: half a round trip, or one put: size / time. A message rate: messages/s
+    x size.
     """
     if quantity.kind == "rate":
         return quantity.value, ""
@@ -244,7 +300,13 @@ def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal |
     size = Decimal(message_bytes)
     if quantity.kind == "messages":
         value = exact(_EXACT.multiply(quantity.value, size))
-        return value, f"{_plain(quantity.value)} messages/s x {message_bytes} B = {_plain(value)} B/s"
+        return (
+            value,
+            f"{_plain(quantity.value)} messages/s x {message_bytes} B = {_plain(value)} B/s",
+        )
     value = exact(_EXACT.divide(size, quantity.value))
     shown, whole = _shown(value)
-    return value, f"{message_bytes} B / {_plain(quantity.value)} s {'=' if whole else '~'} {shown} B/s"
+    return (
+        value,
+        f"{message_bytes} B / {_plain(quantity.value)} s {'=' if whole else '~'} {shown} B/s",
+    )

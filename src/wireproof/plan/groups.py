@@ -20,7 +20,9 @@ _FLOAT_BYTES = 4
 
 
 def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -> tuple[int, ...]:
-    """The sizes of a sweep when none were given: 8 B to 1 MiB, less where every member needs room for all."""
+    """The sizes of a sweep when none were given: 8 B to 1 MiB, less where every member needs room
+    for all.
+    """
     if pattern == "barrier":
         return (0,)
     if pattern == "congestion":
@@ -46,17 +48,29 @@ def group_sweep(
     if len(members) < 2:
         raise BadInput(f"{pattern} needs two ranks or more: give more hosts, or --ppn.")
     if pattern == "message_rate" and len(members) % 2:
-        raise BadInput(f"message_rate pairs one half of the ranks with the other: {len(members)} is odd.")
+        raise BadInput(
+            f"message_rate pairs one half of the ranks with the other: {len(members)} is odd."
+        )
     points = [
         Point(
-            id=0, pattern=pattern, message_bytes=size, members=tuple(members), form="stream", order=order,
-            blocking=blocking, window=window, formula=formula, budget_ms=budget_ms,
+            id=0,
+            pattern=pattern,
+            message_bytes=size,
+            members=tuple(members),
+            form="stream",
+            order=order,
+            blocking=blocking,
+            window=window,
+            formula=formula,
+            budget_ms=budget_ms,
         )
         for size in sizes
         if _fits(pattern, size)
-    ]  # fmt: skip
+    ]
     if not points:
-        raise BadInput(f"{pattern} cannot be measured at these sizes: allreduce adds numbers of {_FLOAT_BYTES} B.")
+        raise BadInput(
+            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of {_FLOAT_BYTES} B."
+        )
     return points
 
 
@@ -67,20 +81,28 @@ def _fits(pattern: GroupPattern, size: int) -> bool:
 
 
 def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None) -> Point:
-    """The half round trip between the first rank and the middle one, quiet and while all others stream to each other.
+    """The half round trip between the first rank and the middle one, quiet and while all others
+    stream to each other.
 
     ``ranks`` in the hosts' order; four or more.
     """
     if len(ranks) < 4:
-        raise BadInput("congestion needs four ranks or more: two that are watched and two that disturb them.")
+        raise BadInput(
+            "congestion needs four ranks or more: two that are watched and two that disturb them."
+        )
     half = len(ranks) // 2
     rest = [rank for index, rank in enumerate(ranks) if index not in (0, half)]
     way = len(rest) // 2
     load = tuple(zip(rest[:way], rest[way : 2 * way], strict=True))
     return Point(
-        id=0, pattern="congestion", message_bytes=size, form="latency", pairs=((ranks[0], ranks[half]),), load=load,
+        id=0,
+        pattern="congestion",
+        message_bytes=size,
+        form="latency",
+        pairs=((ranks[0], ranks[half]),),
+        load=load,
         budget_ms=budget_ms,
-    )  # fmt: skip
+    )
 
 
 def saturation_ranks(ppn: int) -> list[int]:
@@ -89,9 +111,11 @@ def saturation_ranks(ppn: int) -> list[int]:
     return [*counts, ppn]
 
 
-def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64, budget_ms: int | None = None) -> list[Point]:
-    """message_rate between two hosts with ``ppn`` ranks each (ranks 0 to ppn - 1, and ppn to 2 ppn - 1), for growing
-    numbers of ranks and sizes: where is the link full?
+def saturation(
+    sizes: Iterable[int], ppn: int, *, window: int = 64, budget_ms: int | None = None
+) -> list[Point]:
+    """message_rate between two hosts with ``ppn`` ranks each (ranks 0 to ppn - 1, and ppn to 2 ppn
+    - 1), for growing numbers of ranks and sizes: where is the link full?
     """
     points: list[Point] = []
     chosen = [size for size in sizes if size > 0]

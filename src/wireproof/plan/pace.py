@@ -1,7 +1,8 @@
 """How long points take at the claimed rate, known before anything is sent. Pure.
 
-On a slow link a message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent there, not more time
-taken. Where the user names the sizes, the budget follows them. A suite's own counts are given the time that they take.
+On a slow link a message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent
+there, not more time taken. Where the user names the sizes, the budget follows them. A suite's own
+counts are given the time that they take.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _FILLING = 65_536  # the least that must fill a link
 _LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
 _IN_FLIGHT_MS = 32.0
 _LEAST_IN_FLIGHT = 65_536
-_WINDOWS = 5.0  # budget in windows: twice of it may pass to reach six, after the first two that warm up
+# budget in windows: twice of it may pass to reach six, after the first two that warm up
+_WINDOWS = 5.0
 _SLOWER = 3.0  # than the claimed rate: so much is waited for
 _SPARE_MS = 10_000
 _OSU_LARGE = 8192
@@ -32,15 +34,23 @@ def _message_ms(size: int, rate_bits_per_s: float) -> float:
 
 
 def affordable(sizes: Sequence[int], rate_bits_per_s: float | None) -> tuple[int, ...]:
-    """The sizes that can be measured well in a point's budget; at least the smallest one that fills a link."""
+    """The sizes that can be measured well in a point's budget; at least the smallest one that fills
+    a link.
+    """
     if not rate_bits_per_s:
         return tuple(sizes)
     enough = min((size for size in sizes if size >= _FILLING), default=max(sizes, default=0))
-    return tuple(size for size in sizes if size <= enough or _message_ms(size, rate_bits_per_s) <= _LARGEST_MS)
+    return tuple(
+        size
+        for size in sizes
+        if size <= enough or _message_ms(size, rate_bits_per_s) <= _LARGEST_MS
+    )
 
 
 def paced(policy: Policy, rate_bits_per_s: float | None) -> Policy:
-    """No more bytes under way than some ms of the link's time: a window that lasts seconds gives no second one."""
+    """No more bytes under way than some ms of the link's time: a window that lasts seconds gives no
+    second one.
+    """
     if not rate_bits_per_s:
         return policy
     most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * _IN_FLIGHT_MS))
@@ -48,7 +58,9 @@ def paced(policy: Policy, rate_bits_per_s: float | None) -> Policy:
 
 
 def formula_messages(point: Point) -> int:
-    """Messages that cross one way, one after another on the link, by the suite's own count (warm-up included)."""
+    """Messages that cross one way, one after another on the link, by the suite's own count (warm-up
+    included).
+    """
     size = max(1, point.message_bytes)
     round_trip = point.form == "latency" or point.pattern == "pingpong"
     window = 1 if round_trip else point.window
@@ -80,16 +92,26 @@ def _window_ms(point: Point, policy: Policy, rate_bits_per_s: float) -> float:
 
 def _formula_ms(point: Point, rate_bits_per_s: float) -> float:
     ways = 2 if answers(point.pattern, point.form) else 1
-    return _message_ms(point.message_bytes, rate_bits_per_s) * formula_messages(point) * ways * max(1, point.threads)
+    return (
+        _message_ms(point.message_bytes, rate_bits_per_s)
+        * formula_messages(point)
+        * ways
+        * max(1, point.threads)
+    )
 
 
 def with_time(
-    points: Iterable[Point], policy: Policy, rate_bits_per_s: float | None, *, budget_given: bool = False
+    points: Iterable[Point],
+    policy: Policy,
+    rate_bits_per_s: float | None,
+    *,
+    budget_given: bool = False,
 ) -> tuple[list[Point], Policy]:
-    """The points with budgets that give each its six windows (unless the user gave one), and the policy with deadlines
-    that all of them meet.
+    """The points with budgets that give each its six windows (unless the user gave one), and the
+    policy with deadlines that all of them meet.
 
-    Raises ``BadInput`` with the arithmetic where one point of a suite's formula takes longer than the whole run may.
+    Raises ``BadInput`` with the arithmetic where one point of a suite's formula takes longer than
+    the whole run may.
     """
     found = list(points)
     if not rate_bits_per_s:
@@ -111,11 +133,17 @@ def with_time(
         longest = max(longest, _SLOWER * needed + _SPARE_MS)
         whole += needed
     run = max(policy.run_deadline_ms, round(_SLOWER * whole))
-    return found, msgspec.structs.replace(policy, point_deadline_ms=round(longest), run_deadline_ms=run)
+    return found, msgspec.structs.replace(
+        policy, point_deadline_ms=round(longest), run_deadline_ms=run
+    )
 
 
 def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Policy) -> str:
-    count = "" if point.formula == "robust" else f" ({formula_messages(point)} messages by {point.formula}'s count)"
+    count = (
+        ""
+        if point.formula == "robust"
+        else f" ({formula_messages(point)} messages by {point.formula}'s count)"
+    )
     return (
         f"{point.pattern} of {point.message_bytes} B{count} takes {needed_ms / 1e3:.0f} s at"
         f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take {policy.run_deadline_ms / 1e3:.0f} s:"

@@ -1,4 +1,6 @@
-"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round says; nobody twice. Pure."""
+"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round says;
+nobody twice. Pure.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ Pair = tuple[int, int]
 
 _SWAPS = 16
 _SWAPS_FOR_VARIETY = 4
-_DONE, _ONE_LEAF = 1000, 10  # what a pair costs that was measured before, or that does not leave its leaf
+# what a pair costs that was measured before, or that does not leave its leaf
+_DONE, _ONE_LEAF = 1000, 10
 
 
 def complete(members: int) -> int:
@@ -27,7 +30,8 @@ def ordered(pairs: Sequence[Pair] | Iterator[Pair]) -> list[Pair]:
 def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
     """Round ``number`` of the tournament of ``members``: one stays, the others turn around it.
 
-    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together hold each pair exactly once.
+    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together hold each pair
+    exactly once.
     """
     seats = len(members) + len(members) % 2
     turning = seats - 1
@@ -40,7 +44,9 @@ def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
 
 
 class Stratified:
-    """The rounds of a large screen. One round: what its kind proposes, then whoever is left is paired across leaves."""
+    """The rounds of a large screen. One round: what its kind proposes, then whoever is left is
+    paired across leaves.
+    """
 
     def __init__(self, count: int, leaves: Sequence[int] | None, seed: int, wanted: int) -> None:
         self.count = count
@@ -60,7 +66,9 @@ class Stratified:
         self.resting = self.order.sample(range(count), min(wanted, count)) if count % 2 else []
 
     def rounds(self) -> list[list[Pair]]:
-        """All rounds; every third one stays inside the leaves, all of them when there is one leaf."""
+        """All rounds; every third one stays inside the leaves, all of them when there is one
+        leaf.
+        """
         alone = len(self.members) == 1
         inside = 0
         result: list[list[Pair]] = []
@@ -87,7 +95,9 @@ class Stratified:
             self.met.add(other * leaves + self.leaf[one])
 
     def _inside(self, number: int, free: bytearray) -> list[Pair]:
-        """Round ``number`` of a tournament in each leaf; a leaf that has played all of its rounds goes across."""
+        """Round ``number`` of a tournament in each leaf; a leaf that has played all of its rounds
+        goes across.
+        """
         pairs: list[Pair] = []
         for own in self.shuffled:
             if number >= complete(len(own)):
@@ -99,12 +109,19 @@ class Stratified:
         return pairs
 
     def _across(self, free: bytearray) -> list[Pair]:
-        """Position i of a leaf with position c - i of the leaf that is ``step`` further, for every i and every leaf.
+        """Position i of a leaf with position c - i of the leaf that is ``step`` further, for every
+        i and every leaf.
 
-        i -> c - i is its own inverse and maps positions one to one: no two flows of a leaf share a destination's
-        position, in either direction.
+        i -> c - i is its own inverse and maps positions one to one: no two flows of a leaf share a
+        destination's position, in either direction.
         """
-        leaves, done, met, leaf_of, place = len(self.members), self.done, self.met, self.leaf, self.place
+        leaves, done, met, leaf_of, place = (
+            len(self.members),
+            self.done,
+            self.met,
+            self.leaf,
+            self.place,
+        )
         turn = self.order.randrange(self.tallest)
         step, mirrored = self._steps(turn)
         enough = leaves > self.wanted  # else the leaves of a node's partners cannot all differ
@@ -113,20 +130,27 @@ class Stratified:
             if not free[node]:
                 continue
             position, leaf = place[node], leaf_of[node]
-            target = (mirrored - leaf if 2 * position % self.tallest == turn else leaf + step[position]) % leaves
+            target = (
+                mirrored - leaf if 2 * position % self.tallest == turn else leaf + step[position]
+            ) % leaves
             facing = (turn - position) % self.tallest
             if target == leaf or facing >= len(self.members[target]):
                 continue
             other = self.members[target][facing]
-            if not free[other] or self._key(node, other) in done or (enough and node * leaves + target in met):
+            if (
+                not free[other]
+                or self._key(node, other) in done
+                or (enough and node * leaves + target in met)
+            ):
                 continue
             free[node] = free[other] = 0
             pairs.append((node, other))
         return pairs
 
     def _steps(self, turn: int) -> tuple[list[int], int]:
-        """For each position the step to its partner's leaf (opposite for the two that face each other), and the sum
-        of two leaves' numbers for a position that faces itself. Steps not yet used by a position come first.
+        """For each position the step to its partner's leaf (opposite for the two that face each
+        other), and the sum of two leaves' numbers for a position that faces itself. Steps not yet
+        used by a position come first.
         """
         leaves = len(self.members)
         step = [0] * self.tallest
@@ -144,7 +168,9 @@ class Stratified:
         return step, self.order.randrange(leaves)
 
     def _cost(self, one: int, other: int) -> int:
-        """What speaks against a pair: it was measured (worst), one leaf, a leaf that the node has met."""
+        """What speaks against a pair: it was measured (worst), one leaf, a leaf that the node has
+        met.
+        """
         if self._key(one, other) in self.done:
             return _DONE
         if self.leaf[one] == self.leaf[other]:
@@ -154,8 +180,9 @@ class Stratified:
         return met + (other * leaves + self.leaf[one] in self.met)
 
     def _leftover(self, nodes: list[int]) -> list[Pair]:
-        """Pair whoever is left: sorted by leaf, each with the one half a list further, which is another leaf unless
-        one leaf holds more than half. Pairs that cost something then swap partners.
+        """Pair whoever is left: sorted by leaf, each with the one half a list further, which is
+        another leaf unless one leaf holds more than half. Pairs that cost something then swap
+        partners.
         """
         rank = self.order.sample(range(len(self.members)), len(self.members)) if nodes else []
         self.order.shuffle(nodes)
@@ -181,13 +208,18 @@ class Stratified:
             costs[index], costs[other] = cost_first, cost_second
 
     def _without_repeats(self, pairs: list[Pair]) -> list[Pair]:
-        """A pair that was measured before breaks up another one of the round; its nodes rest when there is none."""
+        """A pair that was measured before breaks up another one of the round; its nodes rest when
+        there is none.
+        """
         kept = [pair for pair in pairs if self._key(*pair) not in self.done]
         for one, other in pairs:
             if self._key(one, other) not in self.done:
                 continue
             for index, (third, fourth) in enumerate(kept):
-                if self._key(one, third) not in self.done and self._key(other, fourth) not in self.done:
+                if (
+                    self._key(one, third) not in self.done
+                    and self._key(other, fourth) not in self.done
+                ):
                     kept[index] = (one, third)
                     kept.append((other, fourth))
                     break
@@ -196,7 +228,10 @@ class Stratified:
 
 def _leaf_numbers(count: int, leaves: Sequence[int] | None) -> list[int]:
     """Leaves numbered from 0 in their order; each node of an unknown leaf is a leaf of its own."""
-    known = {leaf: index for index, leaf in enumerate(sorted({leaf for leaf in leaves or () if leaf >= 0}))}
+    known = {
+        leaf: index
+        for index, leaf in enumerate(sorted({leaf for leaf in leaves or () if leaf >= 0}))
+    }
     fresh = len(known)
     numbers: list[int] = []
     for leaf in leaves if leaves is not None else [-1] * count:

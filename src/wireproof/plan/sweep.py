@@ -48,7 +48,9 @@ def sweep(
 
 
 def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[Point, ...]:
-    """Shuffle (so that drift does not look like a dependence on size), repeat, number from 0 in run order."""
+    """Shuffle (so that drift does not look like a dependence on size), repeat, number from 0 in run
+    order.
+    """
     order = random.Random(seed)
     ids = count()
     result: list[Point] = []

@@ -1,1 +1,3 @@
-"""What is asked of every machine, as data, and the little parsing that ``check`` and ``doctor`` need."""
+"""What is asked of every machine, as data, and the little parsing that ``check`` and ``doctor``
+need.
+"""

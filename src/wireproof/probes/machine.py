@@ -13,7 +13,13 @@ import msgspec
 
 __all__ = ["Capability", "Machine", "look"]
 
-TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool", "ssh": "openssh-client", "lspci": "pciutils"}
+TOOLS = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "ethtool": "ethtool",
+    "ssh": "openssh-client",
+    "lspci": "pciutils",
+}
 KERNEL_OPTIONS = {
     "netem": ("CONFIG_NET_SCH_NETEM", "sch_netem", "delay and loss in the lab"),
     "htb": ("CONFIG_NET_SCH_HTB", "sch_htb", "rate limits in the lab"),
@@ -24,7 +30,9 @@ TRY_SECONDS = 10.0
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """``works`` None: could not be told. ``detail`` is what was seen; ``advice`` what to do when it does not work."""
+    """``works`` None: could not be told. ``detail`` is what was seen; ``advice`` what to do when it
+    does not work.
+    """
 
     name: str
     works: bool | None
@@ -53,7 +61,11 @@ def _tools() -> list[Capability]:
     for name, package in TOOLS.items():
         path = shutil.which(name)
         advice = "" if path else f"install the package {package}"
-        found.append(Capability(name=name, works=path is not None, detail=path or "not on PATH", advice=advice))
+        found.append(
+            Capability(
+                name=name, works=path is not None, detail=path or "not on PATH", advice=advice
+            )
+        )
     return found
 
 
@@ -67,13 +79,23 @@ def _namespaces(root: bool) -> Capability:
     how = "as root" if root else "in an unprivileged user namespace"
     try:
         done = subprocess.run(
-            namespaces_argv(root), stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_SECONDS, check=False
+            namespaces_argv(root),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TRY_SECONDS,
+            check=False,
         )
         works, said = done.returncode == 0, done.stderr.decode("utf-8", "replace").strip()[:200]
     except (OSError, subprocess.TimeoutExpired) as error:
         works, said = False, f"unshare: {type(error).__name__}"
-    advice = "" if works else "run as root, or set user.max_user_namespaces and kernel.unprivileged_userns_clone"
-    return Capability(name="namespaces", works=works, detail=how if works else f"not {how}: {said}", advice=advice)
+    advice = (
+        ""
+        if works
+        else "run as root, or set user.max_user_namespaces and kernel.unprivileged_userns_clone"
+    )
+    return Capability(
+        name="namespaces", works=works, detail=how if works else f"not {how}: {said}", advice=advice
+    )
 
 
 def _kernel_config() -> str:
@@ -107,7 +129,9 @@ def _kernel_features() -> list[Capability]:
 
 
 def _counters(root: Path = Path("/sys/class/net")) -> Capability:
-    """Whether the witness can see anything at all: byte counters of an interface that is not the loopback."""
+    """Whether the witness can see anything at all: byte counters of an interface that is not the
+    loopback.
+    """
     readable, unreadable = [], []
     for folder in sorted(root.glob("*/statistics")):
         name = folder.parent.name
@@ -119,9 +143,22 @@ def _counters(root: Path = Path("/sys/class/net")) -> Capability:
         except (OSError, ValueError):
             unreadable.append(name)
     if readable:
-        return Capability(name="counters", works=True, detail=f"byte counters of {', '.join(readable[:8])} can be read")
-    seen = f"not readable: {', '.join(unreadable[:8])}" if unreadable else "no network interface but the loopback"
-    return Capability(name="counters", works=False, detail=seen, advice="without counters no path can be proven here")
+        return Capability(
+            name="counters",
+            works=True,
+            detail=f"byte counters of {', '.join(readable[:8])} can be read",
+        )
+    seen = (
+        f"not readable: {', '.join(unreadable[:8])}"
+        if unreadable
+        else "no network interface but the loopback"
+    )
+    return Capability(
+        name="counters",
+        works=False,
+        detail=seen,
+        advice="without counters no path can be proven here",
+    )
 
 
 def look() -> Machine:

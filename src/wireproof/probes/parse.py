@@ -1,4 +1,6 @@
-"""What the raw facts of one machine say about its fitness for measuring. Pure. Text is hostile: unknown is None."""
+"""What the raw facts of one machine say about its fitness for measuring. Pure. Text is hostile:
+unknown is None.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,21 @@ def _kernel(text: str) -> str | None:
 
 
 def host_state(facts: Iterable[FactFrame], rank: int = 0) -> HostState:
-    """State of the host that answered for ``rank``; facts that are missing or unreadable stay None."""
+    """State of the host that answered for ``rank``; facts that are missing or unreadable stay
+    None.
+    """
     texts = {
-        fact.path: fact.text for fact in facts if fact.rank == rank and fact.kind == "file" and fact.status == "ok"
+        fact.path: fact.text
+        for fact in facts
+        if fact.rank == rank and fact.kind == "file" and fact.status == "ok"
     }
     smt = _word(texts.get("/sys/devices/system/cpu/smt/active", ""))
     return HostState(
         rank=rank,
         kernel=_kernel(texts.get("/proc/version", "")),
-        clock_source=_word(texts.get("/sys/devices/system/clocksource/clocksource0/current_clocksource", "")),
+        clock_source=_word(
+            texts.get("/sys/devices/system/clocksource/clocksource0/current_clocksource", "")
+        ),
         huge_pages=selected(texts.get("/sys/kernel/mm/transparent_hugepage/enabled", "")),
         governor=_word(texts.get("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")),
         smt={"1": True, "0": False}.get(smt) if smt else None,

@@ -1,6 +1,7 @@
 """The default snapshot: files and commands whose raw text is kept with every run. Data, not code.
 
-The engine returns raw text; parsing is done here on the head node, so that old snapshots can be judged by newer rules.
+The engine returns raw text; parsing is done here on the head node, so that old snapshots can be
+judged by newer rules.
 """
 
 from __future__ import annotations
@@ -122,12 +123,15 @@ def quick() -> tuple[FactRequest, ...]:
 
 
 def snapshot(nics: Iterable[str] = ()) -> tuple[FactRequest, ...]:
-    """Everything, with the commands for each of ``nics`` (an RDMA device's port is left out: it is no netdev)."""
+    """Everything, with the commands for each of ``nics`` (an RDMA device's port is left out: it is
+    no netdev).
+    """
     requests = [*quick(), *_files(FILES), *_files(f"/proc/sys/{name}" for name in SYSCTLS)]
     requests += [FactRequest(kind="glob", path=path, limit_bytes=16384) for path in GLOBS]
     requests += [FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in COMMANDS]
     for nic in dict.fromkeys(nic for nic in nics if nic and ":" not in nic):
         requests += [
-            FactRequest(kind="command", argv=tuple(word.format(nic=nic) for word in argv)) for argv in NIC_COMMANDS
+            FactRequest(kind="command", argv=tuple(word.format(nic=nic) for word in argv))
+            for argv in NIC_COMMANDS
         ]
     return tuple(requests)

@@ -1,1 +1,3 @@
-"""Telling: the same values as text for a terminal, one HTML page, one JSON object, and progress while a run lasts."""
+"""Telling: the same values as text for a terminal, one HTML page, one JSON object, and progress
+while a run lasts.
+"""

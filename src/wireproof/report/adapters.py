@@ -1,4 +1,6 @@
-"""The documentation page of adapters, from the catalogue of port counters (``tools/adapters_page.py`` writes it)."""
+"""The documentation page of adapters, from the catalogue of port counters
+(``tools/adapters_page.py`` writes it).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from wireproof.analysis.catalogue.row import Family, Row
 __all__ = ["adapters_page"]
 
 _LEVELS = {"wire": "wire", "function": "function of the adapter", "stack": "kernel's interface"}
-_CARRIERS = {"any": "everything", "kernel": "TCP and UDP of the kernel", "rdma": "RDMA", "psm": "PSM"}
+_CARRIERS = {
+    "any": "everything",
+    "kernel": "TCP and UDP of the kernel",
+    "rdma": "RDMA",
+    "psm": "PSM",
+}
 _QUALITIES = {"lower-bound": "a part may be missing", "double": "counted again beneath"}
 _HEAD = """# Adapters: which counters are believed
 
@@ -41,7 +48,10 @@ def adapters_page(families: Iterable[Family]) -> str:
 
 
 def _section(family: Family) -> str:
-    names = [*(f"`{driver}`" for driver in family.drivers), *(f"kind `{kind}`" for kind in family.kinds)]
+    names = [
+        *(f"`{driver}`" for driver in family.drivers),
+        *(f"kind `{kind}`" for kind in family.kinds),
+    ]
     lines = [f"## {family.name}", "", f"Drivers: {', '.join(names)}. Source: {family.source}.", ""]
     if family.blind:
         lines += [f"Blind: {', '.join(_CARRIERS[carrier] for carrier in family.blind)}.", ""]
@@ -50,7 +60,10 @@ def _section(family: Family) -> str:
     if family.note:
         lines += [family.note, ""]
     if family.rows:
-        lines += ["| counter | what | level | refresh | remarks | source |", "|---|---|---|---|---|---|"]
+        lines += [
+            "| counter | what | level | refresh | remarks | source |",
+            "|---|---|---|---|---|---|",
+        ]
         lines += [_line(row) for row in family.rows]
         lines.append("")
     return "\n".join(lines)
@@ -61,7 +74,14 @@ def _line(row: Row) -> str:
     where = "" if row.where == "any" else f", {row.where} ports"
     where += "" if row.function == "any" else f", {row.function} function"
     refresh = f"{row.refresh_ms:g} ms" if row.refresh_ms else ""
-    cells = (counter, _CARRIERS[row.carrier] + where, _LEVELS[row.level], refresh, _remarks(row), row.source)
+    cells = (
+        counter,
+        _CARRIERS[row.carrier] + where,
+        _LEVELS[row.level],
+        refresh,
+        _remarks(row),
+        row.source,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -75,5 +95,7 @@ def _remarks(row: Row) -> str:
     remarks += [f"{row.width} bits" + (" that peg" if row.pegs else "")] if row.width != 64 else []
     remarks += [_QUALITIES[row.quality]] if row.quality in _QUALITIES else []
     remarks += ["with check sequences"] if row.fcs else []
-    remarks += [f"misses {row.misses}"] if row.misses and not row.misses.startswith("nothing") else []
+    remarks += (
+        [f"misses {row.misses}"] if row.misses and not row.misses.startswith("nothing") else []
+    )
     return "; ".join(remarks)

@@ -1,4 +1,6 @@
-"""The five questions, answered in one or two sentences each from the judgement and the claim. Concludes nothing new."""
+"""The five questions, answered in one or two sentences each from the judgement and the claim.
+Concludes nothing new.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ __all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
 
 @dataclass(frozen=True)
 class Answer:
-    """``tone`` is ``pass``, ``fail``, ``inconclusive`` or ``note``: how the answer is to be coloured."""
+    """``tone`` is ``pass``, ``fail``, ``inconclusive`` or ``note``: how the answer is to be
+    coloured.
+    """
 
     question: str
     short: str
@@ -26,7 +30,9 @@ class Answer:
 
 
 def answers(section: Section, seen: Sequence[Flow] | None = None) -> list[Answer]:
-    """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up before."""
+    """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up
+    before.
+    """
     return [
         _normal(section),
         _wire(section, flows(section.run) if seen is None else seen),
@@ -37,7 +43,9 @@ def answers(section: Section, seen: Sequence[Flow] | None = None) -> list[Answer
 
 
 def seen_of(seen: float, due: float) -> str:
-    """``657 MB seen for 629 MB of payload`` (headers make it more), ``0 B of 412 MB seen`` when bytes are missing."""
+    """``657 MB seen for 629 MB of payload`` (headers make it more), ``0 B of 412 MB seen`` when
+    bytes are missing.
+    """
     if seen >= due:
         return f"{quantity.volume(seen)} seen for {quantity.volume(due)} of payload"
     return f"{quantity.volume(seen)} of {quantity.volume(due)} seen"
@@ -48,14 +56,29 @@ LEVELS = {
     "function": "counted at a function of the adapter, whose own switch may turn bytes round",
     "stack": "counted at the kernel's interface",
 }
-_QUALITIES = {"lower-bound": "a lower bound", "stale": "summed over the run, as the counters are refreshed late"}
+_QUALITIES = {
+    "lower-bound": "a lower bound",
+    "stale": "summed over the run, as the counters are refreshed late",
+}
 
 
 def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
-    """Where what is on the wire was counted: the weakest level, and what else weakens it; "" when nothing is."""
+    """Where what is on the wire was counted: the weakest level, and what else weakens it; "" when
+    nothing is.
+    """
     proven = [one for one in judged if one.proof == "on-wire"]
-    level = next((name for name in ("stack", "function", "wire") if any(one.level == name for one in proven)), "")
-    quality = next((text for name, text in _QUALITIES.items() if any(one.quality == name for one in proven)), "")
+    level = next(
+        (
+            name
+            for name in ("stack", "function", "wire")
+            if any(one.level == name for one in proven)
+        ),
+        "",
+    )
+    quality = next(
+        (text for name, text in _QUALITIES.items() if any(one.quality == name for one in proven)),
+        "",
+    )
     return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
@@ -76,11 +99,26 @@ def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     seen = sum(flow.seen_bytes or 0.0 for flow in claimed)
     due = sum(flow.expected_bytes for flow in claimed)
     nics = fold({flow.nic for flow in claimed})
-    count = f" {seen_of(seen, due)} on {nics}." if claimed else " No counter of a claimed NIC could be read."
+    count = (
+        f" {seen_of(seen, due)} on {nics}."
+        if claimed
+        else " No counter of a claimed NIC could be read."
+    )
     if not section.run.claim.wire:
-        return Answer(question, "None claimed", "Memory or loopback inside one machine; this proves no wire.", "note")
+        return Answer(
+            question,
+            "None claimed",
+            "Memory or loopback inside one machine; this proves no wire.",
+            "note",
+        )
     proofs = Counter(pair.proof for pair in results(section.judgement))
-    text = ", ".join(f"{number} of {proofs.total()} results {proof}" for proof, number in proofs.most_common()) + "."
+    text = (
+        ", ".join(
+            f"{number} of {proofs.total()} results {proof}"
+            for proof, number in proofs.most_common()
+        )
+        + "."
+    )
     proof = section.judgement.proof
     short, tone = {
         "on-wire": ("Yes", "pass"),
@@ -99,10 +137,13 @@ def _wire(section: Section, found: Sequence[Flow]) -> Answer:
 def _which(section: Section) -> Answer:
     question = "Which node or link?"
     decisive = _decisive(section)
-    # Only the most telling code is named here: what it explains (a node's pairs, say) would only repeat it.
+    # Only the most telling code is named here: what it explains (a node's pairs, say) would only
+    # repeat it.
     codes = {finding.code for finding in decisive[:1]}
     codes |= set(CULPRITS) if codes & set(CULPRITS) else set()
-    subjects = [_subject(finding) for finding in decisive if finding.code in codes and finding.subject]
+    subjects = [
+        _subject(finding) for finding in decisive if finding.code in codes and finding.subject
+    ]
     named = list(dict.fromkeys(subjects))
     if named:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
@@ -123,7 +164,12 @@ def _why(section: Section) -> Answer:
         return Answer("Why?", cause, f"Next: {first.advice}" if first.advice else "", "note")
     kinds = len({finding.code for finding in decisive})
     more = f" and {kinds - 1} more" if kinds > 1 else ""
-    return Answer("Why?", f"Finding {first.code}{more}", f"Next: {first.advice}" if first.advice else "", "note")
+    return Answer(
+        "Why?",
+        f"Finding {first.code}{more}",
+        f"Next: {first.advice}" if first.advice else "",
+        "note",
+    )
 
 
 def _subject(finding: Finding) -> str:
@@ -134,9 +180,20 @@ def _subject(finding: Finding) -> str:
 
 def _undo(section: Section) -> Answer:
     if not section.changes:
-        return Answer("How to undo?", "Nothing was changed", "wireproof measured and read counters only.", "note")
-    return Answer("How to undo?", f"{len(section.changes)} changes", "; ".join(section.changes), "note")
+        return Answer(
+            "How to undo?",
+            "Nothing was changed",
+            "wireproof measured and read counters only.",
+            "note",
+        )
+    return Answer(
+        "How to undo?", f"{len(section.changes)} changes", "; ".join(section.changes), "note"
+    )
 
 
 def _decisive(section: Section) -> list[Finding]:
-    return [finding for finding in ranked(section.judgement.findings) if finding.severity in ("fail", "inconclusive")]
+    return [
+        finding
+        for finding in ranked(section.judgement.findings)
+        if finding.severity in ("fail", "inconclusive")
+    ]

@@ -23,11 +23,18 @@ class Head(NamedTuple):
     left: bool = False
 
 
-def fitting(heads: Sequence[Head], cells: Sequence[Sequence[str]], width: int) -> tuple[list[int], int, list[str]]:
-    """Indices of the columns that fit in ``width``, the gap between them, and the titles of those left out."""
+def fitting(
+    heads: Sequence[Head], cells: Sequence[Sequence[str]], width: int
+) -> tuple[list[int], int, list[str]]:
+    """Indices of the columns that fit in ``width``, the gap between them, and the titles of those
+    left out.
+    """
     from rich.cells import cell_len
 
-    need = [max([cell_len(row[i]) for row in cells] + [cell_len(head.title)]) for i, head in enumerate(heads)]
+    need = [
+        max([cell_len(row[i]) for row in cells] + [cell_len(head.title)])
+        for i, head in enumerate(heads)
+    ]
     kept = list(range(len(heads)))
     dropped: list[str] = []
     while True:
@@ -42,14 +49,18 @@ def fitting(heads: Sequence[Head], cells: Sequence[Sequence[str]], width: int) -
 def grid(
     heads: Sequence[Head], cells: Sequence[Sequence[str]], styles: Sequence[str], look: Look
 ) -> tuple[Table, list[str]]:
-    """The table, one style for each row, and the titles that found no room. ``cells`` are safe text."""
+    """The table, one style for each row, and the titles that found no room. ``cells`` are safe
+    text.
+    """
     from rich.table import Table
     from rich.text import Text
 
     kept, gap, dropped = fitting(heads, cells, look.width)
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
     for i in kept:
-        table.add_column(Text(look.say(heads[i].title)), justify="left" if heads[i].left else "right")
+        table.add_column(
+            Text(look.say(heads[i].title)), justify="left" if heads[i].left else "right"
+        )
     for row, style in zip(cells, styles, strict=True):
         table.add_row(*(Text(row[i], style=style) for i in kept))
     return table, dropped

@@ -36,7 +36,9 @@ _FINDINGS = 100
 
 
 def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
-    """The object as JSON text without line breaks, and a sentence for people that names what was left out."""
+    """The object as JSON text without line breaks, and a sentence for people that names what was
+    left out.
+    """
     pairs = max(len(section.judgement.pairs), sum(len(point.pairs) for point in section.run.points))
     left_out = [name for name, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
     kept = _whole(section, seen, left_out)
@@ -51,7 +53,10 @@ def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
             total -= before - _size_of(kept, name)
     text = _text({"document": kept, "left_out": left_out})
     missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
-    return text, f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}"
+    return (
+        text,
+        f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}",
+    )
 
 
 def _whole(section: Section, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
@@ -60,7 +65,13 @@ def _whole(section: Section, seen: Sequence[Flow], left_out: Sequence[str]) -> d
         judgement = msgspec.structs.replace(judgement, pairs=[])
     samples = "samples" not in left_out
     whole = document(
-        section.run, judgement, section.limits, section.criteria, section.located, seen=seen, samples=samples
+        section.run,
+        judgement,
+        section.limits,
+        section.criteria,
+        section.located,
+        seen=seen,
+        samples=samples,
     )
     found: dict[str, Any] = plain(whole)
     return found
@@ -71,7 +82,9 @@ def _text(value: Any) -> str:
 
 
 def _places(kept: dict[str, Any], name: str) -> list[tuple[dict[str, Any], str]]:
-    """Where a part stands: ``claim.hosts`` is in the claim, ``located.missing`` in each of several."""
+    """Where a part stands: ``claim.hosts`` is in the claim, ``located.missing`` in each of
+    several.
+    """
     outer, _, inner = name.rpartition(".")
     if not outer:
         return [(kept, inner)]
@@ -87,10 +100,14 @@ def _drop(kept: dict[str, Any], name: str) -> None:
     """Empty it; of findings the first stay, without their lists of names."""
     for holder, key in _places(kept, name):
         if name == "findings":
-            holder[key] = [one | {"evidence": _short(one["evidence"])} for one in holder[key][:_FINDINGS]]
+            holder[key] = [
+                one | {"evidence": _short(one["evidence"])} for one in holder[key][:_FINDINGS]
+            ]
         else:
             holder[key] = type(holder[key])()
 
 
 def _short(evidence: dict[str, Any]) -> dict[str, Any]:
-    return {key: value[:20] if isinstance(value, list) else value for key, value in evidence.items()}
+    return {
+        key: value[:20] if isinstance(value, list) else value for key, value in evidence.items()
+    }

@@ -1,7 +1,8 @@
-"""Points that many ranks measured together (rings, message rate, collectives, congestion), arranged for reading.
+"""Points that many ranks measured together (rings, message rate, collectives, congestion), arranged
+for reading.
 
-Rates are derived here and nothing else: messages/s = messages of one operation / time of one operation, bytes/s = that
-times the size of a message. Concludes nothing.
+Rates are derived here and nothing else: messages/s = messages of one operation / time of one
+operation, bytes/s = that times the size of a message. Concludes nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One point. ``judged`` None: it has no verdict. Times in ns per operation, None where nothing was timed.
+    """One point. ``judged`` None: it has no verdict. Times in ns per operation, None where nothing
+    was timed.
 
-    ``ranks_per_node`` such as ``4`` or ``1-4``. ``mean_ns``, ``max_ns``: over the members, each by its own mean.
-    ``messages_per_s``, ``bytes_per_s``: sums over all members; None for a library's collective, which may move what it
-    likes.
+    ``ranks_per_node`` such as ``4`` or ``1-4``. ``mean_ns``, ``max_ns``: over the members, each by
+    its own mean. ``messages_per_s``, ``bytes_per_s``: sums over all members; None for a library's
+    collective, which may move what it likes.
     """
 
     point: int
@@ -85,9 +87,13 @@ def group_tables(section: Section) -> list[GroupTable]:
         if point.group is not None:
             key = (point.pattern, point.order, point.blocking, point.threads)
             verdict = judged.get((point.id, point.repeat))
-            found.setdefault(key, []).append(replace(_row(point, point.group, host_of), judged=verdict))
+            found.setdefault(key, []).append(
+                replace(_row(point, point.group, host_of), judged=verdict)
+            )
     order = list(_TITLES)
-    keys = sorted(found, key=lambda key: (order.index(key[0]) if key[0] in order else len(order), key))
+    keys = sorted(
+        found, key=lambda key: (order.index(key[0]) if key[0] in order else len(order), key)
+    )
     return [_table(key, found[key]) for key in keys]
 
 
@@ -122,16 +128,30 @@ def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> Gro
     least, most = min(counts.values(), default=0), max(counts.values(), default=0)
     named = point.formula != "robust" and group.formula_value_ns is not None
     return GroupRow(
-        point=point.id, members=len(group.members), nodes=len(counts),
-        ranks_per_node=str(most) if least == most else f"{least}-{most}", message_bytes=point.message_bytes,
-        status=group.status, time_ns=time, low_ns=_positive(estimate.low_ns if estimate else None),
-        high_ns=_positive(estimate.high_ns if estimate else None), half_width=estimate.half_width if estimate else None,
-        label=estimate.label if estimate else "", mean_ns=fmean(own) if own else None, max_ns=max(own, default=None),
-        messages_per_s=rate, bytes_per_s=rate * point.message_bytes if rate else None,
-        formula=point.formula if named else "", formula_ns=_positive(group.formula_value_ns) if named else None,
-        overlap=group.overlap.share if group.overlap else None, quiet=group.quiet, loaded=group.loaded,
-        integrity=group.integrity, repeat=point.repeat, window=group.window_used,
-    )  # fmt: skip
+        point=point.id,
+        members=len(group.members),
+        nodes=len(counts),
+        ranks_per_node=str(most) if least == most else f"{least}-{most}",
+        message_bytes=point.message_bytes,
+        status=group.status,
+        time_ns=time,
+        low_ns=_positive(estimate.low_ns if estimate else None),
+        high_ns=_positive(estimate.high_ns if estimate else None),
+        half_width=estimate.half_width if estimate else None,
+        label=estimate.label if estimate else "",
+        mean_ns=fmean(own) if own else None,
+        max_ns=max(own, default=None),
+        messages_per_s=rate,
+        bytes_per_s=rate * point.message_bytes if rate else None,
+        formula=point.formula if named else "",
+        formula_ns=_positive(group.formula_value_ns) if named else None,
+        overlap=group.overlap.share if group.overlap else None,
+        quiet=group.quiet,
+        loaded=group.loaded,
+        integrity=group.integrity,
+        repeat=point.repeat,
+        window=group.window_used,
+    )
 
 
 def _positive(value: float | None) -> float | None:

@@ -35,7 +35,14 @@ def group_parts(section: Section, look: Look) -> list[RenderableType]:
         shown, dropped = grid(found.heads, cells, styles, look)
         parts += [Text(""), Text(look.say(table.title), style="bold"), shown]
         if len(found.cells) > MOST_ROWS:
-            parts.append(Text(f"{len(found.cells) - MOST_ROWS} more rows are in the report and in --json", style="dim"))
+            parts.append(
+                Text(
+                    f"{len(found.cells) - MOST_ROWS} more rows are in the report and in --json",
+                    style="dim",
+                )
+            )
         if dropped:
-            parts.append(Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim"))
+            parts.append(
+                Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim")
+            )
     return [*parts, Text(""), Text(look.say(LEGEND), style="dim")] if parts else []

@@ -1,4 +1,6 @@
-"""The cells of a table of group points, as safe words: one list of columns for the terminal and for the page."""
+"""The cells of a table of group points, as safe words: one list of columns for the terminal and for
+the page.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Words:
 
 def words(table: GroupTable) -> Words:
     """Only columns that some row of the table has a value for."""
-    columns = [(head, value) for head, value in _columns(table) if any(value(row) for row in table.rows)]
+    columns = [
+        (head, value) for head, value in _columns(table) if any(value(row) for row in table.rows)
+    ]
     return Words(
         [head for head, _ in columns],
         [[value(row) or quantity.UNKNOWN for _, value in columns] for row in table.rows],
@@ -37,7 +41,11 @@ def _bad(row: GroupRow) -> bool:
 
 
 def _efficiency(row: GroupRow) -> str:
-    return quantity.percent(row.judged.efficiency) if row.judged and row.judged.efficiency is not None else ""
+    return (
+        quantity.percent(row.judged.efficiency)
+        if row.judged and row.judged.efficiency is not None
+        else ""
+    )
 
 
 def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
@@ -53,9 +61,15 @@ def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
         (Head("mean µs", 4), lambda row: _time(row.mean_ns)),
         (Head("max µs", 4), lambda row: _time(row.max_ns)),
         (Head("msg/s", 8), lambda row: _rate(row.messages_per_s)),
-        (Head("MB/s", 8), lambda row: "" if not row.bytes_per_s else quantity.megabytes(row.bytes_per_s)),
+        (
+            Head("MB/s", 8),
+            lambda row: "" if not row.bytes_per_s else quantity.megabytes(row.bytes_per_s),
+        ),
         (Head("by formula", 6, left=True), _formula),
-        (Head("overlap", 7), lambda row: "" if row.overlap is None else quantity.percent(row.overlap)),
+        (
+            Head("overlap", 7),
+            lambda row: "" if row.overlap is None else quantity.percent(row.overlap),
+        ),
         (Head("quiet p50/p95/p99", 7), lambda row: _quantiles(row.quiet)),
         (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.loaded)),
         (Head("p99 ×", 6), _factor),
@@ -72,7 +86,9 @@ def _time(ns: float | None) -> str:
 
 
 def _half_width(row: GroupRow) -> str:
-    return "" if row.half_width is None else quantity.plus_minus(row.half_width, "").removesuffix(" %")
+    return (
+        "" if row.half_width is None else quantity.plus_minus(row.half_width, "").removesuffix(" %")
+    )
 
 
 def _rate(messages_per_s: float | None) -> str:
@@ -86,13 +102,19 @@ def _rate(messages_per_s: float | None) -> str:
 
 
 def _formula(row: GroupRow) -> str:
-    return f"{clean(row.formula, 20)} {quantity.microseconds(row.formula_ns)} µs" if row.formula_ns else ""
+    return (
+        f"{clean(row.formula, 20)} {quantity.microseconds(row.formula_ns)} µs"
+        if row.formula_ns
+        else ""
+    )
 
 
 def _quantiles(found: Quantiles | None) -> str:
     if found is None:
         return ""
-    return " / ".join(quantity.microseconds(one) for one in (found.p50_ns, found.p95_ns, found.p99_ns))
+    return " / ".join(
+        quantity.microseconds(one) for one in (found.p50_ns, found.p95_ns, found.p99_ns)
+    )
 
 
 def _factor(row: GroupRow) -> str:

@@ -1,7 +1,9 @@
-"""The pair picture: goodput from every host to every host, coloured by its share of what is attainable.
+"""The pair picture: goodput from every host to every host, coloured by its share of what is
+attainable.
 
-Colours go from dark orange (slow) over white to blue (full rate): safe for colour-blind readers, and lightness alone
-tells the order up to full rate. A failed direction is outlined and worded as well, never told by colour alone.
+Colours go from dark orange (slow) over white to blue (full rate): safe for colour-blind readers,
+and lightness alone tells the order up to full rate. A failed direction is outlined and worded as
+well, never told by colour alone.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ _STOPS: tuple[tuple[float, tuple[int, int, int]], ...] = (
     (0.95, (213, 228, 244)),
     (1.00, (166, 202, 236)),
 )
-GRADIENT = "linear-gradient(90deg," + ",".join(f"rgb{rgb} {at:.0%}" for at, rgb in _STOPS).replace(" ", " ") + ")"
+GRADIENT = (
+    "linear-gradient(90deg,"
+    + ",".join(f"rgb{rgb} {at:.0%}" for at, rgb in _STOPS).replace(" ", " ")
+    + ")"
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,9 @@ class HeatRow:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """``many``: too many hosts to print values in the cells; the pointer and screen readers still get them."""
+    """``many``: too many hosts to print values in the cells; the pointer and screen readers still
+    get them.
+    """
 
     id: str
     pattern: str
@@ -75,9 +83,15 @@ def shade(share: float) -> tuple[str, str]:
 
 
 def heat_map(table: Table, name: str) -> HeatMap | None:
-    """The picture of one table, or None when it holds fewer than two directions between different hosts."""
+    """The picture of one table, or None when it holds fewer than two directions between different
+    hosts.
+    """
     size = heat_size(table.rows)
-    cells = [cell for cell in heat_cells(table, size) if cell.origin != cell.target] if size is not None else []
+    cells = (
+        [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
+        if size is not None
+        else []
+    )
     if size is None or len(cells) < 2:
         return None
     by_way = {(cell.origin, cell.target): cell for cell in cells}
@@ -86,15 +100,28 @@ def heat_map(table: Table, name: str) -> HeatMap | None:
     if len(hosts) > MOST_HOSTS:
         note = f"The {MOST_HOSTS} hosts with the slowest directions of {len(hosts)} are shown."
         slow = sorted(cells, key=lambda cell: cell.goodput)
-        first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))[:MOST_HOSTS]
+        first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))[
+            :MOST_HOSTS
+        ]
         hosts = sorted(first, key=natural)
     many = len(hosts) > PRINTED_HOSTS
     shares = any(cell.efficiency is not None for cell in cells)
     best = max(cell.goodput for cell in cells)
-    rows = [HeatRow(clean(a, 80), [_cell(by_way.get((a, b)), a == b, best, many) for b in hosts]) for a in hosts]
+    rows = [
+        HeatRow(clean(a, 80), [_cell(by_way.get((a, b)), a == b, best, many) for b in hosts])
+        for a in hosts
+    ]
     scale = "of the attainable goodput" if shares else "of the fastest direction"
     return HeatMap(
-        name, table.pattern, quantity.size(size), [clean(h, 80) for h in hosts], rows, many, shares, scale, note
+        name,
+        table.pattern,
+        quantity.size(size),
+        [clean(h, 80) for h in hosts],
+        rows,
+        many,
+        shares,
+        scale,
+        note,
     )
 
 

@@ -1,7 +1,7 @@
 """The report page: one self-contained HTML file that needs no network and allows none.
 
-The page's content security policy forbids every connection and runs only the scripts whose hashes it lists, so that
-nothing that a node told us can become code, even if escaping had a hole.
+The page's content security policy forbids every connection and runs only the scripts whose hashes
+it lists, so that nothing that a node told us can become code, even if escaping had a hole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ __all__ = ["render", "write"]
 
 
 def render(sections: list[Section], title: str) -> str:
-    """One page for several runs, each a :class:`Section`, in the order given. Raises ValueError without a section."""
+    """One page for several runs, each a :class:`Section`, in the order given. Raises ValueError
+    without a section.
+    """
     if not sections:
         raise ValueError("a report needs at least one run")
     views = [view(section, i) for i, section in enumerate(sections, 1)]
@@ -37,7 +39,9 @@ def render(sections: list[Section], title: str) -> str:
         style=_safe(_part("style.css")),
         policy=_policy(scripts),
         sections=[_with_safe_raw(one) for one in views],
-        plots=_safe(_script_safe(json.dumps(plots, separators=(",", ":"), allow_nan=False))) if plots else "",
+        plots=_safe(_script_safe(json.dumps(plots, separators=(",", ":"), allow_nan=False)))
+        if plots
+        else "",
         scripts=[_safe(script) for script in scripts],
     )
     return page
@@ -66,14 +70,20 @@ def write(path: Path, html: str) -> Path:
 
 def _when(sections: list[Section]) -> str:
     started = sorted(
-        {clean(section.run.provenance.started, 40) for section in sections if section.run.provenance.started}
+        {
+            clean(section.run.provenance.started, 40)
+            for section in sections
+            if section.run.provenance.started
+        }
     )
     hosts = list(dict.fromkeys(label(section) for section in sections))
     return ". ".join(part for part in (started[0] if started else "", "; ".join(hosts)) if part)
 
 
 def _harmless(value: Any) -> Any:
-    """Every text that a template shows, whoever forgot to clean it; our own markup is left as it is."""
+    """Every text that a template shows, whoever forgot to clean it; our own markup is left as it
+    is.
+    """
     return harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -98,21 +108,28 @@ def _part(name: str) -> str:
 
 @cache
 def _scripts() -> list[str]:
-    """BokehJS (its plotting part only) and our own start-up script. Loaded late: Bokeh is slow to import."""
+    """BokehJS (its plotting part only) and our own start-up script. Loaded late: Bokeh is slow to
+    import.
+    """
     from bokeh.resources import Resources
 
-    bundle = next(text for text in Resources(mode="inline", components=["bokeh"]).js_raw if len(text) > 10_000)
+    bundle = next(
+        text for text in Resources(mode="inline", components=["bokeh"]).js_raw if len(text) > 10_000
+    )
     scripts = [bundle, _part("boot.js")]
     for script in scripts:
         if "</script" in script.lower() or "<!--" in script or "\r" in script:
-            raise ValueError("a script of the report cannot be put inline: it holds a closing tag, comment or CR")
+            raise ValueError(
+                "a script of the report cannot be put inline: it holds a closing tag, comment or CR"
+            )
     return scripts
 
 
 def _policy(scripts: list[str]) -> str:
     """No connection of any kind; only scripts with these hashes; styles and data images inline."""
     hashes = [
-        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'" for script in scripts
+        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+        for script in scripts
     ]
     allowed = " ".join(hashes) or "'none'"
     return (
@@ -128,7 +145,9 @@ def _with_safe_raw(one: SectionView) -> SectionView:
 
 
 def _script_safe(text: str) -> str:
-    """JSON that cannot leave its script element: no ``<``, ``>``, ``&`` or line separators, as JSON escapes instead."""
+    """JSON that cannot leave its script element: no ``<``, ``>``, ``&`` or line separators, as JSON
+    escapes instead.
+    """
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text

@@ -1,4 +1,6 @@
-"""JSON as it is printed: ASCII only, so that no terminal can be fooled by a name that a host or a file gave."""
+"""JSON as it is printed: ASCII only, so that no terminal can be fooled by a name that a host or a
+file gave.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _BEYOND = re.compile(r"[^\n -~]")
 
 
 def json_text(value: object, *, indent: int = 0) -> str:
-    """One JSON value as text. What is not finite becomes null; a byte that is no UTF-8 (a file's name) is spelled."""
+    """One JSON value as text. What is not finite becomes null; a byte that is no UTF-8 (a file's
+    name) is spelled.
+    """
     try:
         data = msgspec.json.encode(value, enc_hook=str)
     except UnicodeEncodeError:
@@ -22,7 +26,9 @@ def json_text(value: object, *, indent: int = 0) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""JSON with every character beyond printable ASCII as ``\uXXXX``; such characters stand inside of strings only."""
+    r"""JSON with every character beyond printable ASCII as ``\uXXXX``; such characters stand inside
+    of strings only.
+    """
     return text if text.isascii() and "\x7f" not in text else _BEYOND.sub(_escape, text)
 
 

@@ -1,7 +1,9 @@
-"""Foreign results, judged: the JSON of ``wireproof judge`` with its schema, and the same for people.
+"""Foreign results, judged: the JSON of ``wireproof judge`` with its schema, and the same for
+people.
 
-The document is one object, ``{"series": [...], "errors": [...]}``; it is written series by series, so that ten
-thousand logs need no more memory than one. Fields are only ever added within one version; unknown is null, never 0.
+The document is one object, ``{"series": [...], "errors": [...]}``; it is written series by series,
+so that ten thousand logs need no more memory than one. Fields are only ever added within one
+version; unknown is null, never 0.
 """
 
 from __future__ import annotations
@@ -15,13 +17,23 @@ from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.report.json_text import json_text
 
-__all__ = ["VERSION", "FileError", "JudgedSeries", "JudgementDocument", "encoded", "joined", "json_schema"]
+__all__ = [
+    "VERSION",
+    "FileError",
+    "JudgedSeries",
+    "JudgementDocument",
+    "encoded",
+    "joined",
+    "json_schema",
+]
 
 VERSION = 1
 
 
 class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of one program with its verdict. Units: bytes, bytes/s, ns; ``efficiency`` is best / attainable."""
+    """One table of one program with its verdict. Units: bytes, bytes/s, ns; ``efficiency`` is best
+    / attainable.
+    """
 
     source: str
     first_line: int
@@ -76,14 +88,24 @@ def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> Ju
     """Series and verdict as one flat object."""
     rate = link.line_rate if link is not None else None
     best = verdict.best_bytes_per_s
-    kept = {name: getattr(series, name) for name in JudgedSeries.__struct_fields__ if hasattr(series, name)}
-    told = {name: getattr(verdict, name) for name in JudgedSeries.__struct_fields__ if hasattr(verdict, name)}
+    kept = {
+        name: getattr(series, name)
+        for name in JudgedSeries.__struct_fields__
+        if hasattr(series, name)
+    }
+    told = {
+        name: getattr(verdict, name)
+        for name in JudgedSeries.__struct_fields__
+        if hasattr(verdict, name)
+    }
     share = best * 8 / rate if best is not None and rate else None
     return JudgedSeries(**kept, **told, share_of_nominal=share)
 
 
 def encoded(value: msgspec.Struct) -> bytes:
-    """JSON of one object; what is not finite becomes null. Non-ASCII is escaped, so that no terminal can be fooled."""
+    """JSON of one object; what is not finite becomes null. Non-ASCII is escaped, so that no
+    terminal can be fooled.
+    """
     return json_text(value).encode()
 
 
@@ -95,7 +117,8 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-if __name__ == "__main__":  # python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json
+# python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json
+if __name__ == "__main__":
     import json
     import sys
 

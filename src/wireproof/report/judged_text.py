@@ -1,4 +1,6 @@
-"""Foreign results, judged, for people: a few lines and a small picture per series, one line when there are many."""
+"""Foreign results, judged, for people: a few lines and a small picture per series, one line when
+there are many.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def _verdict(judged: JudgedSeries, look: Look) -> str:
 
 
 def _curve(judged: JudgedSeries, look: Look) -> str:
-    """Goodput by size as bars; a full bar is the attainable goodput, or the best when no link is claimed."""
+    """Goodput by size as bars; a full bar is the attainable goodput, or the best when no link is
+    claimed.
+    """
     best: dict[int, float] = {}
     for point in judged.points:
         time = point.hrt_ns or point.time_ns
@@ -34,13 +38,17 @@ def _curve(judged: JudgedSeries, look: Look) -> str:
         if goodput is None and time and point.hrt_ns:
             goodput = point.message_bytes / time * 1e9
         if goodput is not None and math.isfinite(goodput) and point.message_bytes:
-            best[point.message_bytes] = max(goodput / judged.directions, best.get(point.message_bytes, 0.0))
+            best[point.message_bytes] = max(
+                goodput / judged.directions, best.get(point.message_bytes, 0.0)
+            )
     if len(best) < 4 or len(best) > _WIDEST_CURVE:
         return ""
     full = judged.attainable_bytes_per_s or max(best.values())
     blocks = _ASCII_BLOCKS if look.ascii else _BLOCKS
     bars = (
-        "".join(blocks[min(8, max(0, math.ceil(8 * best[size] / full - 0.25)))] for size in sorted(best))
+        "".join(
+            blocks[min(8, max(0, math.ceil(8 * best[size] / full - 0.25)))] for size in sorted(best)
+        )
         if full
         else ""
     )
@@ -57,10 +65,13 @@ def _value(judged: JudgedSeries) -> str:
     if judged.start_ns is not None:
         parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
     best, share = judged.best_bytes_per_s, judged.share_of_nominal
-    small = judged.start_ns is not None and all(point.message_bytes < _TELLING for point in judged.points)
+    small = judged.start_ns is not None and all(
+        point.message_bytes < _TELLING for point in judged.points
+    )
     if best is not None and not (small and judged.efficiency is None):
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
-            # What is held against the link: a size that a bucket of tokens let through at once is no rate of it.
+            # What is held against the link: a size that a bucket of tokens let through at once is
+            # no rate of it.
             held = judged.efficiency * judged.attainable_bytes_per_s
             share, best = share * held / best if share and best else share, held
         text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
@@ -73,13 +84,18 @@ def _value(judged: JudgedSeries) -> str:
 
 def _what(judged: JudgedSeries, look: Look) -> str:
     where = look.say(f"{judged.source}:{judged.first_line}", 120)
-    name = look.say(f"{judged.tool} {judged.benchmark}" + (f" {judged.version}" if judged.version else ""), 80)
+    name = look.say(
+        f"{judged.tool} {judged.benchmark}" + (f" {judged.version}" if judged.version else ""), 80
+    )
     return f"{where}  {name}, {len(judged.points)} {'row' if len(judged.points) == 1 else 'rows'}"
 
 
 def short_text(judged: JudgedSeries, look: Look) -> str:
     """One line."""
-    telling = next((reason.code for reason in judged.reasons if reason.severity in ("fail", "inconclusive")), "")
+    telling = next(
+        (reason.code for reason in judged.reasons if reason.severity in ("fail", "inconclusive")),
+        "",
+    )
     share = "" if judged.efficiency is None else f"  {judged.efficiency:.1%} of attainable"
     return f"{_verdict(judged, look)} {_what(judged, look)}{share}{'  ' + telling if telling else ''}\n"
 
@@ -100,8 +116,12 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
 def totals(counts: Mapping[str, int], files: int, errors: int) -> str:
     """One sentence over all files."""
     said = ", ".join(
-        f"{counts[verdict]} {verdict}" for verdict in ("pass", "fail", "inconclusive") if counts.get(verdict)
+        f"{counts[verdict]} {verdict}"
+        for verdict in ("pass", "fail", "inconclusive")
+        if counts.get(verdict)
     )
     without = f"; {errors} of them could not be judged" if errors else ""
     total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
-    return f"{total} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
+    return (
+        f"{total} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
+    )

@@ -1,7 +1,8 @@
-"""The picture of very many nodes: median goodput from every leaf switch to every leaf switch, as one small SVG.
+"""The picture of very many nodes: median goodput from every leaf switch to every leaf switch, as
+one small SVG.
 
-Without a fabric, neighbours by name stand for a leaf. Cells of one shade in a row are one stroke, so that 313 x 313
-leaves stay far below a megabyte. The slowest are told in words as well.
+Without a fabric, neighbours by name stand for a leaf. Cells of one shade in a row are one stroke,
+so that 313 x 313 leaves stay far below a megabyte. The slowest are told in words as well.
 """
 
 from __future__ import annotations
@@ -48,10 +49,18 @@ class LeafMap:
     gradient: str = GRADIENT
 
 
-def leaf_map(section: Section, table: Table, name: str, located: tuple[Located, ...] = ()) -> LeafMap | None:
-    """The map of one table of rates, or None with fewer than two groups that measured each other."""
+def leaf_map(
+    section: Section, table: Table, name: str, located: tuple[Located, ...] = ()
+) -> LeafMap | None:
+    """The map of one table of rates, or None with fewer than two groups that measured each
+    other.
+    """
     size = heat_size(table.rows)
-    cells = [cell for cell in heat_cells(table, size) if cell.origin != cell.target] if size is not None else []
+    cells = (
+        [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
+        if size is not None
+        else []
+    )
     group, real = _groups(section, cells)
     names = sorted(set(group.values()), key=natural)
     if size is None or len(names) < 2:
@@ -62,7 +71,10 @@ def leaf_map(section: Section, table: Table, name: str, located: tuple[Located, 
     if not values:
         return None
     best = sorted(values.values())[int(0.9 * (len(values) - 1))]
-    level = {key: min(_LEVELS, round(_LEVELS * value / best)) if best else 0 for key, value in values.items()}
+    level = {
+        key: min(_LEVELS, round(_LEVELS * value / best)) if best else 0
+        for key, value in values.items()
+    }
     guilty = _guilty(located, group)
     what = "leaf switch" if real else "group of neighbours by name"
     note = f"Rows send, columns receive; a cell is the median from one {what} to another, and empty where no pair was "
@@ -96,7 +108,9 @@ def _groups(section: Section, cells: list[Cell]) -> tuple[dict[str, str], bool]:
     return found, False
 
 
-def _medians(cells: list[Cell], group: dict[str, str], place: dict[str, int]) -> dict[tuple[int, int], float]:
+def _medians(
+    cells: list[Cell], group: dict[str, str], place: dict[str, int]
+) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], list[float]] = {}
     for cell in cells:
         one, other = place.get(group[cell.origin]), place.get(group[cell.target])
@@ -129,7 +143,9 @@ def _guilty(located: tuple[Located, ...], group: dict[str, str]) -> set[str]:
 
 
 def _ticks(names: list[str], guilty: set[str]) -> list[Tick]:
-    """Names beside the map: every few, and each that holds a culprit, while they do not cover each other."""
+    """Names beside the map: every few, and each that holds a culprit, while they do not cover each
+    other.
+    """
     room = max(1.0, len(names) / 24)
     chosen: list[int] = [i for i, name in enumerate(names) if name in guilty][:24]
     for i in range(0, len(names), max(1, len(names) // 12)):

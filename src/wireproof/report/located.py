@@ -1,4 +1,5 @@
-"""What was located, arranged for reading: culprits of one kind folded, then what was cleared, tiers, what is missing.
+"""What was located, arranged for reading: culprits of one kind folded, then what was cleared,
+tiers, what is missing.
 
 Words only; both the text and the page take theirs from here. Concludes nothing.
 """
@@ -34,7 +35,9 @@ class Culprit:
 
 @dataclass(frozen=True)
 class Story:
-    """One metric: everything is text, made safe. ``silence``: what the sweep would have found, in one sentence."""
+    """One metric: everything is text, made safe. ``silence``: what the sweep would have found, in
+    one sentence.
+    """
 
     metric: Metric
     title: str
@@ -61,7 +64,11 @@ def value_words(metric: Metric, value: float) -> str:
     """``119 MB/s`` or ``2.40 µs``; what is not a number is unknown."""
     if not math.isfinite(value):
         return "unknown"
-    return f"{quantity.megabytes(value)} MB/s" if metric == "goodput" else f"{quantity.microseconds(value)} µs"
+    return (
+        f"{quantity.megabytes(value)} MB/s"
+        if metric == "goodput"
+        else f"{quantity.microseconds(value)} µs"
+    )
 
 
 def _story(located: Located) -> Story:
@@ -88,7 +95,9 @@ def _silence(located: Located) -> str:
         return "There is no sample: nobody is known to be slow, and nobody to be good."
     if not math.isfinite(least):
         return f"No slowdown, however large, would have been found reliably ({noise})."
-    enough = "" if least <= ABOUT * wanted else f", which is not enough: {_share(wanted)} is of interest"
+    enough = (
+        "" if least <= ABOUT * wanted else f", which is not enough: {_share(wanted)} is of interest"
+    )
     return f"A slowdown of {_share(least)} or more would have been found ({noise}){enough}."
 
 
@@ -99,7 +108,9 @@ def _share(share: float) -> str:
 
 
 def _culprits(located: Located) -> list[Culprit]:
-    """Those of one kind, direction, stage and likeliest cause together, in the order of the first of each."""
+    """Those of one kind, direction, stage and likeliest cause together, in the order of the first
+    of each.
+    """
     groups: dict[tuple[str, str, str, str], list[Blame]] = {}
     for blame in located.blames:
         cause = blame.causes[0].code if blame.causes else ""
@@ -110,7 +121,11 @@ def _culprits(located: Located) -> list[Culprit]:
 def _culprit(group: list[Blame]) -> Culprit:
     first = group[0]
     plural = len(group) > 1
-    verb = {"": ("is slow", "are slow"), "tx": ("sends slowly", "send slowly"), "rx": ("receives slowly",) * 2}
+    verb = {
+        "": ("is slow", "are slow"),
+        "tx": ("sends slowly", "send slowly"),
+        "rx": ("receives slowly",) * 2,
+    }
     kind = {"node": "", "port": "", "link": "link", "switch": "switch", "pair": "pair"}[first.kind]
     kind += ("es" if kind == "switch" else "s") if plural and kind else ""
     who = fold([one.subject for one in group], _NAMES)
@@ -137,11 +152,21 @@ def _loss(group: list[Blame]) -> str:
         low, high = sorted((one.low, one.high))
         return f"{_share(one.slowdown)} {more} ({_share(low)} to {_share(high)})"
     known = [one.slowdown for one in group if math.isfinite(one.slowdown)]
-    return f"{_share(min(known))} to {_share(max(known))} {more}" if known else f"{more} by an unknown share"
+    return (
+        f"{_share(min(known))} to {_share(max(known))} {more}"
+        if known
+        else f"{more} by an unknown share"
+    )
 
 
 def _sure(blame: Blame, confidence: float) -> str:
-    number = "unknown" if not math.isfinite(confidence) else "> 0.999" if confidence > 0.999 else f"{confidence:.3g}"
+    number = (
+        "unknown"
+        if not math.isfinite(confidence)
+        else "> 0.999"
+        if confidence > 0.999
+        else f"{confidence:.3g}"
+    )
     stage = "confirmed alone" if blame.stage == "confirmed" else "not confirmed alone"
     return f"confidence {number}, {stage}"
 
@@ -164,7 +189,11 @@ def _contention(metric: Metric, one: Contention) -> tuple[str, str, str, str]:
 def _tier(metric: Metric, one: Tier) -> tuple[str, str, str, str]:
     factor = one.oversubscription
     # A factor that rounds to 1.0 is no property of the fabric.
-    slower = f"{quantity.significant(factor, 2)} times slower than the best, by design" if factor >= 1.05 else ""
+    slower = (
+        f"{quantity.significant(factor, 2)} times slower than the best, by design"
+        if factor >= 1.05
+        else ""
+    )
     return clean(one.name, 80), value_words(metric, one.median), str(one.samples), slower
 
 

@@ -1,4 +1,6 @@
-"""What was located, as lines for a terminal: culprits, what was cleared, contention, tiers, what is missing."""
+"""What was located, as lines for a terminal: culprits, what was cleared, contention, tiers, what is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _MOST_CAUSES = 2
 
 
 def located_lines(section: Section) -> list[str]:
-    """Lines without line breaks, indented by two blanks below each title; none where nothing was located."""
+    """Lines without line breaks, indented by two blanks below each title; none where nothing was
+    located.
+    """
     return story_lines(section.located)
 
 
@@ -26,7 +30,9 @@ def _story(story: Story) -> list[str]:
     for culprit in story.culprits[:MOST_LINES]:
         lines += _culprit(culprit)
     if len(story.culprits) > MOST_LINES:
-        lines.append(f"  and {len(story.culprits) - MOST_LINES} more; all are in the report and in --json")
+        lines.append(
+            f"  and {len(story.culprits) - MOST_LINES} more; all are in the report and in --json"
+        )
     if not story.culprits:
         lines.append("  nobody stands out")
     if story.cleared:
@@ -35,7 +41,10 @@ def _story(story: Story) -> list[str]:
     if len(story.contention) > MOST_LINES:
         lines.append(f"  no fault, but contention: {len(story.contention) - MOST_LINES} more")
     if len(story.tiers) > 1 or any(slower for *_, slower in story.tiers):
-        paths = [f"{name} {median}" + (f" ({slower})" if slower else "") for name, median, _, slower in story.tiers]
+        paths = [
+            f"{name} {median}" + (f" ({slower})" if slower else "")
+            for name, median, _, slower in story.tiers
+        ]
         lines.append(f"  paths: {'; '.join(paths[:MOST_LINES])}")
     lines += [f"  no sample of {nodes}: {reason}" for nodes, reason in story.missing]
     lines.append(f"  {story.silence}")

@@ -1,4 +1,6 @@
-"""What the page shows of what was located: the strip of nodes, the culprits by number, tiers and contention."""
+"""What the page shows of what was located: the strip of nodes, the culprits by number, tiers and
+contention.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ MOST_CULPRITS = 40
 
 @dataclass(frozen=True)
 class WhoView:
-    """``culprits`` are in the order of their numbers in the strip; ``left_out`` more are in the result file."""
+    """``culprits`` are in the order of their numbers in the strip; ``left_out`` more are in the
+    result file.
+    """
 
     id: str
     story: Story
@@ -37,12 +41,18 @@ def who_views(section: Section, name: str) -> list[WhoView]:
             culprits=each(located, MOST_CULPRITS),
             left_out=max(0, len(located.blames) - MOST_CULPRITS),
         )
-        for number, (located, story) in enumerate(zip(section.located, stories(section.located), strict=True), 1)
+        for number, (located, story) in enumerate(
+            zip(section.located, stories(section.located), strict=True), 1
+        )
     ]
 
 
-def pair_pictures(section: Section, found: list[Table], name: str) -> tuple[list[HeatMap], list[LeafMap]]:
-    """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts than can be drawn."""
+def pair_pictures(
+    section: Section, found: list[Table], name: str
+) -> tuple[list[HeatMap], list[LeafMap]]:
+    """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts
+    than can be drawn.
+    """
     maps: list[HeatMap] = []
     leaves: list[LeafMap] = []
     for number, table in enumerate(found):

@@ -1,7 +1,7 @@
 """The result for machines: one stable, documented JSON object (``--json``), and its JSON Schema.
 
-A number that is not finite is written as ``null`` (unknown): JSON has no NaN. Raw batches stay in the run folder; here
-each measured point is summarised by quantiles per operation.
+A number that is not finite is written as ``null`` (unknown): JSON has no NaN. Raw batches stay in
+the run folder; here each measured point is summarised by quantiles per operation.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ VERSION = 1
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: half a round trip)."""
+    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: half
+    a round trip).
+    """
 
     point: int
     pattern: str
@@ -82,8 +84,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ranks ``members`` measured together in one point. Times in ns per operation; ``mean_ns`` and ``max_ns``
-    over the members, each by its own mean; messages and bytes over all members, null for a library's collective.
+    """What the ranks ``members`` measured together in one point. Times in ns per operation;
+    ``mean_ns`` and ``max_ns`` over the members, each by its own mean; messages and bytes over all
+    members, null for a library's collective.
     """
 
     point: int
@@ -118,7 +121,9 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not readable)."""
+    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
+    readable).
+    """
 
     host: str
     nic: str
@@ -129,7 +134,9 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole result of one run. Fields are only ever added within one version; unknown is null, never 0."""
+    """The whole result of one run. Fields are only ever added within one version; unknown is null,
+    never 0.
+    """
 
     schema: Literal["wireproof.result"]
     version: Literal[1]
@@ -164,8 +171,8 @@ def document(
     seen: Sequence[Flow] | None = None,
     samples: bool = True,
 ) -> Document:
-    """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the traffic, where it was
-    added up before; ``samples`` False leaves the quantiles out.
+    """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
+    traffic, where it was added up before; ``samples`` False leaves the quantiles out.
     """
     return Document(
         schema="wireproof.result",
@@ -181,13 +188,17 @@ def document(
         engine=run.open,
         hosts=run.hosts,
         traffic=[_traffic(flow) for flow in (flows(run) if seen is None else seen)],
-        samples=[_sample(point, pair) for point in run.points for pair in point.pairs] if samples else [],
+        samples=[_sample(point, pair) for point in run.points for pair in point.pairs]
+        if samples
+        else [],
         floors=run.floors,
         errors=run.errors,
         missing={str(point): reason for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
-        groups=[_group(run, point, point.group) for point in run.points if point.group is not None] if samples else [],
+        groups=[_group(run, point, point.group) for point in run.points if point.group is not None]
+        if samples
+        else [],
         group_results=judgement.groups,
     )
 
@@ -215,7 +226,9 @@ def to_json(
     criteria: Criteria | None = None,
     located: Sequence[Located] = (),
 ) -> str:
-    """The document as indented JSON text with a final line break; ASCII only, so that no terminal can be fooled."""
+    """The document as indented JSON text with a final line break; ASCII only, so that no terminal
+    can be fooled.
+    """
     import json
 
     whole = plain(document(run, judgement, limits, criteria, located))
@@ -223,7 +236,9 @@ def to_json(
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of :class:`Document`; every number may also be null, which means unknown."""
+    """JSON Schema (2020-12) of :class:`Document`; every number may also be null, which means
+    unknown.
+    """
     schema = msgspec.json.schema(Document)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = f"{SCHEMA} version {VERSION}"
@@ -267,15 +282,36 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
 def _group(run: Run, point: PointRecord, group: GroupResult) -> GroupSample:
     row = group_row(run, point, group)
     return GroupSample(
-        point=point.id, pattern=point.pattern, order=point.order, blocking=point.blocking, threads=point.threads,
-        formula=point.formula, message_bytes=point.message_bytes, repeat=point.repeat, members=group.members,
-        nodes=row.nodes, ranks_per_node=row.ranks_per_node, status=group.status, stop=group.stop,
-        window_used=group.window_used, batches=len(group.batch_ns),
-        operations=len(group.batch_ns) * group.operations_per_batch, integrity=group.integrity, mean_ns=row.mean_ns,
-        max_ns=row.max_ns, messages_per_s=row.messages_per_s, bytes_per_s=row.bytes_per_s, sent_bytes=group.sent_bytes,
-        received_bytes=group.received_bytes, exact=group.exact, estimate=group.estimate,
-        formula_value_ns=group.formula_value_ns, overlap=group.overlap, quiet=group.quiet, loaded=group.loaded,
-    )  # fmt: skip
+        point=point.id,
+        pattern=point.pattern,
+        order=point.order,
+        blocking=point.blocking,
+        threads=point.threads,
+        formula=point.formula,
+        message_bytes=point.message_bytes,
+        repeat=point.repeat,
+        members=group.members,
+        nodes=row.nodes,
+        ranks_per_node=row.ranks_per_node,
+        status=group.status,
+        stop=group.stop,
+        window_used=group.window_used,
+        batches=len(group.batch_ns),
+        operations=len(group.batch_ns) * group.operations_per_batch,
+        integrity=group.integrity,
+        mean_ns=row.mean_ns,
+        max_ns=row.max_ns,
+        messages_per_s=row.messages_per_s,
+        bytes_per_s=row.bytes_per_s,
+        sent_bytes=group.sent_bytes,
+        received_bytes=group.received_bytes,
+        exact=group.exact,
+        estimate=group.estimate,
+        formula_value_ns=group.formula_value_ns,
+        overlap=group.overlap,
+        quiet=group.quiet,
+        loaded=group.loaded,
+    )
 
 
 def _scalar(value: Any) -> Any:
@@ -310,7 +346,8 @@ def _nullable(node: Any) -> Any:
     return node
 
 
-if __name__ == "__main__":  # python -m wireproof.report.machine > src/wireproof/report/result.schema.json
+# python -m wireproof.report.machine > src/wireproof/report/result.schema.json
+if __name__ == "__main__":
     import json
     import sys
 

@@ -1,7 +1,8 @@
 """Names from outside (hosts, NICs, libraries, counters, messages) made safe to show.
 
-Whatever a node, a file or a counter tells us may hold terminal escapes, line breaks or right-to-left overrides.
-Every renderer passes each foreign string through :func:`clean` before a person sees it.
+Whatever a node, a file or a counter tells us may hold terminal escapes, line breaks or
+right-to-left overrides. Every renderer passes each foreign string through :func:`clean` before a
+person sees it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ _MARKS = frozenset({"Mn", "Me"})
 def clean(text: object, limit: int = 400) -> str:
     """``text`` as one harmless line of at most ``limit`` characters.
 
-    Control, format, surrogate and unassigned characters become visible escapes (``\\x1b``, ``\\u202e``); any white
-    space becomes one blank; more than two combining marks in a row are dropped; what is cut off ends in ``…``.
+    Control, format, surrogate and unassigned characters become visible escapes (``\\x1b``,
+    ``\\u202e``); any white space becomes one blank; more than two combining marks in a row are
+    dropped; what is cut off ends in ``…``.
     """
     out: list[str] = []
     marks = 0
@@ -53,7 +55,8 @@ def harmless(text: str) -> str:
 
 
 def fold(names: Iterable[str], limit: int = 400) -> str:
-    """Host names folded into a node set (``n[1-4]``); names that ClusterShell cannot take are listed as they are.
+    """Host names folded into a node set (``n[1-4]``); names that ClusterShell cannot take are
+    listed as they are.
 
     >>> fold(["n1", "n2", "n4"])
     'n[1-2,4]'
@@ -87,5 +90,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _plain(name: str) -> bool:
-    """Only letters, digits, dot, dash, underscore: anything else has a meaning in the node-set grammar."""
+    """Only letters, digits, dot, dash, underscore: anything else has a meaning in the node-set
+    grammar.
+    """
     return name.isascii() and all(char.isalnum() or char in ".-_" for char in name)

@@ -1,4 +1,6 @@
-"""Where the numbers of a run come from: MPI, engine, clock, command, placement; and what could not be measured."""
+"""Where the numbers of a run come from: MPI, engine, clock, command, placement; and what could not
+be measured.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ MOST_PLACES = 64
 
 
 def trouble(section: Section) -> list[str]:
-    """Planned points that are missing, with the reason seen, and what the engine reported as errors."""
+    """Planned points that are missing, with the reason seen, and what the engine reported as
+    errors.
+    """
     run = section.run
     missing = sorted(run.missing.items())
-    lines = [f"point {point} is missing: {clean(reason, 300)}" for point, reason in missing[:MOST_LINES]]
+    lines = [
+        f"point {point} is missing: {clean(reason, 300)}" for point, reason in missing[:MOST_LINES]
+    ]
     if len(missing) > MOST_LINES:
         lines.append(f"and {len(missing) - MOST_LINES} more missing points")
     for error in run.errors[:MOST_LINES]:
@@ -34,10 +40,13 @@ def trouble(section: Section) -> list[str]:
 
 
 def facts(section: Section) -> list[Fact]:
-    """Provenance as name and value: what was asked for first, then what answered, then how it was started."""
+    """Provenance as name and value: what was asked for first, then what answered, then how it was
+    started.
+    """
     run, told = section.run, section.run.provenance
     environment: list[Fact] = [
-        ("environment set", clean(f"{name}={value}", 500), True) for name, value in sorted(told.environment.items())
+        ("environment set", clean(f"{name}={value}", 500), True)
+        for name, value in sorted(told.environment.items())
     ]
     return [
         ("MPI", clean(told.mpi), False),
@@ -55,20 +64,26 @@ def facts(section: Section) -> list[Fact]:
 
 
 def _libraries(run: Run) -> list[Fact]:
-    """Each MPI library that answered, with the hosts where it did: two of them on one run would be a finding."""
+    """Each MPI library that answered, with the hosts where it did: two of them on one run would be
+    a finding.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for host in run.hosts:
         found.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
     lines: list[Fact] = []
     for (library, path), hosts in found.items():
-        lines.append(("library that answered", clean(f"{library or 'none'} on {fold(hosts)}"), False))
+        lines.append(
+            ("library that answered", clean(f"{library or 'none'} on {fold(hosts)}"), False)
+        )
         if path:
             lines.append(("its file", clean(path), True))
     return lines
 
 
 def _engine(run: Run) -> list[Fact]:
-    floors = ", ".join(f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors)
+    floors = ", ".join(
+        f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors
+    )
     lines: list[Fact] = [("harness floor", floors or "unknown", False)]
     if run.open is None:
         return [("engine says", "nothing: it did not open its transport", False), *lines]
@@ -83,7 +98,11 @@ def _engine(run: Run) -> list[Fact]:
 
 
 def _claim(run: Run) -> list[Fact]:
-    nodes: Fact = ("nodes are", "virtual: a lab on one machine" if run.claim.virtual else "as found", False)
+    nodes: Fact = (
+        "nodes are",
+        "virtual: a lab on one machine" if run.claim.virtual else "as found",
+        False,
+    )
     link = run.claim.link
     if link is None:
         return [("link claimed", "none", False), nodes]

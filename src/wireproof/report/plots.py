@@ -1,4 +1,6 @@
-"""Curves as Bokeh documents. Colours are roles, not values: the page's script paints them for light, dark and print."""
+"""Curves as Bokeh documents. Colours are roles, not values: the page's script paints them for
+light, dark and print.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ ZERO_AT = 0.5
 
 _MARKS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
 _DASHES = ("solid", "solid", "dashed", "dashed", "dotted", "dotted")
-_LIGHT = {"ink": "#1c2430", "muted": "#5a6573", "line": "#d9dee5", "limit": "#b3261e", "card": "#ffffff"}
+_LIGHT = {
+    "ink": "#1c2430",
+    "muted": "#5a6573",
+    "line": "#d9dee5",
+    "limit": "#b3261e",
+    "card": "#ffffff",
+}
 _SERIES_LIGHT = ("#1f5fb4", "#b45309", "#0f766e", "#8b3fa0", "#5b6470", "#a3245b")
 
 
@@ -46,7 +54,9 @@ class Plot:
 
 
 def latency(section: Section, tables: list[Table], target: str) -> Plot | None:
-    """Half round trip (time per operation for put and get) against message size, both logarithmic, with the floor."""
+    """Half round trip (time per operation for put and get) against message size, both logarithmic,
+    with the floor.
+    """
     series, note = _series([table for table in tables if table.unit == "ns"])
     if not series:
         return None
@@ -65,8 +75,12 @@ def latency(section: Section, tables: list[Table], target: str) -> Plot | None:
 
 
 def bandwidth(section: Section, tables: list[Table], target: str) -> Plot | None:
-    """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far above the ceiling."""
-    series, note = _series([table for table in tables if table.unit != "ns" or table.halved], rates=True)
+    """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
+    above the ceiling.
+    """
+    series, note = _series(
+        [table for table in tables if table.unit != "ns" or table.halved], rates=True
+    )
     if not series:
         return None
     ceiling = section.limits.attainable_bytes_per_s if section.limits else None
@@ -87,7 +101,9 @@ def bandwidth(section: Section, tables: list[Table], target: str) -> Plot | None
 
 
 def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str]:
-    """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says so."""
+    """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says
+    so.
+    """
     lines: list[tuple[str, list[Row]]] = []
     for table in tables:
         found: dict[tuple[int, int], list[Row]] = {}
@@ -97,7 +113,12 @@ def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str
         for rows in found.values():
             merged = _merged(rows)
             if len(merged) >= 3:
-                lines.append((f"{_short(table)} {' → '.join(clean(name, 40) for name in rows[0].between)}", merged))
+                lines.append(
+                    (
+                        f"{_short(table)} {' → '.join(clean(name, 40) for name in rows[0].between)}",
+                        merged,
+                    )
+                )
     note = ""
     if len(lines) > MOST_SERIES:
         note = f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables hold them all."
@@ -116,17 +137,26 @@ def _merged(rows: list[Row]) -> list[Row]:
     sizes: dict[int, list[Row]] = {}
     for row in rows:
         sizes.setdefault(row.pair.message_bytes, []).append(row)
-    return [sorted(found, key=lambda row: row.pair.value)[(len(found) - 1) // 2] for _, found in sorted(sizes.items())]
+    return [
+        sorted(found, key=lambda row: row.pair.value)[(len(found) - 1) // 2]
+        for _, found in sorted(sizes.items())
+    ]
 
 
 def _scaled(row: Row, factor: float, unit: str) -> tuple[float, float, float]:
-    """Value, low, high in the plot's unit; a ping-pong drawn as goodput turns its interval round."""
+    """Value, low, high in the plot's unit; a ping-pong drawn as goodput turns its interval
+    round.
+    """
     pair = row.pair
     if pair.unit == unit:
         return pair.value * factor, pair.low * factor, pair.high * factor
     turn = pair.message_bytes * 1e9 * factor
     value = turn / pair.value
-    return value, turn / pair.high if pair.high > 0 else value, turn / pair.low if pair.low > 0 else value
+    return (
+        value,
+        turn / pair.high if pair.high > 0 else value,
+        turn / pair.low if pair.low > 0 else value,
+    )
 
 
 def _canvas(series: list[Series], scale: str, bounds: tuple[float, float], label: str) -> Any:
@@ -176,7 +206,9 @@ def _paint_frame(plot: Any) -> None:
 
 
 def _role(model: Any, **roles: str) -> None:
-    """Give ``model`` its light colours now and leave the roles in its tags for the page's script."""
+    """Give ``model`` its light colours now and leave the roles in its tags for the page's
+    script.
+    """
     for name, role in roles.items():
         setattr(model, name, _SERIES_LIGHT[int(role[1:])] if role[1:].isdigit() else _LIGHT[role])
     model.tags = [*model.tags, roles]
@@ -194,10 +226,15 @@ def _draw(plot: Any, line: Series, values: list[tuple[float, float, float]]) -> 
             "high": [high for _, _, high in values],
             "size": [quantity.size(row.pair.message_bytes) for row in line.rows],
             "time": [quantity.microseconds(row.time_ns) + " µs" for row in line.rows],
-            "rate": [f"{quantity.megabytes(r.goodput)} MB/s = {quantity.gigabits(r.goodput)} Gb/s" for r in line.rows],
+            "rate": [
+                f"{quantity.megabytes(r.goodput)} MB/s = {quantity.gigabits(r.goodput)} Gb/s"
+                for r in line.rows
+            ],
             "share": [f"{quantity.percent(row.efficiency)} of attainable" for row in line.rows],
             "interval": [quantity.plus_minus(row.pair.half_width) for row in line.rows],
-            "proof": [f"{row.pair.proof}, {row.pair.label}, {row.pair.verdict}" for row in line.rows],
+            "proof": [
+                f"{row.pair.proof}, {row.pair.label}, {row.pair.verdict}" for row in line.rows
+            ],
             "line": [line.name for _ in line.rows],
         }
     )
@@ -217,7 +254,9 @@ def _limit(plot: Any, at: float, words: str) -> None:
     models = _bokeh("models")
     span = models.Span(location=at, dimension="width", line_dash="dashed", line_width=1.6)
     _role(span, line_color="limit")
-    label = models.Label(x=8, y=at, x_units="screen", y_units="data", text=words, text_font_size="13px", y_offset=4)
+    label = models.Label(
+        x=8, y=at, x_units="screen", y_units="data", text=words, text_font_size="13px", y_offset=4
+    )
     label.text_font = "system-ui, sans-serif"
     label.background_fill_alpha = 0.8
     _role(label, text_color="limit", background_fill_color="card")
@@ -226,13 +265,22 @@ def _limit(plot: Any, at: float, words: str) -> None:
 
 
 def _decades(plot: Any, low: float, high: float) -> None:
-    """Ticks at 1, 10, 100 … (and 2, 5 when fewer than three would show), written as plain numbers."""
+    """Ticks at 1, 10, 100 … (and 2, 5 when fewer than three would show), written as plain
+    numbers.
+    """
     for steps in ((1,), (1, 2, 5)):
-        ticks = [s * 10.0**power for power in range(-6, 13) for s in steps if low <= s * 10.0**power <= high]
+        ticks = [
+            s * 10.0**power
+            for power in range(-6, 13)
+            for s in steps
+            if low <= s * 10.0**power <= high
+        ]
         if len(ticks) >= 3:
             break
     plot.yaxis.ticker = _bokeh("models").FixedTicker(ticks=ticks)
-    plot.yaxis.major_label_overrides = {tick: f"{tick:.9f}".rstrip("0").rstrip(".") for tick in ticks}
+    plot.yaxis.major_label_overrides = {
+        tick: f"{tick:.9f}".rstrip("0").rstrip(".") for tick in ticks
+    }
 
 
 def _in_words(series: list[Series], unit: str) -> str:
@@ -244,7 +292,9 @@ def _in_words(series: list[Series], unit: str) -> str:
             for row in (first, last)
         ]
         sizes = (quantity.size(first.pair.message_bytes), quantity.size(last.pair.message_bytes))
-        parts.append(f"{line.name}: {said[0]} {unit} at {sizes[0]} to {said[1]} {unit} at {sizes[1]}")
+        parts.append(
+            f"{line.name}: {said[0]} {unit} at {sizes[0]} to {said[1]} {unit} at {sizes[1]}"
+        )
     return "; ".join(parts)
 
 
@@ -253,5 +303,7 @@ def _embed(plot: Any, target: str, title: str, alt: str, series: list[Series], n
 
 
 def _bokeh(part: str) -> Any:
-    """Bokeh takes long to import and ships partial types: it is loaded when the first plot is drawn, untyped."""
+    """Bokeh takes long to import and ships partial types: it is loaded when the first plot is
+    drawn, untyped.
+    """
     return import_module(f"bokeh.{part}")

@@ -1,7 +1,8 @@
-"""Progress while a run lasts, fed by the engine's frames: a bar on a terminal, a plain line now and then elsewhere.
+"""Progress while a run lasts, fed by the engine's frames: a bar on a terminal, a plain line now and
+then elsewhere.
 
-The time left comes from budgets: each point may spend its budget, and the share that points really spent so far scales
-what is left. Nothing here touches standard output, which belongs to data.
+The time left comes from budgets: each point may spend its budget, and the share that points really
+spent so far scales what is left. Nothing here touches standard output, which belongs to data.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ PLAIN_EVERY_S = 5.0
 
 
 class Forecast:
-    """How many points are done and how long the others will take. Pure but for the clock that is given."""
+    """How many points are done and how long the others will take. Pure but for the clock that is
+    given.
+    """
 
     def __init__(self, plan: Plan, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._budget_ms = {point.id: point.budget_ms or plan.policy.point_budget_ms for point in plan.points}
+        self._budget_ms = {
+            point.id: point.budget_ms or plan.policy.point_budget_ms for point in plan.points
+        }
         self._points = {point.id: point for point in plan.points}
         self._done: set[int] = set()
         self._started = clock()
@@ -63,7 +68,9 @@ class Forecast:
         return self._clock() - self._started
 
     def left_s(self) -> float:
-        """Seconds until the last point: budgets left, scaled by what was spent of the budgets so far (0.05 to 3)."""
+        """Seconds until the last point: budgets left, scaled by what was spent of the budgets so
+        far (0.05 to 3).
+        """
         spent_ms = sum(self._budget_ms[point] for point in self._done)
         left_ms = sum(self._budget_ms.values()) - spent_ms
         pace = min(3.0, max(0.05, self.elapsed_s() * 1000 / spent_ms)) if spent_ms else 1.0
@@ -89,9 +96,11 @@ def describe(point: Point) -> str:
 
 
 class Progress:
-    """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every frame of the run.
+    """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every
+    frame of the run.
 
-    Leaving it restores the terminal, also after an exception or Ctrl-C. ``look.color`` False means plain lines.
+    Leaving it restores the terminal, also after an exception or Ctrl-C. ``look.color`` False means
+    plain lines.
     """
 
     def __init__(
@@ -111,12 +120,17 @@ class Progress:
     def __enter__(self) -> Self:
         if self._look.color and self._stream.isatty():
             self._bar = _bar(self._stream, self._look)
-            self._task = self._bar.add_task(self._title, total=self._forecast.total, detail="starting")
+            self._task = self._bar.add_task(
+                self._title, total=self._forecast.total, detail="starting"
+            )
             self._bar.start()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
@@ -125,12 +139,18 @@ class Progress:
         """Take one frame and show what changed. Never raises for a frame that it does not know."""
         self._forecast.take(frame)
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._forecast.done, detail=self._look.say(self._forecast.line()))
+            self._bar.update(
+                self._task,
+                completed=self._forecast.done,
+                detail=self._look.say(self._forecast.line()),
+            )
         elif isinstance(frame, Close) or self._clock() - self._last >= PLAIN_EVERY_S:
             self.tick()
 
     def tick(self) -> None:
-        """Write one plain line now (also useful while no frame comes); does nothing while a bar is shown."""
+        """Write one plain line now (also useful while no frame comes); does nothing while a bar is
+        shown.
+        """
         if self._bar is None:
             self._last = self._clock()
             line = self._look.say(f"wireproof: {self._title}: {self._forecast.line()}")

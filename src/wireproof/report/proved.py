@@ -17,7 +17,9 @@ __all__ = ["SCHEMA", "document", "lines"]
 
 SCHEMA = 1
 SHOWN_BYTES = 10_000
-"""Ports that carried less in both directions are left out, unless they are all that there is to show."""
+"""Ports that carried less in both directions are left out, unless they are all that there is to
+show.
+"""
 MOST_HOSTS = 40
 _WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
@@ -48,7 +50,9 @@ def document(
 
 def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     """The verdict first, then what crossed which port, then the reasons."""
-    found = [f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"]
+    found = [
+        f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"
+    ]
     if judgement.proof == "on-wire" and judgement.level in LEVELS:
         found.append(f"  the bytes were {LEVELS[judgement.level]}")
     found += _table(traffic, judgement)
@@ -63,14 +67,22 @@ def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list
 
 
 def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
-    """The peak as a share of the claimed link, else of the speed that the fastest-filled port claims itself."""
+    """The peak as a share of the claimed link, else of the speed that the fastest-filled port
+    claims itself.
+    """
     peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
     if attainable and peak is not None:
         can = f"of the payload that the claimed link can carry ({quantity.megabytes(attainable)} MB/s)"
         return [f"  the peak, headers included, is {quantity.percent(peak / attainable)} {can}"]
     names = judgement.port.split(", ")
-    ports = [(host.host, port) for host in traffic.hosts for port in host.ports if port.nic in names]
-    shares = [(_peak(port) * 8 / port.speed_bits_per_s, host, port) for host, port in ports if port.speed_bits_per_s]
+    ports = [
+        (host.host, port) for host in traffic.hosts for port in host.ports if port.nic in names
+    ]
+    shares = [
+        (_peak(port) * 8 / port.speed_bits_per_s, host, port)
+        for host, port in ports
+        if port.speed_bits_per_s
+    ]
     if not shares:
         return []
     share, host, port = max(shares, key=lambda one: one[0])
@@ -85,14 +97,19 @@ def _peak(port: PortTraffic) -> float:
 
 
 def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
-    hosts = sorted((one for one in traffic.hosts if not one.error), key=lambda one: natural(one.host))
+    hosts = sorted(
+        (one for one in traffic.hosts if not one.error), key=lambda one: natural(one.host)
+    )
     rows = [row for host in hosts[:MOST_HOSTS] for row in _rows(host)]
     if len(hosts) > MOST_HOSTS:
         rows.append([f"... and {len(hosts) - MOST_HOSTS} more hosts (--json has all)"])
     head = ["host", "port", "out", "peak MB/s", "in", "peak MB/s", "port's speed"]
-    widths = [max(len(row[i]) for row in [head, *rows] if i < len(row) > 1) for i in range(len(head))]
+    widths = [
+        max(len(row[i]) for row in [head, *rows] if i < len(row) > 1) for i in range(len(head))
+    ]
     return [
-        "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=False)).rstrip()
+        "  "
+        + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=False)).rstrip()
         for row in [head, *rows]
     ]
 
@@ -114,5 +131,7 @@ def _row(host: HostTraffic, port: PortTraffic) -> list[str]:
 def _way(way: Way) -> list[str]:
     if way.bytes is None:
         return [f"unknown ({way.trouble})", "-"]
-    unsure = f" ±{quantity.volume(way.background)}" if way.background > 0.01 * way.bytes + 1000 else ""
+    unsure = (
+        f" ±{quantity.volume(way.background)}" if way.background > 0.01 * way.bytes + 1000 else ""
+    )
     return [quantity.volume(way.bytes) + unsure, quantity.megabytes(way.peak_bytes_per_s)]

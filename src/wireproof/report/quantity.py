@@ -1,4 +1,6 @@
-"""Quantities as words: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for rates of a line."""
+"""Quantities as words: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for
+rates of a line.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ UNKNOWN = "-"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """``value`` with ``digits`` significant digits and never an exponent; numbers >= 1000 keep all their digits.
+    """``value`` with ``digits`` significant digits and never an exponent; numbers >= 1000 keep all
+    their digits.
 
     >>> significant(117.44), significant(9.401), significant(0.28571), significant(4986.2)
     ('117', '9.40', '0.286', '4986')
@@ -39,7 +42,9 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 
 def size(message_bytes: int) -> str:
-    """A message size in binary units when it divides evenly: ``8 B``, ``64 KiB``, ``4 MiB``, ``1500 B``."""
+    """A message size in binary units when it divides evenly: ``8 B``, ``64 KiB``, ``4 MiB``, ``1500
+    B``.
+    """
     for unit, word in _BINARY:
         if message_bytes >= unit and message_bytes % unit == 0:
             return f"{message_bytes // unit} {word}"
@@ -64,7 +69,9 @@ def gigabits(bytes_per_s: float | None) -> str:
 
 
 def line_rate(bits_per_s: float | None) -> str:
-    """Bits per second with the unit that a person would say: ``297 Mb/s``, ``10 Gb/s``, ``94.1 Gb/s``."""
+    """Bits per second with the unit that a person would say: ``297 Mb/s``, ``10 Gb/s``, ``94.1
+    Gb/s``.
+    """
     if bits_per_s is None or not math.isfinite(bits_per_s):
         return UNKNOWN
     scale, unit = (1e9, "Gb/s") if bits_per_s >= 0.9995e9 else (1e6, "Mb/s")
@@ -81,7 +88,9 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def plus_minus(share: float | None, sign: str = "±") -> str:
-    """A relative half-width as ``±0.4 %``; below 0.05 % it says ``±<0.1 %``; infinite or unknown is ``±?``."""
+    """A relative half-width as ``±0.4 %``; below 0.05 % it says ``±<0.1 %``; infinite or unknown is
+    ``±?``.
+    """
     if share is None or not math.isfinite(share):
         return f"{sign}?"
     shown = 100 * share

@@ -1,4 +1,6 @@
-"""Judged results arranged for reading: one row per result, one table per pattern. Derives units, concludes nothing."""
+"""Judged results arranged for reading: one row per result, one table per pattern. Derives units,
+concludes nothing.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ class Row:
     @property
     def between(self) -> tuple[str, str]:
         pair = self.pair
-        return (pair.origin_host or f"rank {pair.origin}", pair.target_host or f"rank {pair.target}")
+        return (
+            pair.origin_host or f"rank {pair.origin}",
+            pair.target_host or f"rank {pair.target}",
+        )
 
 
 @dataclass(frozen=True)
@@ -83,10 +88,15 @@ class Cell:
 
 
 def row_of(pair: PairVerdict, section: Section) -> Row:
-    """Both views of one result (time and goodput); shares of attainable and of nominal where those are known."""
+    """Both views of one result (time and goodput); shares of attainable and of nominal where those
+    are known.
+    """
     value = pair.value if pair.value > 0 else None
     if pair.unit == "ns":
-        time_ns, goodput = value, pair.message_bytes / value * 1e9 if value and pair.message_bytes else None
+        time_ns, goodput = (
+            value,
+            pair.message_bytes / value * 1e9 if value and pair.message_bytes else None,
+        )
     else:
         time_ns, goodput = pair.message_bytes / value * 1e9 if value else None, value
     link = section.run.claim.link
@@ -96,15 +106,21 @@ def row_of(pair: PairVerdict, section: Section) -> Row:
 
 
 def tables(section: Section) -> list[Table]:
-    """One table per pattern, form, formula and unit; rows by size, then origin, target, repetition."""
+    """One table per pattern, form, formula and unit; rows by size, then origin, target,
+    repetition.
+    """
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for pair in section.judgement.pairs:
         form = pair.form or ("latency" if pair.unit == "ns" else "stream")
-        groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(row_of(pair, section))
+        groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(
+            row_of(pair, section)
+        )
     return [_table(key, rows) for key, rows in sorted(groups.items(), key=_rank)]
 
 
-def _rank(item: tuple[tuple[str, str, str, str], list[Row]]) -> tuple[int, tuple[str, str, str, str]]:
+def _rank(
+    item: tuple[tuple[str, str, str, str], list[Row]],
+) -> tuple[int, tuple[str, str, str, str]]:
     order = list(_TITLES)
     key = item[0]
     return (order.index(key[:2]) if key[:2] in order else len(order), key)
@@ -115,7 +131,9 @@ def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
     title = _TITLES.get((pattern, form), f"{pattern}, {form}")
     if formula != "robust":
         title += f", by the formula of {formula}"
-    rows.sort(key=lambda row: (row.pair.message_bytes, row.pair.origin, row.pair.target, row.pair.repeat))
+    rows.sort(
+        key=lambda row: (row.pair.message_bytes, row.pair.origin, row.pair.target, row.pair.repeat)
+    )
     return Table(pattern, form, formula, title, unit, tuple(rows))
 
 
@@ -128,7 +146,9 @@ def heat_size(rows: Iterable[Row]) -> int | None:
 
 
 def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
-    """One cell per direction at one size. Several ranks or repetitions of one direction give their median."""
+    """One cell per direction at one size. Several ranks or repetitions of one direction give their
+    median.
+    """
     found: dict[tuple[str, str], list[Row]] = {}
     for row in table.rows:
         if row.pair.message_bytes == message_bytes and row.goodput:
@@ -144,7 +164,11 @@ def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
                 target,
                 median(row.goodput for row in rows if row.goodput),
                 median(shares) if shares else None,
-                "fail" if "fail" in verdicts else "pass" if set(verdicts) == {"pass"} else "inconclusive",
+                "fail"
+                if "fail" in verdicts
+                else "pass"
+                if set(verdicts) == {"pass"}
+                else "inconclusive",
                 proofs[0] if len(proofs) == 1 else "mixed",
             )
         )

@@ -1,4 +1,6 @@
-"""One part of a report: one run with its judgement, and nothing that was not measured, observed or concluded."""
+"""One part of a report: one run with its judgement, and nothing that was not measured, observed or
+concluded.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +14,65 @@ from wireproof.model.located import Located
 from wireproof.model.run import Run
 from wireproof.report.names import fold
 
-__all__ = ["CULPRITS", "ORDER", "Section", "grouped", "headline", "label", "ranked", "results", "worst"]
+__all__ = [
+    "CULPRITS",
+    "ORDER",
+    "Section",
+    "grouped",
+    "headline",
+    "label",
+    "ranked",
+    "results",
+    "worst",
+]
 
 ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
 
-# Which of several findings speaks first. Off the path, no other number means anything; a node explains its pairs.
+# Which of several findings speaks first. Off the path, no other number means anything; a node
+# explains its pairs.
 _TELLING: tuple[str, ...] = (
-    "nothing-measured", "shared-memory-suspected", "nolocal-shm", "off-wire", "loopback", "wrong-path", "striped",
-    "tcp-instead-of-rdma", "partly-off-wire", "ends-disagree", "payload-corrupt", "library-mismatch", "rank-lost",
-    "nic-down", "nic-unknown", "deadline", "switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow",
-    "node-direction-slow", "direction-slow", "above-ceiling", "below-floor", "cache-shaped", "below-expectation",
-    "node-missing", "nothing-screened", "noise-too-high",
-)  # fmt: skip
+    "nothing-measured",
+    "shared-memory-suspected",
+    "nolocal-shm",
+    "off-wire",
+    "loopback",
+    "wrong-path",
+    "striped",
+    "tcp-instead-of-rdma",
+    "partly-off-wire",
+    "ends-disagree",
+    "payload-corrupt",
+    "library-mismatch",
+    "rank-lost",
+    "nic-down",
+    "nic-unknown",
+    "deadline",
+    "switch-slow",
+    "node-slow",
+    "port-slow",
+    "link-slow",
+    "pair-slow",
+    "node-direction-slow",
+    "direction-slow",
+    "above-ceiling",
+    "below-floor",
+    "cache-shaped",
+    "below-expectation",
+    "node-missing",
+    "nothing-screened",
+    "noise-too-high",
+)
 
 CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 
 @dataclass(frozen=True)
 class Section:
-    """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty: nothing was).
+    """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty:
+    nothing was).
 
-    ``located``: which node, port, link or switch is slow, one per metric that was screened. ``fabric``, where known,
-    says which nodes are drawn together when there are many.
+    ``located``: which node, port, link or switch is slow, one per metric that was screened.
+    ``fabric``, where known, says which nodes are drawn together when there are many.
     """
 
     title: str
@@ -48,7 +87,9 @@ class Section:
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
-    """Findings, gravest first, then the most telling; the judge's own order is kept among equals."""
+    """Findings, gravest first, then the most telling; the judge's own order is kept among
+    equals.
+    """
     return sorted(findings, key=_rank)
 
 
@@ -64,7 +105,11 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     """Severity, how telling the code is, and of culprits the slowest first."""
     if finding.code in CULPRITS:
         slowdown = finding.evidence.get("slowdown")
-        loss = float(slowdown) if isinstance(slowdown, (int, float)) and math.isfinite(slowdown) else 0.0
+        loss = (
+            float(slowdown)
+            if isinstance(slowdown, (int, float)) and math.isfinite(slowdown)
+            else 0.0
+        )
         return ORDER.index(finding.severity), _TELLING.index(CULPRITS[0]), -loss
     telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
     return ORDER.index(finding.severity), telling, 0.0
@@ -76,7 +121,9 @@ def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a pass."""
+    """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a
+    pass.
+    """
     if "fail" in verdicts:
         return "fail"
     return "pass" if verdicts and all(verdict == "pass" for verdict in verdicts) else "inconclusive"
@@ -93,7 +140,11 @@ def label(section: Section) -> str:
 def headline(section: Section) -> str:
     """The verdict as one sentence in words."""
     judgement = section.judgement
-    decisive = [finding for finding in ranked(judgement.findings) if finding.severity in ("fail", "inconclusive")]
+    decisive = [
+        finding
+        for finding in ranked(judgement.findings)
+        if finding.severity in ("fail", "inconclusive")
+    ]
     if decisive:
         return decisive[0].message
     if judgement.verdict == "pass":

@@ -1,7 +1,9 @@
-"""The strip of all nodes: how fast each one sends and receives beside what is expected, culprits marked and numbered.
+"""The strip of all nodes: how fast each one sends and receives beside what is expected, culprits
+marked and numbered.
 
-One SVG without scripts. Ten thousand nodes make two paths: above ``MOST_COLUMNS`` a column stands for several
-neighbours and shows the slowest of them. A culprit is told by a mark and a number, never by colour alone.
+One SVG without scripts. Ten thousand nodes make two paths: above ``MOST_COLUMNS`` a column stands
+for several neighbours and shows the slowest of them. A culprit is told by a mark and a number,
+never by colour alone.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lane:
-    """One direction: ``good`` and ``bad`` are SVG paths, ``level`` the height of what is expected."""
+    """One direction: ``good`` and ``bad`` are SVG paths, ``level`` the height of what is
+    expected.
+    """
 
     way: str
     good: str
@@ -75,18 +79,31 @@ def strip_of(section: Section, located: Located, name: str) -> Strip | None:
         return None
     sent, received = _by_node(section, located)
     leaf = leaf_by_node(section)
-    nodes = sorted({*sent, *received, *located.missing}, key=lambda node: (natural(leaf.get(node, "")), natural(node)))
+    nodes = sorted(
+        {*sent, *received, *located.missing},
+        key=lambda node: (natural(leaf.get(node, "")), natural(node)),
+    )
     if len({*sent, *received}) < 3:
         return None
     # Most pairs take the kind of path with the most samples.
     usual = max(located.tiers, key=lambda tier: tier.samples).median if located.tiers else 0.0
-    usual = usual if math.isfinite(usual) and usual > 0 else median([*sent.values(), *received.values()])
+    usual = (
+        usual
+        if math.isfinite(usual) and usual > 0
+        else median([*sent.values(), *received.values()])
+    )
     lanes: list[Lane] = []
     rows: list[_Seen] = []
     for way, found in (("tx", sent), ("rx", received)):
         accused = _accused(located, way)
         seen = [
-            _Seen(node, way, found[node], found[node] / accused.get(node, (usual, 0))[0], accused.get(node, (0, 0))[1])
+            _Seen(
+                node,
+                way,
+                found[node],
+                found[node] / accused.get(node, (usual, 0))[0],
+                accused.get(node, (0, 0))[1],
+            )
             for node in nodes
             if node in found
         ]
@@ -116,17 +133,29 @@ class _Seen(NamedTuple):
 
 
 def _note(count: int, usual: float, by_switch: bool) -> str:
-    note = f"Each column is the slowest of {-(-count // MOST_COLUMNS)} neighbours. " if count > MOST_COLUMNS else ""
-    note += f"The line is what is expected ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
-    return note + ("In the order of their switches." if by_switch else "In the order of their names.")
+    note = (
+        f"Each column is the slowest of {-(-count // MOST_COLUMNS)} neighbours. "
+        if count > MOST_COLUMNS
+        else ""
+    )
+    note += (
+        f"The line is what is expected ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
+    )
+    return note + (
+        "In the order of their switches." if by_switch else "In the order of their names."
+    )
 
 
 def _by_node(section: Section, located: Located) -> tuple[dict[str, float], dict[str, float]]:
-    """Median goodput that each node sends and receives, over partners that are no culprits (where there are any); of
-    the size that most pairs have.
+    """Median goodput that each node sends and receives, over partners that are no culprits (where
+    there are any); of the size that most pairs have.
     """
     sizes: dict[int, int] = {}
-    streams = [p for p in section.judgement.pairs if p.pattern in _ONE_WAY and p.unit == "bytes_per_s" and p.value > 0]
+    streams = [
+        p
+        for p in section.judgement.pairs
+        if p.pattern in _ONE_WAY and p.unit == "bytes_per_s" and p.value > 0
+    ]
     for pair in streams:
         sizes[pair.message_bytes] = sizes.get(pair.message_bytes, 0) + 1
     size = max(sizes, key=lambda one: (sizes[one], one), default=0)
@@ -136,11 +165,15 @@ def _by_node(section: Section, located: Located) -> tuple[dict[str, float], dict
     for pair in streams:
         if pair.message_bytes != size or pair.origin_host == pair.target_host:
             continue
-        ends = (("tx", pair.origin_host, pair.target_host in slow["rx"]),
-                ("rx", pair.target_host, pair.origin_host in slow["tx"]))  # fmt: skip
+        ends = (
+            ("tx", pair.origin_host, pair.target_host in slow["rx"]),
+            ("rx", pair.target_host, pair.origin_host in slow["tx"]),
+        )
         for way, node, by_culprit in ends:
             (spoilt if by_culprit else found)[way].setdefault(node, []).append(pair.value)
-    sent, received = ({n: median(v) for n, v in {**spoilt[way], **found[way]}.items()} for way in ("tx", "rx"))
+    sent, received = (
+        {n: median(v) for n, v in {**spoilt[way], **found[way]}.items()} for way in ("tx", "rx")
+    )
     return sent, received
 
 
@@ -155,7 +188,13 @@ def _accused(located: Located, way: str) -> dict[str, tuple[float, int]]:
 
 
 def _touched(blame: Blame) -> list[str]:
-    return [blame.subject] if blame.kind in ("node", "port") else [] if blame.kind == "pair" else list(blame.nodes)
+    return (
+        [blame.subject]
+        if blame.kind in ("node", "port")
+        else []
+        if blame.kind == "pair"
+        else list(blame.nodes)
+    )
 
 
 def _y(share: float) -> float:
@@ -177,7 +216,9 @@ def _lane(way: str, nodes: list[str], seen: dict[str, _Seen]) -> Lane:
         if known:
             top = _y(min(one.share for one in guilty or known))
             wide = max(width, _LEAST_WIDTH) if guilty else width
-            paths["bad" if guilty else "good"].append(f"M{left:.4g} {_HIGH:g}V{top:.3g}h{wide:.3g}V{_HIGH:g}z")
+            paths["bad" if guilty else "good"].append(
+                f"M{left:.4g} {_HIGH:g}V{top:.3g}h{wide:.3g}V{_HIGH:g}z"
+            )
         if len(known) < len(some):
             paths["gaps"].append(f"M{left:.4g} 3h{width:.3g}")
         if guilty and len(marks) < MOST_MARKS:
@@ -191,12 +232,22 @@ def _lane(way: str, nodes: list[str], seen: dict[str, _Seen]) -> Lane:
 def _row(one: _Seen) -> tuple[str, str, str, str, str]:
     word = f"culprit {one.culprit}" if one.culprit else ""
     way = "sends" if one.way == "tx" else "receives"
-    return clean(one.node, 80), way, quantity.megabytes(one.value), quantity.percent(one.share), word
+    return (
+        clean(one.node, 80),
+        way,
+        quantity.megabytes(one.value),
+        quantity.percent(one.share),
+        word,
+    )
 
 
 def _alt(count: int, rows: list[_Seen]) -> str:
     words = {"tx": "sends", "rx": "receives"}
-    bad = [f"{clean(one.node, 60)} {words[one.way]} {quantity.percent(one.share)}" for one in rows if one.culprit]
+    bad = [
+        f"{clean(one.node, 60)} {words[one.way]} {quantity.percent(one.share)}"
+        for one in rows
+        if one.culprit
+    ]
     more = f" and {len(bad) - 8} more" if len(bad) > 8 else ""
     told = f"Culprits: {', '.join(bad[:8])}{more}" if bad else "No culprit"
     least = quantity.percent(min((one.share for one in rows), default=None))

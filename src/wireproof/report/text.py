@@ -1,6 +1,8 @@
-"""Text for a terminal or a file: a one-screen summary and one table per pattern, safe at 80 columns.
+"""Text for a terminal or a file: a one-screen summary and one table per pattern, safe at 80
+columns.
 
-Every function returns a string; nothing here prints. :class:`Look` decides colour, width and alphabet once.
+Every function returns a string; nothing here prints. :class:`Look` decides colour, width and
+alphabet once.
 """
 
 from __future__ import annotations
@@ -24,9 +26,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Look", "result_tables", "summary", "whole"]
 
-_ASCII = {"µ": "u", "±": "+-", "→": "->", "…": "...", "×": "x", "≥": ">=", "≤": "<=", "–": "-", "—": "-", "↔": "<->"}
-_STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow", "warning": "yellow", "note": "dim"}
-_WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "warning": "WARNING", "note": "note"}
+_ASCII = {
+    "µ": "u",
+    "±": "+-",
+    "→": "->",
+    "…": "...",
+    "×": "x",
+    "≥": ">=",
+    "≤": "<=",
+    "–": "-",
+    "—": "-",
+    "↔": "<->",
+}
+_STYLES = {
+    "pass": "bold green",
+    "fail": "bold red",
+    "inconclusive": "bold yellow",
+    "warning": "yellow",
+    "note": "dim",
+}
+_WORDS = {
+    "pass": "PASS",
+    "fail": "FAIL",
+    "inconclusive": "INCONCLUSIVE",
+    "warning": "WARNING",
+    "note": "note",
+}
 _LEGEND = "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = 10^6 bytes, MiB = 2^20"
 MOST_ROWS = 24
 MOST_FINDINGS = 4
@@ -42,13 +67,21 @@ class Look:
 
     @classmethod
     def of(cls, stream: TextIO, environment: Mapping[str, str], columns: int | None = None) -> Look:
-        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the encoding is not UTF-8."""
+        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the
+        encoding is not UTF-8.
+        """
         terminal = stream.isatty()
-        color = terminal and not environment.get("NO_COLOR") and environment.get("TERM", "") not in ("", "dumb")
+        color = (
+            terminal
+            and not environment.get("NO_COLOR")
+            and environment.get("TERM", "") not in ("", "dumb")
+        )
         encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
         asked = environment.get("COLUMNS", "")
         width = columns or (int(asked) if asked.isascii() and asked.isdigit() else 80)
-        return cls(width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf"))
+        return cls(
+            width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf")
+        )
 
     def say(self, text: object, limit: int = 400) -> str:
         """Foreign or own text made safe, in the alphabet of this place."""
@@ -61,12 +94,16 @@ class Look:
 
 
 def summary(section: Section, look: Look = Look()) -> str:
-    """One screen: what was measured, verdict, proof, each finding with its next action, the limits."""
+    """One screen: what was measured, verdict, proof, each finding with its next action, the
+    limits.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
     judgement = section.judgement
-    parts: list[RenderableType] = [Text(look.say(f"{section.title}: {label(section)}"), style="bold")]
+    parts: list[RenderableType] = [
+        Text(look.say(f"{section.title}: {label(section)}"), style="bold")
+    ]
     verdict = Text.assemble(
         (_WORDS[judgement.verdict], _STYLES[judgement.verdict]),
         "  ",
@@ -76,7 +113,9 @@ def summary(section: Section, look: Look = Look()) -> str:
     groups = grouped(judgement.findings)
     if not groups:
         parts.append(Padding(Text(look.say(headline(section))), (0, 0, 0, 2)))
-    told = [group for group in groups if group[0].severity in ("fail", "inconclusive")][:MOST_FINDINGS] or groups[:2]
+    told = [group for group in groups if group[0].severity in ("fail", "inconclusive")][
+        :MOST_FINDINGS
+    ] or groups[:2]
     for group in told:
         parts.append(Padding(_finding(group, look), (0, 0, 0, 2)))
     counts: dict[str, int] = {}
@@ -94,7 +133,9 @@ def summary(section: Section, look: Look = Look()) -> str:
 
 
 def result_tables(section: Section, look: Look = Look()) -> str:
-    """One table per pattern. Long tables show the gravest and the typical rows and say how many they leave out."""
+    """One table per pattern. Long tables show the gravest and the typical rows and say how many
+    they leave out.
+    """
     from rich.text import Text
 
     parts: list[RenderableType] = []
@@ -113,7 +154,9 @@ def whole(section: Section, look: Look = Look()) -> str:
 
 
 def _path(section: Section) -> str:
-    """The proof of the run; where it is the worst of several, how many results are on the wire all the same."""
+    """The proof of the run; where it is the worst of several, how many results are on the wire all
+    the same.
+    """
     proof, pairs = section.judgement.proof, results(section.judgement)
     good = sum(pair.proof == "on-wire" for pair in pairs)
     how = f"{good} of {len(pairs)} results on-wire" if good and proof != "on-wire" else ""
@@ -133,12 +176,19 @@ def _finding(group: list[Finding], look: Look) -> RenderableType:
     from rich.text import Text
 
     finding = group[0]
-    text = Text.assemble((_WORDS[finding.severity], _STYLES[finding.severity]), " ", look.say(finding.message), " ")
+    text = Text.assemble(
+        (_WORDS[finding.severity], _STYLES[finding.severity]), " ", look.say(finding.message), " "
+    )
     text.append(look.say(f"[{finding.code}]"), style="dim")
     if len(group) > 1:
         whom = "; ".join(dict.fromkeys(other.subject for other in group[1:6] if other.subject))
         more = "; …" if len(group) > 6 else ""
-        text.append("\n" + look.say(f"and {len(group) - 1} more of this kind" + (f": {whom}{more}" if whom else "")))
+        text.append(
+            "\n"
+            + look.say(
+                f"and {len(group) - 1} more of this kind" + (f": {whom}{more}" if whom else "")
+            )
+        )
     if finding.advice:
         text.append("\n" + look.say(f"→ next: {finding.advice}"), style="italic")
     return text
@@ -154,7 +204,9 @@ def _limit_lines(section: Section) -> list[str]:
         parts = []
         if limits.attainable_bytes_per_s:
             rate = limits.attainable_bytes_per_s
-            parts.append(f"attainable {quantity.megabytes(rate)} MB/s ({quantity.line_rate(rate * 8)})")
+            parts.append(
+                f"attainable {quantity.megabytes(rate)} MB/s ({quantity.line_rate(rate * 8)})"
+            )
         if limits.floor_ns:
             parts.append(f"latency floor {quantity.microseconds(limits.floor_ns)} µs")
         lines.append("limits: " + ", ".join(parts))
@@ -175,15 +227,30 @@ def _columns(table: Table) -> list[_Column]:
     timed = table.unit == "ns"
     columns = [_Column("size", 10, lambda row: quantity.size(row.pair.message_bytes))]
     if table.pairs > 1:
-        columns.append(_Column("from → to", 9, lambda row: " → ".join(clean(name, 40) for name in row.between), True))
-    interval = _Column("±%", 8, lambda row: quantity.plus_minus(row.pair.half_width, "").removesuffix(" %"))
+        columns.append(
+            _Column(
+                "from → to",
+                9,
+                lambda row: " → ".join(clean(name, 40) for name in row.between),
+                True,
+            )
+        )
+    interval = _Column(
+        "±%", 8, lambda row: quantity.plus_minus(row.pair.half_width, "").removesuffix(" %")
+    )
     time = _Column("µs", 9 if timed else 1, lambda row: quantity.microseconds(row.time_ns))
     rate = _Column("MB/s", 4 if timed else 9, lambda row: quantity.megabytes(row.goodput))
     line = _Column("Gb/s", 2 if timed else 6, lambda row: quantity.gigabits(row.goodput))
     columns += [time, interval, rate, line] if timed else [rate, line, interval, time]
     columns += [
-        _Column("%att", 3 if timed else 7, lambda row: quantity.percent(row.efficiency).removesuffix(" %")),
-        _Column("%nom", 1 if timed else 2, lambda row: quantity.percent(row.nominal).removesuffix(" %")),
+        _Column(
+            "%att",
+            3 if timed else 7,
+            lambda row: quantity.percent(row.efficiency).removesuffix(" %"),
+        ),
+        _Column(
+            "%nom", 1 if timed else 2, lambda row: quantity.percent(row.nominal).removesuffix(" %")
+        ),
         _Column("proof", 8, lambda row: row.pair.proof, True),
         _Column("label", 5, lambda row: row.pair.label, True),
         _Column("verdict", 9, lambda row: _WORDS[row.pair.verdict].lower(), True),
@@ -198,7 +265,9 @@ def _render(table: Table, look: Look) -> list[RenderableType]:
     columns = _columns(table)
     cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
     styles = [_STYLES[row.pair.verdict] if row.pair.verdict != "pass" else "" for row in rows]
-    shown, dropped = grid([Head(column.title, column.keep, column.left) for column in columns], cells, styles, look)
+    shown, dropped = grid(
+        [Head(column.title, column.keep, column.left) for column in columns], cells, styles, look
+    )
     title = table.title
     if table.pairs == 1 and table.rows:
         title += ": " + " → ".join(table.rows[0].between)
@@ -211,7 +280,9 @@ def _render(table: Table, look: Look) -> list[RenderableType]:
 
 
 def _chosen(table: Table) -> tuple[list[Row], int]:
-    """All rows if few; otherwise every row that does not pass, then passing rows up to the bound, in table order."""
+    """All rows if few; otherwise every row that does not pass, then passing rows up to the bound,
+    in table order.
+    """
     if len(table.rows) <= MOST_ROWS:
         return list(table.rows), 0
     bad = [row for row in table.rows if row.pair.verdict != "pass"][:MOST_ROWS]

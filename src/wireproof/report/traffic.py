@@ -1,7 +1,7 @@
 """What each NIC carried beside what it should have carried: the picture of the proof.
 
-Sums over points whose messages are big enough that headers do not drown the payload. The ledger has the counters'
-meaning and the background; this module only adds them up over the points of a run.
+Sums over points whose messages are big enough that headers do not drown the payload. The ledger has
+the counters' meaning and the background; this module only adds them up over the points of a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
 
 SMALL_BYTES = 1024
-"""Smaller messages are left out of the picture: their frames are mostly header (the judge still weighs them)."""
+"""Smaller messages are left out of the picture: their frames are mostly header (the judge still
+weighs them).
+"""
 
 STRAY_BYTES = 10_000
 """NICs that nobody claimed are shown when they carried at least this much."""
@@ -30,7 +32,9 @@ _WAYS: tuple[tuple[Way, Literal["tx", "rx"]], ...] = (("out", "tx"), ("in", "rx"
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes through one NIC in one direction. ``seen_bytes`` None: no counter of it could be read."""
+    """Bytes through one NIC in one direction. ``seen_bytes`` None: no counter of it could be
+    read.
+    """
 
     host: str
     nic: str
@@ -41,8 +45,11 @@ class Flow:
 
 
 def flows(run: Run) -> list[Flow]:
-    """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that carried traffic."""
-    # How much of a group's traffic has to leave a host is the judge's to say: ranks of one host talk inside it.
+    """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that
+    carried traffic.
+    """
+    # How much of a group's traffic has to leave a host is the judge's to say: ranks of one host
+    # talk inside it.
     paired = [point for point in run.points if point.group is None]
     points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
     sums: dict[tuple[int, str, Way], list[float | None]] = {}
@@ -52,18 +59,30 @@ def flows(run: Run) -> list[Flow]:
     claims = {claim.rank: claim for claim in run.claim.hosts}
     out: list[Flow] = []
     for (reader, nic, way), (expected, seen) in sums.items():
-        host = ", ".join(sorted({claims[rank].host for rank in members[reader] if rank in claims})) or f"rank {reader}"
+        host = (
+            ", ".join(sorted({claims[rank].host for rank in members[reader] if rank in claims}))
+            or f"rank {reader}"
+        )
         claimed = any(claims[rank].nic == nic for rank in members[reader] if rank in claims)
         if claimed or (seen or 0.0) >= STRAY_BYTES:
             out.append(Flow(host, nic, way, claimed, expected or 0.0, seen))
-    return sorted(out, key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "in"))
+    return sorted(
+        out,
+        key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "in"),
+    )
 
 
 def _add_point(
-    run: Run, point: PointRecord, sums: dict[tuple[int, str, Way], list[float | None]], members: dict[int, set[int]]
+    run: Run,
+    point: PointRecord,
+    sums: dict[tuple[int, str, Way], list[float | None]],
+    members: dict[int, set[int]],
 ) -> None:
-    """Add one point: expected bytes count only where the counter could be read, so that the two stay comparable."""
-    from wireproof.analysis.witness import ports_of, readers, watch  # the analysis package loads numpy
+    """Add one point: expected bytes count only where the counter could be read, so that the two
+    stay comparable.
+    """
+    # the analysis package loads numpy
+    from wireproof.analysis.witness import ports_of, readers, watch
 
     hosts = {host.rank: host for host in run.hosts}
     idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}

@@ -98,7 +98,10 @@ def view(section: Section, number: int) -> SectionView:
     name = f"run{number}"
     found = tables(section)
     maps, leaves = pair_pictures(section, found, name)
-    drawn = [plots.latency(section, found, f"{name}-latency"), plots.bandwidth(section, found, f"{name}-bandwidth")]
+    drawn = [
+        plots.latency(section, found, f"{name}-latency"),
+        plots.bandwidth(section, found, f"{name}-bandwidth"),
+    ]
     curves = [plot for plot in drawn if plot is not None]
     seen = flows(section.run)
     bars, wire_note = _bars(seen)
@@ -122,7 +125,8 @@ def view(section: Section, number: int) -> SectionView:
         plots=curves,
         tables=[_table(table) for table in found],
         groups=group_views(section),
-        derivation=[clean(line, 600) for line in (limits.derivation if limits else [])] + _criteria(section),
+        derivation=[clean(line, 600) for line in (limits.derivation if limits else [])]
+        + _criteria(section),
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
@@ -146,7 +150,9 @@ def _cleaned(answer: Answer) -> Answer:
 
 def _finding(group: list[Finding]) -> FindingView:
     finding = group[0]
-    evidence = [(_evidence_name(name), _evidence(name, item)) for name, item in finding.evidence.items()]
+    evidence = [
+        (_evidence_name(name), _evidence(name, item)) for name, item in finding.evidence.items()
+    ]
     return FindingView(
         clean(finding.code, 40),
         finding.severity,
@@ -170,7 +176,9 @@ def _evidence_name(name: str) -> str:
 
 
 def _evidence(name: str, value: str | float | list[str] | None) -> str:
-    """Evidence in the unit that its name states (``…_bytes``, ``…_bytes_per_s``, ``…_ns``, ``…_bits_per_s``)."""
+    """Evidence in the unit that its name states (``…_bytes``, ``…_bytes_per_s``, ``…_ns``,
+    ``…_bits_per_s``).
+    """
     if value is None:
         return "unknown"
     if isinstance(value, bool):
@@ -187,7 +195,11 @@ def _evidence(name: str, value: str | float | list[str] | None) -> str:
         return quantity.volume(value)
     if name.endswith("_ns"):
         return f"{quantity.microseconds(value)} µs"
-    return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else quantity.significant(value, 4)
+    return (
+        f"{value:,}".replace(",", "\u202f")
+        if isinstance(value, int)
+        else quantity.significant(value, 4)
+    )
 
 
 def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
@@ -196,11 +208,16 @@ def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
     note += "Headers and acknowledgements make the bar a little longer than the mark."
     shown = found
     if len(found) > MOST_BARS:
-        worst = sorted(found, key=lambda flow: -abs((flow.seen_bytes or 0.0) - flow.expected_bytes))[:MOST_BARS]
+        worst = sorted(
+            found, key=lambda flow: -abs((flow.seen_bytes or 0.0) - flow.expected_bytes)
+        )[:MOST_BARS]
         chosen = {id(flow) for flow in worst}
         shown = [flow for flow in found if id(flow) in chosen]
         note += f" The {MOST_BARS} of {len(found)} where seen and expected differ most are shown."
-    top = max([max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown], default=0.0) or 1.0
+    top = (
+        max([max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown], default=0.0)
+        or 1.0
+    )
     return [_bar(flow, top) for flow in shown], note
 
 
@@ -215,7 +232,14 @@ def _bar(flow: Flow, top: float) -> Bar:
     width = 0.0 if seen is None else 100 * seen / top
     mark = f"{100 * due / top:.2f}" if flow.claimed and due > 0 else None
     return Bar(
-        clean(flow.host, 80), clean(flow.nic, 40), flow.direction, flow.claimed, f"{width:.2f}", mark, silent, words
+        clean(flow.host, 80),
+        clean(flow.nic, 40),
+        flow.direction,
+        flow.claimed,
+        f"{width:.2f}",
+        mark,
+        silent,
+        words,
     )
 
 
@@ -235,7 +259,13 @@ def _table(table: Table) -> ResultTable:
     count = f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result"
     time = "half round trip" if table.halved else "time per message"
     return ResultTable(
-        table.title, caption, count, time, table.unit == "ns", len(rows) <= OPEN_ROWS, [_row(row) for row in rows]
+        table.title,
+        caption,
+        count,
+        time,
+        table.unit == "ns",
+        len(rows) <= OPEN_ROWS,
+        [_row(row) for row in rows],
     )
 
 

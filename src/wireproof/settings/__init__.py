@@ -1,1 +1,3 @@
-"""What the user asked for, typed; each value remembers where it came from (default, file, environment, option)."""
+"""What the user asked for, typed; each value remembers where it came from (default, file,
+environment, option).
+"""

@@ -14,7 +14,8 @@ _FORM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``"500ms"``, ``"2s"``, ``"1.5"``, ``"10min"``, ``"1h"``; above zero, at most a week.
+    """Seconds of ``"500ms"``, ``"2s"``, ``"1.5"``, ``"10min"``, ``"1h"``; above zero, at most a
+    week.
 
     Raises ``BadInput`` that says what is allowed.
     """

@@ -1,6 +1,8 @@
-"""``@rack1`` and ``@*``: groups of hosts, from the site's ClusterShell configuration. Asked only when an ``@`` is used.
+"""``@rack1`` and ``@*``: groups of hosts, from the site's ClusterShell configuration. Asked only
+when an ``@`` is used.
 
-A group is resolved to text here, and counted before it is expanded: what a site's script prints can be anything.
+A group is resolved to text here, and counted before it is expanded: what a site's script prints can
+be anything.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def _everything(resolver: GroupResolver, source: str | None) -> list[str]:
     """All hosts; a site that configures no way to list them has those of all groups."""
     whole = _asked(resolver.all_nodes, source)
     return whole or [
-        part for name in _asked(resolver.grouplist, source) for part in _asked(resolver.group_nodes, name, source)
+        part
+        for name in _asked(resolver.grouplist, source)
+        for part in _asked(resolver.group_nodes, name, source)
     ]
 
 
@@ -72,9 +76,15 @@ def group_text(word: str) -> str:
     source, name = found.groups()
     try:
         resolver = _resolver()
-        parts = _everything(resolver, source) if name == "*" else _asked(resolver.group_nodes, name, source)
+        parts = (
+            _everything(resolver, source)
+            if name == "*"
+            else _asked(resolver.group_nodes, name, source)
+        )
     except GroupResolverError as error:
-        raise BadInput(f"{word[:60]}: the site's groups cannot be read ({str(error)[:200]}).") from error
+        raise BadInput(
+            f"{word[:60]}: the site's groups cannot be read ({str(error)[:200]})."
+        ) from error
     text = ",".join(piece for part in parts for piece in part.split())
     if not text:
         raise BadInput(f"{word[:60]} is not a known group of hosts: {_known(resolver, source)}.")

@@ -1,7 +1,9 @@
-"""Host lists in ClusterShell's syntax: ``n1,n2``, ``rack[1-2]n[01-36/2]``, ``@rack1!n3``, and ``file:PATH``.
+"""Host lists in ClusterShell's syntax: ``n1,n2``, ``rack[1-2]n[01-36/2]``, ``@rack1!n3``, and
+``file:PATH``.
 
-``,`` adds, ``!`` takes away, ``&`` keeps what is in both, ``^`` what is in one of both; from left to right.
-Names end in the argv of launchers and of ssh: only what a host name may hold is let through.
+``,`` adds, ``!`` takes away, ``&`` keeps what is in both, ``^`` what is in one of both; from left
+to right. Names end in the argv of launchers and of ssh: only what a host name may hold is let
+through.
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ _LARGEST_FILE = 64 << 20
 _DEEPEST = 8
 _ALGEBRA = re.compile(r"[@!&^]")
 _OPERATORS = re.compile(r"([,!&^])(?![0-9,/-]*\])", re.ASCII)
-"""Operators outside of brackets: what follows a comma inside of them up to the bracket's end are digits only."""
-_SLOTS = re.compile(r"([A-Za-z0-9._-]+)(?::[0-9]{1,5}|(?:\s+(?:slots|max_slots|max-slots)=[0-9]{1,5})+)", re.ASCII)
+"""Operators outside of brackets: what follows a comma inside of them up to the bracket's end are
+digits only.
+"""
+_SLOTS = re.compile(
+    r"([A-Za-z0-9._-]+)(?::[0-9]{1,5}|(?:\s+(?:slots|max_slots|max-slots)=[0-9]{1,5})+)", re.ASCII
+)
 """``n1:4`` (MPICH) and ``n1 slots=4`` (Open MPI): files of hosts for launchers."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}(:[0-9]{1,3})?", re.ASCII)
@@ -47,7 +53,9 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _count(item: str) -> int:
-    """How many names ``item`` stands for, counted before it is expanded: n[0-999999999] must cost nothing."""
+    """How many names ``item`` stands for, counted before it is expanded: n[0-999999999] must cost
+    nothing.
+    """
     total = 1
     for group in re.findall(r"\[([0-9,/-]+)\]", item):
         inside = 0
@@ -55,9 +63,15 @@ def _count(item: str) -> int:
             found = _RANGE.fullmatch(part)
             if found is None:
                 raise BadInput(f"host range [{group[:60]}] is not understood: give {FORMS}.")
-            first, last, step = int(found.group(1)), int(found.group(2) or found.group(1)), int(found.group(3) or 1)
+            first, last, step = (
+                int(found.group(1)),
+                int(found.group(2) or found.group(1)),
+                int(found.group(3) or 1),
+            )
             if last < first or step < 1:
-                raise BadInput(f"host range [{group[:60]}] is empty: write the smaller number first.")
+                raise BadInput(
+                    f"host range [{group[:60]}] is empty: write the smaller number first."
+                )
             inside += (last - first) // step + 1
         total *= inside
     return total
@@ -71,13 +85,17 @@ def _expand(item: str) -> list[str]:
     try:
         return [str(name) for name in NodeSet(item, resolver=RESOLVER_NOGROUP)]
     except NodeSetException as error:
-        raise BadInput(f"host list {item[:60]!r} is not understood ({error}): give {FORMS}.") from error
+        raise BadInput(
+            f"host list {item[:60]!r} is not understood ({error}): give {FORMS}."
+        ) from error
 
 
 def host_lines(path: str, origin: str) -> list[str]:
-    """The lines of a file of hosts, without comments (``#``) and empty ones; ``origin`` names it in a sentence.
+    """The lines of a file of hosts, without comments (``#``) and empty ones; ``origin`` names it in
+    a sentence.
 
-    Raises ``BadInput`` for what is no file, cannot be read, or is larger than a list of hosts can be.
+    Raises ``BadInput`` for what is no file, cannot be read, or is larger than a list of hosts can
+    be.
     """
     try:
         data = read_bounded(path, _LARGEST_FILE)
@@ -88,7 +106,9 @@ def host_lines(path: str, origin: str) -> list[str]:
 
 
 def _in_file(path: str, repeats: bool) -> tuple[str, ...]:
-    """One node set a line. A node file of a scheduler names a host once for each slot: that is no mistake there."""
+    """One node set a line. A node file of a scheduler names a host once for each slot: that is no
+    mistake there.
+    """
     origin = f"file:{path[:200]}"
     lines = host_lines(path, origin)
     if not lines:
@@ -127,7 +147,9 @@ def _names_of(item: str, depth: int = 0) -> list[str]:
 
 
 def _algebra(text: str, depth: int = 0) -> list[str]:
-    """``a,b!c&d^e`` from left to right, as ClusterShell reads it; each host once, in the order of first mention."""
+    """``a,b!c&d^e`` from left to right, as ClusterShell reads it; each host once, in the order of
+    first mention.
+    """
     words = _OPERATORS.split(text)
     chosen: dict[str, None] = {}
     for operator, item in zip([",", *words[1::2]], words[::2], strict=True):
@@ -170,9 +192,10 @@ def _parsed(text: str, *, repeats: bool) -> list[str]:
 def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
     """Host names in the order given, one rank each.
 
-    ``repeats`` lets a name occur again (two ranks on one host, asked for on purpose); otherwise it is an error, as are
-    an empty list, an empty item, a name that cannot be a host name, and more than ``MOST_HOSTS`` names. A list with
-    groups or operators is a set: each host is in it once. ``file:PATH`` is read, one node set a line.
+    ``repeats`` lets a name occur again (two ranks on one host, asked for on purpose); otherwise it
+    is an error, as are an empty list, an empty item, a name that cannot be a host name, and more
+    than ``MOST_HOSTS`` names. A list with groups or operators is a set: each host is in it once.
+    ``file:PATH`` is read, one node set a line.
     """
     text = text.strip()
     if not text:
@@ -185,7 +208,11 @@ def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
 
 
 def check_nic(name: str) -> str:
-    """``name`` if it can be a network interface (``eth0``) or an RDMA device with its port (``mlx5_0:1``)."""
+    """``name`` if it can be a network interface (``eth0``) or an RDMA device with its port
+    (``mlx5_0:1``).
+    """
     if _NIC.fullmatch(name) is None:
-        raise BadInput(f"NIC {name[:60]!r} is not an interface name: give one such as eth0, ib0 or mlx5_0:1.")
+        raise BadInput(
+            f"NIC {name[:60]!r} is not an interface name: give one such as eth0, ib0 or mlx5_0:1."
+        )
     return name

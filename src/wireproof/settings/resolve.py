@@ -1,4 +1,5 @@
-"""Settings from option, environment (``WIREPROOF_<NAME>``), ``wireproof.toml`` and default, in this order of strength.
+"""Settings from option, environment (``WIREPROOF_<NAME>``), ``wireproof.toml`` and default, in this
+order of strength.
 
 One table declares them all; help texts, the file's keys and the environment's names derive from it.
 """
@@ -19,7 +20,16 @@ from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
 from wireproof.settings.sizes import parse_sizes
 
-__all__ = ["DECLARED", "FILE_NAME", "PREFIX", "Declared", "Setting", "Settings", "read_file", "resolve"]
+__all__ = [
+    "DECLARED",
+    "FILE_NAME",
+    "PREFIX",
+    "Declared",
+    "Setting",
+    "Settings",
+    "read_file",
+    "resolve",
+]
 
 Origin = Literal["default", "file", "environment", "option"]
 FILE_NAME = "wireproof.toml"
@@ -31,7 +41,9 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Setting(Generic[T]):
-    """A value and where it came from: ``source`` is ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3`` or empty."""
+    """A value and where it came from: ``source`` is ``--mpi``, ``WIREPROOF_MPI``,
+    ``wireproof.toml:3`` or empty.
+    """
 
     value: T
     origin: Origin = "default"
@@ -42,9 +54,9 @@ class Setting(Generic[T]):
 class Declared:
     """One setting: how its text is read and what it means.
 
-    ``names``: for a setting whose value can be the path of a program, the values that name none. A file chooses among
-    these and no others: whoever can put a file into the current folder, or made the folder of a run, would else choose
-    what is started.
+    ``names``: for a setting whose value can be the path of a program, the values that name none. A
+    file chooses among these and no others: whoever can put a file into the current folder, or made
+    the folder of a run, would else choose what is started.
     """
 
     parse: Callable[[str], Any]
@@ -94,20 +106,34 @@ DECLARED: dict[str, Declared] = {
     "hosts": Declared(parse_hosts, (), "hosts, one rank each: n1,n2 or n[1-4]"),
     "nic": Declared(check_nic, "", "the NIC that the traffic is claimed to use"),
     "nic_selection": Declared(
-        _one_of("claimed", "none"), "claimed", "tell the MPI to use the claimed NIC, or leave its own choice (none)"
+        _one_of("claimed", "none"),
+        "claimed",
+        "tell the MPI to use the claimed NIC, or leave its own choice (none)",
     ),
-    "link": Declared(_text, "", "claimed link: 10gbe, ethernet:25, edr, infiniband:400, 2xedr, opa100, ..."),
-    "transport": Declared(_one_of("null", "model", "mpi", "tcp"), "mpi", "what carries the messages"),
+    "link": Declared(
+        _text, "", "claimed link: 10gbe, ethernet:25, edr, infiniband:400, 2xedr, opa100, ..."
+    ),
+    "transport": Declared(
+        _one_of("null", "model", "mpi", "tcp"), "mpi", "what carries the messages"
+    ),
     "fabric": Declared(
-        _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""), "", "provider that the MPI is told to use"
+        _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""),
+        "",
+        "provider that the MPI is told to use",
     ),
-    "launcher": Declared(_text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES),
+    "launcher": Declared(
+        _text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES
+    ),
     "sizes": Declared(parse_sizes, (), "message sizes: 0,8,64KiB or 0:4MiB (doubling)"),
     "formula": Declared(
-        _one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"), "robust", "whose formula gives the number"
+        _one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"),
+        "robust",
+        "whose formula gives the number",
     ),
     "window": Declared(_whole(1, 1024), 64, "messages in flight"),
-    "profile": Declared(_one_of("quick", "standard", "acceptance"), "quick", "how much is measured"),
+    "profile": Declared(
+        _one_of("quick", "standard", "acceptance"), "quick", "how much is measured"
+    ),
     "budget": Declared(parse_duration, None, "time for one point: 500ms, 2s"),
     "deadline": Declared(parse_duration, None, "time for the whole run: 10min"),
     "seed": Declared(_whole(0, 2**63 - 1), None, "seed of the order of the points"),
@@ -119,7 +145,9 @@ DECLARED: dict[str, Declared] = {
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Every declared setting with its origin. ``None`` and empty mean: not given, the verb decides."""
+    """Every declared setting with its origin. ``None`` and empty mean: not given, the verb
+    decides.
+    """
 
     mpi: Setting[str]
     hosts: Setting[tuple[str, ...]]
@@ -143,7 +171,11 @@ class Settings:
     def origins(self) -> dict[str, str]:
         """Settings that are not defaults: name to ``origin source``, for the record."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: f"{it.origin} {it.source}".strip() for name, it in values.items() if it.origin != "default"}
+        return {
+            name: f"{it.origin} {it.source}".strip()
+            for name, it in values.items()
+            if it.origin != "default"
+        }
 
 
 def _as_text(value: object, where: str) -> str:
@@ -197,7 +229,10 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def _resolve_one(
-    name: str, options: Mapping[str, str | None], environment: Mapping[str, str], file: Mapping[str, tuple[str, str]]
+    name: str,
+    options: Mapping[str, str | None],
+    environment: Mapping[str, str],
+    file: Mapping[str, tuple[str, str]],
 ) -> Setting[Any]:
     declared = DECLARED[name]
     variable = PREFIX + name.upper()
@@ -221,8 +256,12 @@ def resolve(
     environment: Mapping[str, str],
     file: Mapping[str, tuple[str, str]] | None = None,
 ) -> Settings:
-    """Type every setting. ``options`` holds texts as given (``None``: not given); ``file`` comes from ``read_file``.
+    """Type every setting. ``options`` holds texts as given (``None``: not given); ``file`` comes
+    from ``read_file``.
 
-    Raises ``BadInput`` that names the option, variable or file and line; unknown ``WIREPROOF_*`` names are left alone.
+    Raises ``BadInput`` that names the option, variable or file and line; unknown ``WIREPROOF_*``
+    names are left alone.
     """
-    return Settings(**{name: _resolve_one(name, options, environment, file or {}) for name in DECLARED})
+    return Settings(
+        **{name: _resolve_one(name, options, environment, file or {}) for name in DECLARED}
+    )

@@ -9,7 +9,9 @@ from wireproof.model.errors import BadInput
 __all__ = ["LARGEST", "format_size", "parse_size", "parse_sizes"]
 
 LARGEST = 1 << 30
-"""MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest message."""
+"""MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest
+message.
+"""
 
 UNITS = {
     "": 1,
@@ -35,7 +37,9 @@ def parse_size(text: str) -> int:
         raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
     size = int(found.group(1)) * unit
     if size > LARGEST:
-        raise BadInput(f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}.")
+        raise BadInput(
+            f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}."
+        )
     return size
 
 
@@ -60,11 +64,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     sizes: dict[int, None] = {}
     for item in text.split(","):
         if not item.strip():
-            raise BadInput(f"the size list {text[:80]!r} has an empty item: give sizes such as 0,8,64KiB or 0:4MiB.")
+            raise BadInput(
+                f"the size list {text[:80]!r} has an empty item: give sizes such as 0,8,64KiB or 0:4MiB."
+            )
         for size in _parse_range(item) if ":" in item else [parse_size(item)]:
             sizes[size] = None
         if len(sizes) > _MOST_SIZES:
-            raise BadInput(f"the size list has more than {_MOST_SIZES} sizes: give fewer, or a doubling range 0:4MiB.")
+            raise BadInput(
+                f"the size list has more than {_MOST_SIZES} sizes: give fewer, or a doubling range 0:4MiB."
+            )
     return tuple(sizes)
 
 

@@ -27,14 +27,18 @@ CUT_OFF = "the recording was cut off before it could say why"
 
 
 def load_document(folder: Path) -> RunDocument:
-    """run.json of ``folder``, migrated. Raises ``BadInput`` that says why it is not a run of ours."""
+    """run.json of ``folder``, migrated. Raises ``BadInput`` that says why it is not a run of
+    ours.
+    """
     path = folder / DOCUMENT
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
     if not path.is_file() and not path.is_symlink():
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
     try:
-        document = migrate(msgspec.json.decode(read_bounded(path, _LARGEST_DOCUMENT, follow=False)), str(path))
+        document = migrate(
+            msgspec.json.decode(read_bounded(path, _LARGEST_DOCUMENT, follow=False)), str(path)
+        )
         found = msgspec.convert(document, RunDocument, str_keys=True)
         if why := unsound(found):
             raise BadInput(f"{path} has a number that cannot be: {why}.")
@@ -46,7 +50,9 @@ def load_document(folder: Path) -> RunDocument:
 
 
 def load_frames(folder: Path) -> list[Frame]:
-    """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged line, naming it."""
+    """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged
+    line, naming it.
+    """
     path = folder / FRAMES
     reader, frames = FrameReader(), []
     try:
@@ -63,7 +69,9 @@ def load_frames(folder: Path) -> list[Frame]:
     except BadFrame as error:
         raise BadInput(f"{path}, line {reader.lines}: {error}") from error
     if reader.talk:
-        raise BadInput(f"{path} has lines that are not frames ({reader.talk[0][:60]!r}): the file is damaged.")
+        raise BadInput(
+            f"{path} has lines that are not frames ({reader.talk[0][:60]!r}): the file is damaged."
+        )
     return frames
 
 

@@ -1,7 +1,9 @@
-"""A table of pairs in a Parquet or CSV file, however large: read by DuckDB in a bounded memory, never as a whole.
+"""A table of pairs in a Parquet or CSV file, however large: read by DuckDB in a bounded memory,
+never as a whole.
 
-A matrix of 10,000 nodes has 100 million directed pairs. What `locate` needs of it is a sample of every node's pairs
-(20 to 60 partners tell a node), the medians of all nodes, of groups of nodes, and the few worst pairs.
+A matrix of 10,000 nodes has 100 million directed pairs. What `locate` needs of it is a sample of
+every node's pairs (20 to 60 partners tell a node), the medians of all nodes, of groups of nodes,
+and the few worst pairs.
 """
 
 from __future__ import annotations
@@ -31,15 +33,37 @@ MOST_NODES = 200_000
 BINS = 1000
 """Logarithmic bins per factor e."""
 _ORIGIN = ("origin", "from", "src", "source", "sender", "node1", "host1", "node_a", "client")
-_TARGET = ("target", "to", "dst", "dest", "destination", "receiver", "node2", "host2", "node_b", "server")
+_TARGET = (
+    "target",
+    "to",
+    "dst",
+    "dest",
+    "destination",
+    "receiver",
+    "node2",
+    "host2",
+    "node_b",
+    "server",
+)
 _ROUND = ("round", "point", "repeat", "step")
 _VALUES: dict[str, tuple[Metric, float]] = {
-    "goodput_bytes_per_s": ("goodput", 1.0), "bytes_per_s": ("goodput", 1.0), "mb_per_s": ("goodput", 1e6),
-    "mbytes_per_s": ("goodput", 1e6), "gb_per_s": ("goodput", 1e9), "mib_per_s": ("goodput", 1 << 20),
-    "gbit_per_s": ("goodput", 1e9 / 8), "mbit_per_s": ("goodput", 1e6 / 8), "hrt_ns": ("hrt", 1.0),
-    "latency_ns": ("hrt", 1.0), "hrt_us": ("hrt", 1e3), "latency_us": ("hrt", 1e3), "usec": ("hrt", 1e3),
-}  # fmt: skip
-"""Column name (without case; other characters than letters and digits count as _) to metric and factor."""
+    "goodput_bytes_per_s": ("goodput", 1.0),
+    "bytes_per_s": ("goodput", 1.0),
+    "mb_per_s": ("goodput", 1e6),
+    "mbytes_per_s": ("goodput", 1e6),
+    "gb_per_s": ("goodput", 1e9),
+    "mib_per_s": ("goodput", 1 << 20),
+    "gbit_per_s": ("goodput", 1e9 / 8),
+    "mbit_per_s": ("goodput", 1e6 / 8),
+    "hrt_ns": ("hrt", 1.0),
+    "latency_ns": ("hrt", 1.0),
+    "hrt_us": ("hrt", 1e3),
+    "latency_us": ("hrt", 1e3),
+    "usec": ("hrt", 1e3),
+}
+"""Column name (without case; other characters than letters and digits count as _) to metric and
+factor.
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +95,9 @@ def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
 class PairTable:
     """An open table. ``nodes`` in natural order; ``metric`` as the value column's name says."""
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, metric: Metric, nodes: tuple[str, ...], rows: int) -> None:
+    def __init__(
+        self, database: duckdb.DuckDBPyConnection, metric: Metric, nodes: tuple[str, ...], rows: int
+    ) -> None:
         self._database = database
         self.metric = metric
         self.nodes = nodes
@@ -83,10 +109,17 @@ class PairTable:
         def column(name: str, kind: Any) -> NDArray[Any]:
             return np.ascontiguousarray(np.ma.filled(found[name], 0), dtype=kind)
 
-        return Columns(column("o", np.int32), column("t", np.int32), column("r", np.int32), column("v", np.float64))
+        return Columns(
+            column("o", np.int32),
+            column("t", np.int32),
+            column("r", np.int32),
+            column("v", np.float64),
+        )
 
     def sample(self, partners: int) -> Columns:
-        """About ``partners`` pairs of each node each way, chosen by a hash: the same ones every time."""
+        """About ``partners`` pairs of each node each way, chosen by a hash: the same ones every
+        time.
+        """
         share = min(1.0, partners * len(self.nodes) / max(1, self.rows))
         bound = int(share * (1 << 20))
         # A hash of our own arithmetic: DuckDB's may change with its version.
@@ -111,17 +144,22 @@ class PairTable:
         return sides[0], sides[1]
 
     def between(self, group: Sequence[int], groups: int) -> NDArray[np.float64]:
-        """groups x groups medians to 0.1 % (NaN: no pair); ``group`` has the group of each node, -1 for none."""
+        """groups x groups medians to 0.1 % (NaN: no pair); ``group`` has the group of each node, -1
+        for none.
+        """
         matrix = np.full((groups, groups), np.nan)
         with self._numbers("places", {"g": np.asarray(group, dtype=np.int32)}):
             index, middle = self._binned(
-                "a.g, b.g", "JOIN places a ON a.i = o JOIN places b ON b.i = t WHERE a.g >= 0 AND b.g >= 0"
+                "a.g, b.g",
+                "JOIN places a ON a.i = o JOIN places b ON b.i = t WHERE a.g >= 0 AND b.g >= 0",
             )
         matrix[index[0], index[1]] = middle
         return matrix
 
     def _binned(self, keys: str, rest: str = "") -> tuple[list[NDArray[Any]], NDArray[np.float64]]:
-        """Median of each group of rows, by counting in logarithmic bins of 0.1 %: no group has to be held or sorted."""
+        """Median of each group of rows, by counting in logarithmic bins of 0.1 %: no group has to
+        be held or sorted.
+        """
         found = self._database.execute(
             f"SELECT {keys}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs {rest}"  # noqa: S608
             " GROUP BY ALL ORDER BY ALL"
@@ -132,13 +170,19 @@ class PairTable:
         edges[1:] = np.logical_or.reduce([one[1:] != one[:-1] for one in index])
         starts = np.flatnonzero(edges)
         total = np.add.reduceat(counts, starts)
-        running = np.cumsum(counts) - np.repeat(np.cumsum(total) - total, np.diff([*starts, len(bins)]))
+        running = np.cumsum(counts) - np.repeat(
+            np.cumsum(total) - total, np.diff([*starts, len(bins)])
+        )
         over = running >= np.repeat(total, np.diff([*starts, len(bins)])) / 2
         first = np.minimum.reduceat(np.where(over, np.arange(len(bins)), len(bins)), starts)
         return [one[starts] for one in index], np.exp(bins[first] / BINS)
 
-    def worst(self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int) -> list[Any]:
-        """The pairs farthest on the bad side of what both their nodes do elsewhere: (origin, target, value, ratio)."""
+    def worst(
+        self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int
+    ) -> list[Any]:
+        """The pairs farthest on the bad side of what both their nodes do elsewhere: (origin,
+        target, value, ratio).
+        """
         bad = "v / least(a.tx, b.rx)" if self.metric == "goodput" else "greatest(a.tx, b.rx) / v"
         with self._numbers("ends", {"tx": expected_tx, "rx": expected_rx}):
             return self._database.execute(
@@ -164,7 +208,9 @@ _PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 
 def _reader(path: Path, descriptor: int) -> str:
-    """By descriptor: in a path DuckDB takes ``*`` and ``[`` for patterns, and ``s3:`` for another machine."""
+    """By descriptor: in a path DuckDB takes ``*`` and ``[`` for patterns, and ``s3:`` for another
+    machine.
+    """
     source = f"'/proc/self/fd/{descriptor}'"
     if path.suffix.lower() in (".parquet", ".pq"):
         return f"read_parquet({source})"
@@ -183,7 +229,9 @@ def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, s
     return origin, target, _column(names, _ROUND), value
 
 
-def _create(database: duckdb.DuckDBPyConnection, path: Path, source: str) -> tuple[Metric, tuple[str, ...], int]:
+def _create(
+    database: duckdb.DuckDBPyConnection, path: Path, source: str
+) -> tuple[Metric, tuple[str, ...], int]:
     described = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  a descriptor
     origin, target, number, value = _chosen([row[0] for row in described], path)
     metric, factor = _VALUES[_plain(value)]
@@ -219,9 +267,11 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 @contextlib.contextmanager
 def open_pairs(path: Path) -> Iterator[PairTable]:
-    """The pairs of ``path``. Rows without a positive, finite number, or of a node with itself, are left out.
+    """The pairs of ``path``. Rows without a positive, finite number, or of a node with itself, are
+    left out.
 
-    Raises ``BadInput`` for what is no table of pairs and ``CouldNotMeasure`` when there is no room to read it.
+    Raises ``BadInput`` for what is no table of pairs and ``CouldNotMeasure`` when there is no room
+    to read it.
     """
     import duckdb
 
@@ -234,9 +284,12 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
         ) from error
     with file, tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
         config: dict[str, Any] = {
-            "memory_limit": MEMORY_LIMIT, "temp_directory": scratch, "preserve_insertion_order": "false",
-            "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
-        }  # fmt: skip
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": scratch,
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
         try:
             with duckdb.connect(config=config) as database:
                 metric, nodes, rows = _create(database, path, _reader(path, file.fileno()))
@@ -244,7 +297,9 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
                     raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
                 yield PairTable(database, metric, nodes, rows)
         except duckdb.OutOfMemoryException as error:
-            raise CouldNotMeasure(f"{path} does not fit: free space for temporary files, or set TMPDIR.") from error
+            raise CouldNotMeasure(
+                f"{path} does not fit: free space for temporary files, or set TMPDIR."
+            ) from error
         except duckdb.Error as error:
             first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise BadInput(f"{path} cannot be read as a table of pairs: {first}") from error

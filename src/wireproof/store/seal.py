@@ -1,4 +1,6 @@
-"""Seals a run folder: points and raw batches as Parquet, written once, each file whole or not at all."""
+"""Seals a run folder: points and raw batches as Parquet, written once, each file whole or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["BATCHES", "POINTS", "SCHEMA", "seal"]
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {"threads": "1", "autoinstall_known_extensions": "false"}
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "threads": "1",
+    "autoinstall_known_extensions": "false",
+}
 SCHEMA = 1
 """Version of the tables' columns, kept in the files' own metadata."""
 
@@ -76,10 +81,12 @@ def _quoted(text: str) -> str:
 
 
 def seal(folder: Path) -> list[Path]:
-    """Write ``points.parquet`` (a row for each pair of a point) and ``batches.parquet`` (a row for each timed batch).
+    """Write ``points.parquet`` (a row for each pair of a point) and ``batches.parquet`` (a row for
+    each timed batch).
 
-    Returns the files. A run without a single point gives none. Raises ``BadInput`` when ``folder`` is not a run of ours
-    or is damaged, and ``CouldNotMeasure`` when the files cannot be written: nothing half-written stays.
+    Returns the files. A run without a single point gives none. Raises ``BadInput`` when ``folder``
+    is not a run of ours or is damaged, and ``CouldNotMeasure`` when the files cannot be written:
+    nothing half-written stays.
     """
     run_id = load_document(folder).plan.run_id
     points = {frame.id: frame for frame in load_frames(folder) if isinstance(frame, PointRecord)}
@@ -91,7 +98,10 @@ def seal(folder: Path) -> list[Path]:
     try:
         for path in fresh.values():
             path.unlink(missing_ok=True)  # a link there would be written through
-        with open_regular(folder / FRAMES, follow=False) as frames, duckdb.connect(config=dict(_CONFIG)) as database:
+        with (
+            open_regular(folder / FRAMES, follow=False) as frames,
+            duckdb.connect(config=dict(_CONFIG)) as database,
+        ):
             database.execute(_view(frames.fileno(), torn=_is_torn(frames)))
             _check_complete(database, list(points.values()))
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
@@ -112,13 +122,17 @@ def _is_torn(frames: BinaryIO) -> bool:
 
 
 def _view(descriptor: int, *, torn: bool) -> str:
-    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for patterns.
+    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for
+    patterns.
 
-    Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit into NULL.
+    Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit
+    into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
     options = f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}}"
-    source = f"'/proc/self/fd/{descriptor}', ignore_errors = {'true' if torn else 'false'}, {options}"
+    source = (
+        f"'/proc/self/fd/{descriptor}', ignore_errors = {'true' if torn else 'false'}, {options}"
+    )
     return f"CREATE VIEW frames AS SELECT * FROM read_json({source})"  # noqa: S608  constants and a number
 
 
@@ -128,14 +142,20 @@ def _copy(query: str, path: Path, run_id: str) -> str:
 
 
 def _check_complete(database: duckdb.DuckDBPyConnection, points: Sequence[PointRecord]) -> None:
-    """A torn last line is passed over on purpose; anything else that is passed over would be a silent loss."""
+    """A torn last line is passed over on purpose; anything else that is passed over would be a
+    silent loss.
+    """
     sums = "count(*), count(pattern), coalesce(sum(len(pairs)), 0)"
     batches = "coalesce(sum(list_sum([len(pair.batch_ns) for pair in pairs])), 0)"
-    found = database.execute(f"SELECT {sums}, {batches} FROM frames WHERE frame = 'point'").fetchone()  # noqa: S608
+    found = database.execute(
+        f"SELECT {sums}, {batches} FROM frames WHERE frame = 'point'"  # noqa: S608
+    ).fetchone()
     pairs = [pair for point in points for pair in point.pairs]
     wanted = (len(points), len(points), len(pairs), sum(len(pair.batch_ns) for pair in pairs))
     if found is None or tuple(map(int, found)) != wanted:
-        raise CouldNotMeasure(f"sealing found {found} points, pairs and batches, not {wanted}: the frames are kept.")
+        raise CouldNotMeasure(
+            f"sealing found {found} points, pairs and batches, not {wanted}: the frames are kept."
+        )
 
 
 def _publish(fresh: Path) -> Path:

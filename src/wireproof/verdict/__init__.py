@@ -1,6 +1,8 @@
-"""Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue. Pure.
+"""Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue.
+Pure.
 
-``judge`` needs numpy, the judgement of foreign series does not: each name is imported when it is first used.
+``judge`` needs numpy, the judgement of foreign series does not: each name is imported when it is
+first used.
 """
 
 from __future__ import annotations
@@ -15,16 +17,21 @@ if TYPE_CHECKING:
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "judge", "overall"]
 
 _HOME = {
-    "CATALOGUE": "catalogue", "Entry": "catalogue", "explain": "catalogue", "explain_text": "catalogue",
-    "judge": "judge", "overall": "judge",
-}  # fmt: skip
+    "CATALOGUE": "catalogue",
+    "Entry": "catalogue",
+    "explain": "catalogue",
+    "explain_text": "catalogue",
+    "judge": "judge",
+    "overall": "judge",
+}
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(f"{__name__}.{_HOME[name]}")
-    # Importing the module 'judge' binds it here under the function's own name: put the functions there for good.
+    # Importing the module 'judge' binds it here under the function's own name: put the functions
+    # there for good.
     for known, module in _HOME.items():
         if module == _HOME[name]:
             globals()[known] = getattr(home, known)

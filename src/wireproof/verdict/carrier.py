@@ -1,4 +1,6 @@
-"""What carried the bytes, as the ledger saw it, against what was claimed; and the link that follows from it. Pure."""
+"""What carried the bytes, as the ledger saw it, against what was claimed; and the link that follows
+from it. Pure.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,16 @@ _MOST_OTHER = 0.5
 
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
-    """What carried the payload past this port; None where counters do not tell, or it was no one thing."""
+    """What carried the payload past this port; None where counters do not tell, or it was no one
+    thing.
+    """
     return mostly(dict(sighting.by), sighting.need)
 
 
 def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
-    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not tell."""
+    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
+    tell.
+    """
     kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
     need = max(need, 1.0)
     if kernel is None or rdma is None:
@@ -53,7 +59,8 @@ def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
 
 
 def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None:
-    """The link to judge by: the claimed one as what was seen uses it; without a claim, what the ports state.
+    """The link to judge by: the claimed one as what was seen uses it; without a claim, what the
+    ports state.
 
     None when neither is known.
     """
@@ -83,12 +90,16 @@ def _usual(nic: Nic) -> Carrier:
 
 def _as_rdma(link: LinkClaim) -> LinkClaim:
     try:
-        return msgspec.structs.replace(carried_by(link, "rdma"), source=f"{link.source}; RDMA was seen on the port")
+        return msgspec.structs.replace(
+            carried_by(link, "rdma"), source=f"{link.source}; RDMA was seen on the port"
+        )
     except PhysicsError:
         return link
 
 
-def carrier_issues(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof) -> list[Issue]:
+def carrier_issues(
+    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
+) -> list[Issue]:
     """The claimed port carried the payload, and another protocol than claimed did."""
     claimed = ctx.claimed_link
     busiest = max(proof.sightings, key=lambda one: one.need, default=None)
@@ -99,8 +110,26 @@ def carrier_issues(ctx: Context, point: PointRecord, pair: PairResult, proof: Pa
     where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
     if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
         text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {by.get('rdma', by.get('psm'))}"
-        return [Issue("tcp-instead-of-rdma", "fail", ctx.route(pair), text, point=point.id, weight=busiest.need)]
+        return [
+            Issue(
+                "tcp-instead-of-rdma",
+                "fail",
+                ctx.route(pair),
+                text,
+                point=point.id,
+                weight=busiest.need,
+            )
+        ]
     if carrier in ("rdma", "psm") and claimed.protocol == "tcp":
         text = f"{where} RDMA carried {by[carrier]} and the kernel's sockets {by['kernel']}"
-        return [Issue("rdma-instead-of-tcp", "warning", ctx.route(pair), text, point=point.id, weight=busiest.need)]
+        return [
+            Issue(
+                "rdma-instead-of-tcp",
+                "warning",
+                ctx.route(pair),
+                text,
+                point=point.id,
+                weight=busiest.need,
+            )
+        ]
     return []

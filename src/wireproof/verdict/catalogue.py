@@ -26,14 +26,22 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _parsed(text: str) -> dict[str, Entry]:
-    """``# code: title``, then ``means:``, ``detected:``, ``next:``, each with indented continuation lines."""
+    """``# code: title``, then ``means:``, ``detected:``, ``next:``, each with indented continuation
+    lines.
+    """
     found: dict[str, Entry] = {}
     for block in ("\n" + text).split("\n# ")[1:]:
         head, *rest = block.split("\n## ")[0].strip().split("\n")
         code, _, title = head.partition(": ")
-        fields = dict(line.partition(": ")[::2] for line in "\n".join(rest).replace("\n  ", " ").split("\n"))
+        fields = dict(
+            line.partition(": ")[::2] for line in "\n".join(rest).replace("\n  ", " ").split("\n")
+        )
         found[code] = Entry(
-            code=code, title=title, meaning=fields["means"], detection=fields["detected"], next_action=fields["next"]
+            code=code,
+            title=title,
+            meaning=fields["means"],
+            detection=fields["detected"],
+            next_action=fields["next"],
         )
     return found
 
@@ -42,7 +50,9 @@ CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{FOREIGN}\n{TRAFFIC}\n{LOCATED}"
 
 
 def causes() -> dict[str, Entry]:
-    """The causes that a culprit may have, as entries; they are no findings and never stand alone."""
+    """The causes that a culprit may have, as entries; they are no findings and never stand
+    alone.
+    """
     from wireproof.locate.causes_rules import RULES
 
     words = {"node": "NODE", "nic": "NIC"}
@@ -53,7 +63,11 @@ def causes() -> dict[str, Entry]:
             meaning=f"Said of a {', '.join(sorted(rule.kinds))} that was found slow, with a confidence of "
             f"{rule.confidence:g}" + (f" (at best {rule.sure:g})." if rule.surer else "."),
             detection="; ".join(sign.means() for sign in rule.when)
-            + (f". Surer when {'; '.join(sign.means() for sign in rule.surer)}." if rule.surer else "."),
+            + (
+                f". Surer when {'; '.join(sign.means() for sign in rule.surer)}."
+                if rule.surer
+                else "."
+            ),
             next_action=rule.fix.format(**words),
         )
         for rule in RULES
@@ -61,7 +75,9 @@ def causes() -> dict[str, Entry]:
 
 
 def explain(code: str) -> Entry:
-    """The entry of a finding's or a cause's code. Raises BadInput with the nearest codes when there is none."""
+    """The entry of a finding's or a cause's code. Raises BadInput with the nearest codes when there
+    is none.
+    """
     key = code.strip().lower().replace("_", "-")
     if key in CATALOGUE:
         return CATALOGUE[key]
@@ -112,9 +128,13 @@ def page() -> str:
     parts = ["# Findings\n", _PREFACE]
     for code, entry in CATALOGUE.items():
         parts.append(f"### `{code}`: {entry.title}\n")
-        parts.append(f"{entry.meaning}\n\n*Detected by:* {entry.detection}\n\n*What to do:* {entry.next_action}\n")
+        parts.append(
+            f"{entry.meaning}\n\n*Detected by:* {entry.detection}\n\n*What to do:* {entry.next_action}\n"
+        )
     parts.append(_CAUSES)
     for code, entry in causes().items():
         parts.append(f"#### `{code}`: {entry.title.removeprefix('Cause: ')}\n")
-        parts.append(f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n*What to do:* {entry.next_action}\n")
+        parts.append(
+            f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n*What to do:* {entry.next_action}\n"
+        )
     return "\n".join(parts)

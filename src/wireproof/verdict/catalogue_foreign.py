@@ -1,4 +1,6 @@
-"""The words of the catalogue about series that other programs have printed; ``catalogue`` reads them."""
+"""The words of the catalogue about series that other programs have printed; ``catalogue`` reads
+them.
+"""
 
 from __future__ import annotations
 

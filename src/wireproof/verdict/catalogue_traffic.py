@@ -1,4 +1,6 @@
-"""The words of the findings about watched commands (``wireproof prove``); ``catalogue`` reads them."""
+"""The words of the findings about watched commands (``wireproof prove``); ``catalogue`` reads
+them.
+"""
 
 from __future__ import annotations
 

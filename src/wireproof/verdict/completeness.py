@@ -24,9 +24,16 @@ _CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
 def run_issues(ctx: Context) -> list[Issue]:
     """All issues that do not belong to one point."""
     return [
-        *_cut_short(ctx), *_errors(ctx), *_transport(ctx), *_libraries(ctx), *_nics(ctx), *_crowding(ctx), *_claim(ctx),
-        *_namespaces(ctx), *_places(ctx),
-    ]  # fmt: skip
+        *_cut_short(ctx),
+        *_errors(ctx),
+        *_transport(ctx),
+        *_libraries(ctx),
+        *_nics(ctx),
+        *_crowding(ctx),
+        *_claim(ctx),
+        *_namespaces(ctx),
+        *_places(ctx),
+    ]
 
 
 def _cut_short(ctx: Context) -> list[Issue]:
@@ -44,44 +51,67 @@ def _cut_short(ctx: Context) -> list[Issue]:
     ]
     if run.close is None:
         issues.append(
-            Issue("points-missing", "inconclusive", _RUN, "the engine did not close the run: it was cut short")
+            Issue(
+                "points-missing",
+                "inconclusive",
+                _RUN,
+                "the engine did not close the run: it was cut short",
+            )
         )
     elif run.close.failed or run.close.points > len(run.points) + run.close.failed:
-        text = (
-            f"the engine closed with {run.close.points} points, {run.close.failed} failed; {len(run.points)} are sealed"
-        )
+        text = f"the engine closed with {run.close.points} points, {run.close.failed} failed; {len(run.points)} are sealed"
         issues.append(Issue("points-missing", "inconclusive", _RUN, text))
     if run.open is None:
-        issues.append(Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport"))
+        issues.append(
+            Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport")
+        )
     return issues
 
 
 def _missing_code(reason: str) -> str:
-    """The sentence of a missing point tells why; the point that was under way speaks for those not reached."""
+    """The sentence of a missing point tells why; the point that was under way speaks for those not
+    reached.
+    """
     if _LOST.search(reason):
         return "rank-lost"
     return "deadline" if _LATE.search(reason) else "points-missing"
 
 
 _ERROR_CODES = {
-    "mismatch": "library-mismatch", "library": "library-mismatch", "abi": "library-mismatch", "deadline": "deadline",
-    "timeout": "deadline", "lost": "rank-lost", "died": "rank-lost", "killed": "rank-lost", "peer": "rank-lost",
+    "mismatch": "library-mismatch",
+    "library": "library-mismatch",
+    "abi": "library-mismatch",
+    "deadline": "deadline",
+    "timeout": "deadline",
+    "lost": "rank-lost",
+    "died": "rank-lost",
+    "killed": "rank-lost",
+    "peer": "rank-lost",
     "gone": "rank-lost",
-    "corrupt": "payload-corrupt", "integrity": "payload-corrupt", "carrier": "nic-down", "nic": "nic-unknown",
-}  # fmt: skip
+    "corrupt": "payload-corrupt",
+    "integrity": "payload-corrupt",
+    "carrier": "nic-down",
+    "nic": "nic-unknown",
+}
 
 
 _ERROR_SEVERITIES: dict[str, Severity] = {
-    "payload-corrupt": "fail", "library-mismatch": "fail", "wire-late": "warning",
-}  # fmt: skip
+    "payload-corrupt": "fail",
+    "library-mismatch": "fail",
+    "wire-late": "warning",
+}
 
 
 def error_code(error: EngineError) -> str:
-    """Our code for an engine's: its own when we have it, else by its words, else ``engine-error``."""
+    """Our code for an engine's: its own when we have it, else by its words, else
+    ``engine-error``.
+    """
     key = error.code.lower().replace("_", "-")
     if key in CATALOGUE:
         return key
-    return next((code for word, code in _ERROR_CODES.items() if word in key.split("-")), "engine-error")
+    return next(
+        (code for word, code in _ERROR_CODES.items() if word in key.split("-")), "engine-error"
+    )
 
 
 def _errors(ctx: Context) -> list[Issue]:
@@ -101,11 +131,15 @@ def _transport(ctx: Context) -> list[Issue]:
     if opened is None:
         return []
     if opened.transport in ("null", "model"):
-        text = f"transport {opened.transport} moves nothing: the instrument was tested, not a network"
+        text = (
+            f"transport {opened.transport} moves nothing: the instrument was tested, not a network"
+        )
         return [Issue("instrument-only", "inconclusive", _RUN, text)]
     if opened.clock.source == "monotonic":
         cost = opened.clock.read_cost_ns
-        text = f"times come from CLOCK_MONOTONIC ({cost:.0f} ns per reading), not from a cycle counter"
+        text = (
+            f"times come from CLOCK_MONOTONIC ({cost:.0f} ns per reading), not from a cycle counter"
+        )
         return [Issue("clock-not-tsc", "warning", _RUN, text)]
     return []
 
@@ -136,12 +170,21 @@ def _nics(ctx: Context) -> list[Issue]:
 
 def _carrier(host: str, nic: Nic) -> list[Issue]:
     if nic.carrier is False or nic.operstate in ("down", "lowerlayerdown"):
-        return [Issue("nic-down", "fail", host, f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})")]
+        return [
+            Issue(
+                "nic-down",
+                "fail",
+                host,
+                f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
+            )
+        ]
     return []
 
 
 def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
-    """What the port states of itself against the claim: of one rail, or of all of them. A made-up speed is not held."""
+    """What the port states of itself against the claim: of one rail, or of all of them. A made-up
+    speed is not held.
+    """
     found = link_of_port(nic, "any", others)
     if ctx.virtual or ctx.link is None or ctx.link.rate_bits_per_s is None or found is None:
         return []
@@ -150,12 +193,12 @@ def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
     agree = [claimed, ctx.link.line_rate or claimed]
     # The interface of IPoIB states the nominal rate: 8b/10b takes a fifth of it.
     agree += [claimed / _CODE] if ctx.link.kind.removeprefix("ipoib-") in _CODED else []
-    if not stated or any(abs(one / other - 1) <= _SPEED_TOLERANCE for one in stated for other in agree):
+    if not stated or any(
+        abs(one / other - 1) <= _SPEED_TOLERANCE for one in stated for other in agree
+    ):
         return []
     speed = max(stated)
-    text = (
-        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} ({claimed / 1e9:g} Gb/s) was claimed"
-    )
+    text = f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} ({claimed / 1e9:g} Gb/s) was claimed"
     return [Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", host, text)]
 
 
@@ -163,14 +206,21 @@ def _crowding(ctx: Context) -> list[Issue]:
     ranks = Counter(host.boot_id or host.hostname for host in ctx.run.hosts)
     cpus = {host.boot_id or host.hostname: host.cpu_count for host in ctx.run.hosts}
     return [
-        Issue("oversubscribed", "warning", _RUN, f"{count} ranks share {cpus[machine]} processors of one machine")
+        Issue(
+            "oversubscribed",
+            "warning",
+            _RUN,
+            f"{count} ranks share {cpus[machine]} processors of one machine",
+        )
         for machine, count in sorted(ranks.items())
         if 0 < cpus[machine] < count
     ]
 
 
 def _namespaces(ctx: Context) -> list[Issue]:
-    """Claimed hosts that are network namespaces of one kernel, and nobody said so: their wire is virtual at best."""
+    """Claimed hosts that are network namespaces of one kernel, and nobody said so: their wire is
+    virtual at best.
+    """
     if ctx.virtual or not ctx.run.claim.wire:
         return []
     kernels: dict[str, set[int]] = {}
@@ -178,22 +228,27 @@ def _namespaces(ctx: Context) -> list[Issue]:
         if host.boot_id and host.netns:
             kernels.setdefault(host.boot_id, set()).add(host.netns)
     return [
-        Issue("one-kernel", "inconclusive", _RUN, f"{len(spaces)} of the hosts are network namespaces of one kernel")
+        Issue(
+            "one-kernel",
+            "inconclusive",
+            _RUN,
+            f"{len(spaces)} of the hosts are network namespaces of one kernel",
+        )
         for _, spaces in sorted(kernels.items())
         if len(spaces) > 1
     ]
 
 
 def _places(ctx: Context) -> list[Issue]:
-    """Ranks that run on another of the claimed hosts than their own. A name that nobody claimed may be an alias."""
+    """Ranks that run on another of the claimed hosts than their own. A name that nobody claimed may
+    be an alias.
+    """
     claimed = {_short(host.host) for host in ctx.run.hosts} - {""}
     issues = []
     for host in ctx.run.hosts:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
-            text = (
-                f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its numbers are of that host"
-            )
+            text = f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its numbers are of that host"
             issues.append(Issue("wrong-host", "inconclusive", host.host, text))
     return issues
 
@@ -208,7 +263,9 @@ def _claim(ctx: Context) -> list[Issue]:
         text = "only one machine took part: shared memory or loopback was measured, and no wire was proven"
         issues.append(Issue("no-wire-claimed", "inconclusive", _RUN, text))
         return issues
-    if ctx.link is None or (ctx.link.rate_bits_per_s is None and ctx.link.protocol not in ("shm", "loopback")):
+    if ctx.link is None or (
+        ctx.link.rate_bits_per_s is None and ctx.link.protocol not in ("shm", "loopback")
+    ):
         text = "the link's rate is not known, so that no number can be called too fast or too slow"
         issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
     elif ctx.link.protocol in ("shm", "loopback"):

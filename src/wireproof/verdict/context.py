@@ -1,4 +1,6 @@
-"""What every step of the judgement looks up: who ran where, which NIC was claimed, which limits hold."""
+"""What every step of the judgement looks up: who ran where, which NIC was claimed, which limits
+hold.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ __all__ = ["Context", "context", "identities", "with_link"]
 
 @dataclass(frozen=True)
 class Context:
-    """One run seen by rank. ``link``: what numbers are held against: as claimed (``claimed_link``), with its MTU filled
-    from the claimed NICs when the claim left it open, and with what was observed to carry the bytes.
+    """One run seen by rank. ``link``: what numbers are held against: as claimed (``claimed_link``),
+    with its MTU filled from the claimed NICs when the claim left it open, and with what was
+    observed to carry the bytes.
     """
 
     run: Run
@@ -41,14 +44,20 @@ class Context:
         """The host's name as the user gave it."""
         claim = self.claims.get(rank)
         host = self.hosts.get(rank)
-        return (claim.host if claim else "") or (host.host or host.hostname if host else "") or f"rank {rank}"
+        return (
+            (claim.host if claim else "")
+            or (host.host or host.hostname if host else "")
+            or f"rank {rank}"
+        )
 
     def route(self, pair: PairResult) -> str:
         """``n1 -> n2``: the subject of findings about one pair."""
         return f"{self.name(pair.origin)} -> {self.name(pair.target)}"
 
     def claimed_nic(self, rank: int) -> Nic | None:
-        """The NIC that the rank is claimed to use; None when not found. Without a claim: the only one there is."""
+        """The NIC that the rank is claimed to use; None when not found. Without a claim: the only
+        one there is.
+        """
         if rank not in self.nics:
             self.nics[rank] = self._claimed_nic(rank)
         return self.nics[rank]
@@ -76,14 +85,23 @@ class Context:
         return opened.transport == "null" or not self.run.claim.played
 
     def idle_of(self, reader_of: Mapping[int, int]) -> dict[int, Idle]:
-        """The idle reading of each reader: its own, else that of a rank which shares its namespace."""
-        found = {reader: self.idle[rank] for rank, reader in sorted(reader_of.items(), reverse=True)
-                 if rank in self.idle}  # fmt: skip
-        found.update({rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle})
+        """The idle reading of each reader: its own, else that of a rank which shares its
+        namespace.
+        """
+        found = {
+            reader: self.idle[rank]
+            for rank, reader in sorted(reader_of.items(), reverse=True)
+            if rank in self.idle
+        }
+        found.update(
+            {rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle}
+        )
         return found
 
     def adapter_of(self, rank: int, name: str) -> set[tuple[str, str]]:
-        """Every identity that the adapters behind a port and below it state; empty when none is known."""
+        """Every identity that the adapters behind a port and below it state; empty when none is
+        known.
+        """
         host = self.hosts.get(rank)
         if host is None:
             return set()
@@ -103,8 +121,9 @@ class Context:
         )
 
     def same_machine(self, a: int, b: int) -> bool | None:
-        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a virtual lab;
-        anywhere else only the counters can tell (None), as where nothing identifies them.
+        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a
+        virtual lab; anywhere else only the counters can tell (None), as where nothing identifies
+        them.
         """
         one, two = self.hosts.get(a), self.hosts.get(b)
         if one is None or two is None:
@@ -122,8 +141,10 @@ class Context:
 def identities(adapter: Adapter) -> set[tuple[str, str]]:
     """What tells one adapter from another. A number of zeros only is no identity."""
     stated = {
-        ("guid", adapter.system_guid), ("switch", adapter.switch_id), ("serial", adapter.serial),
-    }  # fmt: skip
+        ("guid", adapter.system_guid),
+        ("switch", adapter.switch_id),
+        ("serial", adapter.serial),
+    }
     return {(kind, value.lower()) for kind, value in stated if value.strip("0:.-x ")}
 
 
@@ -140,11 +161,24 @@ def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table |
     claims = {claim.rank: claim for claim in run.claim.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
-    foreign = {reading.rank: True for point in run.points for reading in point.witness if reading.foreign_sysfs}
+    foreign = {
+        reading.rank: True
+        for point in run.points
+        for reading in point.witness
+        if reading.foreign_sysfs
+    }
     found = Context(
-        run, criteria, table or default_table(), link, link, virtual, hosts, claims, {i.rank: i for i in run.idle},
+        run,
+        criteria,
+        table or default_table(),
+        link,
+        link,
+        virtual,
+        hosts,
+        claims,
+        {i.rank: i for i in run.idle},
         ports_of(hosts, foreign),
-    )  # fmt: skip
+    )
     return with_link(found, link)
 
 
@@ -154,9 +188,13 @@ def with_link(ctx: Context, link: LinkClaim | None) -> Context:
 
 
 def _with_mtu(found: Context, link: LinkClaim) -> LinkClaim:
-    """Fill an unclaimed MTU from the NICs: the smallest binds. Only Ethernet's MTU tells the size of packets."""
+    """Fill an unclaimed MTU from the NICs: the smallest binds. Only Ethernet's MTU tells the size
+    of packets.
+    """
     if link.mtu is not None or link.protocol not in ("tcp", "rocev2"):
         return link
     nics = [found.claimed_nic(rank) for rank in found.claims]
     sizes = [nic.mtu for nic in nics if nic is not None and nic.mtu and possible_mtu(nic.mtu)]
-    return msgspec.structs.replace(link, mtu=min(sizes)) if sizes and len(sizes) == len(nics) else link
+    return (
+        msgspec.structs.replace(link, mtu=min(sizes)) if sizes and len(sizes) == len(nics) else link
+    )

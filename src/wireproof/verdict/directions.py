@@ -1,8 +1,9 @@
-"""One-way faults: which direction of a pair is slow, and which node's sending or receiving makes it so.
+"""One-way faults: which direction of a pair is slow, and which node's sending or receiving makes it
+so.
 
-A ping-pong averages both directions; streams each way do not hide it. With three nodes or more the blame falls on a
-node and direction when all its streams one way are slow while the others are fine; with two nodes only the direction
-can be named.
+A ping-pong averages both directions; streams each way do not hide it. With three nodes or more the
+blame falls on a node and direction when all its streams one way are slow while the others are fine;
+with two nodes only the direction can be named.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ __all__ = ["Stream", "blame", "direction_issues"]
 
 Way = Literal["sends", "receives"]
 _MIN_NODES = 3
-_MORE_WAITING = 0.05  # share of the time by which slow streams may have waited longer than the others
+# share of the time by which slow streams may have waited longer than the others
+_MORE_WAITING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Goodput (bytes/s) of one ordered pair of hosts; ``kind`` = (pattern, form, message size, formula)."""
+    """Goodput (bytes/s) of one ordered pair of hosts; ``kind`` = (pattern, form, message size,
+    formula).
+    """
 
     origin: str
     target: str
@@ -51,7 +55,9 @@ class Blame:
 
 
 def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[str]]:
-    """Issues, and the routes (both orders) that a blamed node explains: those are not told again."""
+    """Issues, and the routes (both orders) that a blamed node explains: those are not told
+    again.
+    """
     kinds: dict[tuple[str, str, int, str], list[Stream]] = {}
     for stream in streams:
         kinds.setdefault(stream.kind, []).append(stream)
@@ -60,12 +66,21 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
     for kind in sorted(kinds):
         merged = _one_per_route(kinds[kind])
         found = blame(merged, ctx.criteria.peer_ratio)
-        nodes = [_node_issue(one, kind, _doubt(one, merged, ctx.criteria.peer_ratio)) for one in found]
+        nodes = [
+            _node_issue(one, kind, _doubt(one, merged, ctx.criteria.peer_ratio)) for one in found
+        ]
         issues += nodes
         explained = {(s.origin, s.target) for one in found for s in one.streams}
         issues += _pair_issues(ctx, merged, explained)
-        sure = {s for one, issue in zip(found, nodes, strict=True) if issue.severity == "fail" for s in one.streams}
-        told |= {f"{a} -> {b}" for s in sure for a, b in ((s.origin, s.target), (s.target, s.origin))}
+        sure = {
+            s
+            for one, issue in zip(found, nodes, strict=True)
+            if issue.severity == "fail"
+            for s in one.streams
+        }
+        told |= {
+            f"{a} -> {b}" for s in sure for a, b in ((s.origin, s.target), (s.target, s.origin))
+        }
     return issues, told
 
 
@@ -82,16 +97,18 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
         disturbed = next((s.disturbed for s in same if s.disturbed), "")
         waited = statistics.median(s.waited for s in same)
         sure = any(s.sure for s in same)
-        merged.append(Stream(origin, target, same[0].kind, value, low, high, sure, disturbed, waited))
+        merged.append(
+            Stream(origin, target, same[0].kind, value, low, high, sure, disturbed, waited)
+        )
     return merged
 
 
 def blame(streams: list[Stream], peer_ratio: float) -> list[Blame]:
-    """Nodes whose streams one way are all slow against the others'. Greedy: the slowest first, then without its
-    streams.
+    """Nodes whose streams one way are all slow against the others'. Greedy: the slowest first, then
+    without its streams.
 
-    The reference is the upper quartile of what is left, so that a few bad nodes do not lower it. Needs 3 nodes, and 2
-    streams in the blamed way.
+    The reference is the upper quartile of what is left, so that a few bad nodes do not lower it.
+    Needs 3 nodes, and 2 streams in the blamed way.
     """
     left, found = list(streams), []
     if len({s.origin for s in streams} | {s.target for s in streams}) < _MIN_NODES:
@@ -113,8 +130,8 @@ def _all_slow(one: Blame, peer_ratio: float) -> bool:
 
 
 def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
-    """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed. Where everybody was
-    disturbed alike (more ranks than cores), like is compared with like.
+    """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed.
+    Where everybody was disturbed alike (more ranks than cores), like is compared with like.
     """
     if not all(s.sure and s.high < peer_ratio * one.reference for s in one.streams):
         return "too wide to conclude"
@@ -158,10 +175,14 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issu
     }
     subject = f"{one.node} {evidence['direction']}"
     severity: Severity = "inconclusive" if doubt else "fail"
-    return Issue("node-direction-slow", severity, subject, text, dict(evidence), weight=float(kind[2]))
+    return Issue(
+        "node-direction-slow", severity, subject, text, dict(evidence), weight=float(kind[2])
+    )
 
 
-def _pair_issues(ctx: Context, streams: list[Stream], explained: set[tuple[str, str]]) -> list[Issue]:
+def _pair_issues(
+    ctx: Context, streams: list[Stream], explained: set[tuple[str, str]]
+) -> list[Issue]:
     """Pairs whose two directions differ by more than ``direction_ratio`` with intervals apart."""
     routes = {(s.origin, s.target): s for s in streams}
     issues = []
@@ -179,7 +200,16 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[tuple[str, 
             text += f"; {doubt}" if doubt else ""
             severity: Severity = "inconclusive" if doubt else "fail"
             evidence = {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value}
-            issues.append(Issue("direction-slow", severity, who, text, dict(evidence), weight=float(slow.kind[2])))
+            issues.append(
+                Issue(
+                    "direction-slow",
+                    severity,
+                    who,
+                    text,
+                    dict(evidence),
+                    weight=float(slow.kind[2]),
+                )
+            )
     return issues
 
 

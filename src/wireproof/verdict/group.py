@@ -1,4 +1,6 @@
-"""A point of a group of ranks, judged: did its bytes cross, is the time possible, is it known well enough. Pure."""
+"""A point of a group of ranks, judged: did its bytes cross, is the time possible, is it known well
+enough. Pure.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _WAITS = ("ring", "congestion", "barrier", "allreduce", "allgather", "alltoall",
 def judge_group(
     ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]
 ) -> tuple[GroupVerdict | None, list[Issue]]:
-    """The verdict on a group point, None when it has no number, and what there is to say about it."""
+    """The verdict on a group point, None when it has no number, and what there is to say about
+    it.
+    """
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
     who = _who(ctx, point, group)
@@ -45,18 +49,37 @@ def judge_group(
         issues += _possible(ctx, point, estimate, (limit, hard if doubted else limit), who)
     exact = filling and group.exact and limit is not None
     verdict = _verdict(ctx, issues, proof, limit)
-    codes = {issue.code for issue in issues} | ({"no-wire-claimed"} if not ctx.run.claim.wire else set())
+    codes = {issue.code for issue in issues} | (
+        {"no-wire-claimed"} if not ctx.run.claim.wire else set()
+    )
     return (
         GroupVerdict(
-            point=point.id, pattern=point.pattern, message_bytes=point.message_bytes, members=len(group.members),
-            nodes=len(set(node_of.values())), value=estimate.median_ns, low=estimate.low_ns, high=estimate.high_ns,
-            half_width=estimate.half_width, label=estimate.label, proof=proof.proof, verdict=verdict, limit=limit,
-            efficiency=limit / estimate.median_ns if exact and limit is not None else None, codes=sorted(codes),
-            expected_bytes=proof.expected, seen_bytes=proof.seen, formula=point.formula, order=point.order,
-            blocking=point.blocking, repeat=point.repeat, level=proof.level or "", quality=proof.quality or "",
+            point=point.id,
+            pattern=point.pattern,
+            message_bytes=point.message_bytes,
+            members=len(group.members),
+            nodes=len(set(node_of.values())),
+            value=estimate.median_ns,
+            low=estimate.low_ns,
+            high=estimate.high_ns,
+            half_width=estimate.half_width,
+            label=estimate.label,
+            proof=proof.proof,
+            verdict=verdict,
+            limit=limit,
+            efficiency=limit / estimate.median_ns if exact and limit is not None else None,
+            codes=sorted(codes),
+            expected_bytes=proof.expected,
+            seen_bytes=proof.seen,
+            formula=point.formula,
+            order=point.order,
+            blocking=point.blocking,
+            repeat=point.repeat,
+            level=proof.level or "",
+            quality=proof.quality or "",
         ),
         issues,
-    )  # fmt: skip
+    )
 
 
 def _who(ctx: Context, point: PointRecord, group: GroupResult) -> str:
@@ -78,9 +101,21 @@ def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
     where = f"{who}, {point.message_bytes} B"
     issues = []
     if group.status == "deadline" or group.stop == "deadline":
-        issues.append(Issue("deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id))
+        issues.append(
+            Issue(
+                "deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id
+            )
+        )
     elif group.status == "error" or group.estimate is None:
-        issues.append(Issue("points-missing", "inconclusive", who, f"{where}: ended without a number", point=point.id))
+        issues.append(
+            Issue(
+                "points-missing",
+                "inconclusive",
+                who,
+                f"{where}: ended without a number",
+                point=point.id,
+            )
+        )
     if group.integrity == "unchecked" and group.status == "ok":
         text = f"{where}: nobody looked whether the payload arrived as it was sent"
         issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
@@ -90,12 +125,16 @@ def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
     return issues
 
 
-def _path(ctx: Context, point: PointRecord, group: GroupResult, who: str, proof: PairProof) -> list[Issue]:
+def _path(
+    ctx: Context, point: PointRecord, group: GroupResult, who: str, proof: PairProof
+) -> list[Issue]:
     """At most one issue: what is wrong with the path."""
     if not proof.code or not ctx.run.claim.wire:
         return []
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
-    worst = min(proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None)
+    worst = min(
+        proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None
+    )
     told = ""
     if worst is not None and worst.need > 0:
         seen = "an unknown amount" if worst.seen is None else amount(worst.seen)
@@ -111,19 +150,24 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: str) -
     wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
     if wide:
         text = f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too wide to conclude"
-        issues.append(Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width))
+        issues.append(
+            Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
+        )
     if estimate.label == "multimodal":
         text = f"{where}: the samples fall in separate groups"
-        issues.append(Issue("multimodal", "warning", who, text, point=point.id, weight=estimate.half_width))
+        issues.append(
+            Issue("multimodal", "warning", who, text, point=point.id, weight=estimate.half_width)
+        )
     return issues
 
 
 def _shortest_ns(
     ctx: Context, point: PointRecord, group: GroupResult, node_of: Mapping[int, int]
 ) -> tuple[float | None, float, bool]:
-    """(shortest time of one operation, the time below which it is a contradiction whatever the literature says,
-    whether bytes and not latency make it): the busiest node's bytes at the most that the link carries, and the latency
-    floor where an operation waits for another node. None without a link.
+    """(shortest time of one operation, the time below which it is a contradiction whatever the
+    literature says, whether bytes and not latency make it): the busiest node's bytes at the most
+    that the link carries, and the latency floor where an operation waits for another node. None
+    without a link.
     """
     link = ctx.link
     bounds = bounds_of(link, ctx.table) if link is not None else None
@@ -132,7 +176,9 @@ def _shortest_ns(
     waits = point.pattern in _WAITS
     floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
     done = max(1.0, operations(point))
-    busiest = max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
+    busiest = (
+        max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
+    )
     credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
     wire = max(0.0, busiest - credit * len(group.members)) / bounds.most * 1e9
     return max(floor, wire), max(hard, wire), wire > floor and fills_link(link, point.message_bytes)
@@ -141,7 +187,9 @@ def _shortest_ns(
 def _possible(
     ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: str
 ) -> list[Issue]:
-    """``least``: the shortest time, and that below which it is a contradiction; between them it is a doubt."""
+    """``least``: the shortest time, and that below which it is a contradiction; between them it is
+    a doubt.
+    """
     limit, hard = least
     tolerance = 1 - ctx.criteria.floor_tolerance
     if estimate.high_ns >= limit * tolerance:
@@ -150,5 +198,9 @@ def _possible(
         f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is less than the"
         f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
     )
-    severity: Severity = "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"
-    return [Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)]
+    severity: Severity = (
+        "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"
+    )
+    return [
+        Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)
+    ]

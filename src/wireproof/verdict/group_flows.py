@@ -1,8 +1,10 @@
-"""What must cross the wire when a group of ranks measures together: bytes into and out of each node. Pure arithmetic.
+"""What must cross the wire when a group of ranks measures together: bytes into and out of each
+node. Pure arithmetic.
 
-Ranks of one node talk through memory, so only what leaves a node counts. Point-to-point patterns are known exactly; of
-a library's collective only the least is known that any algorithm must move, and of a random ring over several ranks per
-node only that it enters and leaves every node at least once.
+Ranks of one node talk through memory, so only what leaves a node counts. Point-to-point patterns
+are known exactly; of a library's collective only the least is known that any algorithm must move,
+and of a random ring over several ranks per node only that it enters and leaves every node at least
+once.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Crossing:
 
 
 def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Crossing]:
-    """Node (any number that tells nodes apart) to what must cross its port; empty without a group."""
+    """Node (any number that tells nodes apart) to what must cross its port; empty without a
+    group.
+    """
     group = point.group
     if group is None:
         return {}
@@ -46,12 +50,15 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
 
 
 def operations(point: PointRecord) -> float:
-    """How many operations of the group the point's bytes are, warm-up included; 0 without bytes (a barrier)."""
+    """How many operations of the group the point's bytes are, warm-up included; 0 without bytes (a
+    barrier).
+    """
     group = point.group
     if group is None or point.message_bytes == 0:
         return 0.0
     size, count = point.message_bytes, len(group.members)
-    if point.pattern in ("broadcast", "congestion"):  # member 0 sends one message in each; a load is no operation
+    # member 0 sends one message in each; a load is no operation
+    if point.pattern in ("broadcast", "congestion"):
         return group.sent_bytes[0] / size
     each = {"allreduce": count, "allgather": count, "alltoall": count * (count - 1)}
     messages = each.get(point.pattern, group.messages_per_operation)
@@ -62,14 +69,18 @@ def _summed(
     group: GroupResult, nodes: Sequence[Node], shares: Sequence[tuple[float, float]], *, exact: bool
 ) -> dict[Node, Crossing]:
     totals: dict[Node, list[float]] = {node: [0.0, 0.0] for node in nodes}
-    for node, sent, got, (out, back) in zip(nodes, group.sent_bytes, group.received_bytes, shares, strict=True):
+    for node, sent, got, (out, back) in zip(
+        nodes, group.sent_bytes, group.received_bytes, shares, strict=True
+    ):
         totals[node][0] += sent * out
         totals[node][1] += got * back
     return {node: Crossing(tx, rx, exact) for node, (tx, rx) in totals.items()}
 
 
 def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
-    """Every node is entered and left at least once by what one of its members sends and receives."""
+    """Every node is entered and left at least once by what one of its members sends and
+    receives.
+    """
     found: dict[Node, Crossing] = {}
     for node in dict.fromkeys(nodes):
         mine = [index for index, one in enumerate(nodes) if one == node]
@@ -80,7 +91,9 @@ def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
 
 
 def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, float]] | None:
-    """By member: the share of what it sends, and of what it receives, that crosses; None when that is not known."""
+    """By member: the share of what it sends, and of what it receives, that crosses; None when that
+    is not known.
+    """
     count = len(nodes)
     if point.pattern == "message_rate":
         half = count // 2
@@ -93,21 +106,28 @@ def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, floa
     if point.pattern == "all_to_all":
         sizes = {node: nodes.count(node) for node in set(nodes)}
         return [((count - sizes[node]) / (count - 1),) * 2 for node in nodes]
-    if point.pattern == "congestion":  # members 2 i and 2 i + 1 talk to each other and to nobody else
+    # members 2 i and 2 i + 1 talk to each other and to nobody else
+    if point.pattern == "congestion":
         return [(float(node != nodes[index ^ 1]),) * 2 for index, node in enumerate(nodes)]
     if point.pattern == "ring" and point.order != "random":
-        sides = [((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2 for i in range(count)]
+        sides = [
+            ((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2
+            for i in range(count)
+        ]
         return [(share, share) for share in sides]
     return None
 
 
 def _collective(pattern: str, group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
-    """The least of a collective: what one member must send or receive, its node must; all-to-all patterns add up."""
+    """The least of a collective: what one member must send or receive, its node must; all-to-all
+    patterns add up.
+    """
     count = len(nodes)
     sizes = {node: nodes.count(node) for node in set(nodes)}
     if pattern in ("alltoall", "allgather"):
         away = [(count - sizes[node]) / max(1, count - 1) for node in nodes]
-        # What others' members contribute reaches a node once, and each of its members' own part leaves it once.
+        # What others' members contribute reaches a node once, and each of its members' own part
+        # leaves it once.
         share = [(1.0 if pattern == "allgather" else part, part) for part in away]
         if pattern == "alltoall":
             return _summed(group, nodes, share, exact=False)

@@ -1,4 +1,6 @@
-"""Did a group's bytes use the wire? What must cross each node, held against its claimed port. Pure."""
+"""Did a group's bytes use the wire? What must cross each node, held against its claimed port.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,17 @@ _HEADER_ALLOWANCE = 300  # bytes per message, as for pairs
 
 
 def nodes_of(ctx: Context, point: PointRecord, group: GroupResult) -> dict[int, int]:
-    """Rank to a number of its node: the rank that reads its namespace's counters; -2 - rank where nobody does."""
+    """Rank to a number of its node: the rank that reads its namespace's counters; -2 - rank where
+    nobody does.
+    """
     reader = readers(point, ctx.hosts)
     return {rank: reader.get(rank, -2 - rank) for rank in group.members}
 
 
 def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]) -> PairProof:
-    """The proof of a group point: every node's claimed port, both directions; the worst sighting speaks."""
+    """The proof of a group point: every node's claimed port, both directions; the worst sighting
+    speaks.
+    """
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
     if ctx.moves_nothing:
@@ -75,10 +81,18 @@ def _both_ways(
 
 
 def _most(ctx: Context, point: PointRecord, crossing: Crossing, need: float) -> float:
-    """The most that the point may have moved through one port; no bound where only the least is known."""
+    """The most that the point may have moved through one port; no bound where only the least is
+    known.
+    """
     group = point.group
     if group is None or not crossing.exact:
         return math.inf
     messages = max(group.sent_bytes + group.received_bytes, default=0) / max(1, point.message_bytes)
-    control = _CONTROL_BYTES + _CONTROL_RATE * point.elapsed_ns * 1e-9 + _CONTROL_PER_MEMBER * len(group.members)
-    return (need + 0.08 * need) * ctx.criteria.on_wire_max + 2 * messages * _HEADER_ALLOWANCE + control
+    control = (
+        _CONTROL_BYTES
+        + _CONTROL_RATE * point.elapsed_ns * 1e-9
+        + _CONTROL_PER_MEMBER * len(group.members)
+    )
+    return (
+        (need + 0.08 * need) * ctx.criteria.on_wire_max + 2 * messages * _HEADER_ALLOWANCE + control
+    )

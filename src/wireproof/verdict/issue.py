@@ -16,7 +16,9 @@ _RANK: dict[Severity, int] = {"fail": 0, "inconclusive": 1, "warning": 2, "note"
 
 @dataclass(frozen=True)
 class Issue:
-    """``weight`` picks the sentence that speaks for all the points of one subject: the most telling one."""
+    """``weight`` picks the sentence that speaks for all the points of one subject: the most telling
+    one.
+    """
 
     code: str
     severity: Severity
@@ -32,13 +34,15 @@ class Issue:
 
 
 def merge(issues: list[Issue]) -> list[Finding]:
-    """One finding per code, severity and subject; the worst first, then by code and subject: order of input is no
-    matter.
+    """One finding per code, severity and subject; the worst first, then by code and subject: order
+    of input is no matter.
     """
     order = {code: place for place, code in enumerate(CATALOGUE)}
     groups: dict[tuple[int, int, str], list[Issue]] = {}
     for issue in issues:
-        groups.setdefault((_RANK[issue.severity], order[issue.code], issue.subject), []).append(issue)
+        groups.setdefault((_RANK[issue.severity], order[issue.code], issue.subject), []).append(
+            issue
+        )
     return [_finding(groups[key]) for key in sorted(groups)]
 
 
@@ -47,13 +51,19 @@ def _finding(group: list[Issue]) -> Finding:
     points = sorted({issue.point for issue in group if issue.point is not None})
     message, evidence = speaker.message, dict(speaker.evidence)
     if len(points) > 1:
-        message = f"{message} (and at {len(points) - 1} other point{'s' if len(points) > 2 else ''})"
+        message = (
+            f"{message} (and at {len(points) - 1} other point{'s' if len(points) > 2 else ''})"
+        )
     if points:
         evidence["points"] = [str(point) for point in points]
     return Finding(
-        code=speaker.code, severity=speaker.severity, message=message, evidence=evidence,
-        advice=CATALOGUE[speaker.code].next_action, subject=speaker.subject,
-    )  # fmt: skip
+        code=speaker.code,
+        severity=speaker.severity,
+        message=message,
+        evidence=evidence,
+        advice=CATALOGUE[speaker.code].next_action,
+        subject=speaker.subject,
+    )
 
 
 def amount(count: float) -> str:

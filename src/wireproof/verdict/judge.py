@@ -1,4 +1,6 @@
-"""The judgement: ``judge(run, criteria) -> Judgement``. Pure: same inputs, same verdict, years later, on a laptop."""
+"""The judgement: ``judge(run, criteria) -> Judgement``. Pure: same inputs, same verdict, years
+later, on a laptop.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,15 @@ _SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones st
 
 
 def judge(
-    run: Run, criteria: Criteria | None = None, *, link: LinkClaim | None = None, table: Table | None = None
+    run: Run,
+    criteria: Criteria | None = None,
+    *,
+    link: LinkClaim | None = None,
+    table: Table | None = None,
 ) -> Judgement:
-    """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the constants of physics."""
+    """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the
+    constants of physics.
+    """
     ctx = context(run, criteria or Criteria(), link, table)
     points = sorted(run.points, key=lambda p: (p.id, p.repeat))
     witnessed = [prove(ctx, point) for point in points]
@@ -65,7 +73,9 @@ def judge(
     return bench.judgement()
 
 
-def overall(findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()) -> Verdict:
+def overall(
+    findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()
+) -> Verdict:
     """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
     judged: list[PairVerdict | GroupVerdict] = [*pairs, *groups]
     verdicts = {pair.verdict for pair in judged}
@@ -98,7 +108,9 @@ class _Bench:
         self.loss = Loss(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
-        own = {reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None}
+        own = {
+            reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None
+        }
         self.issues += trouble_issues(self.ctx, point, own)
         self.others.look(point, seen)
         self.loss.look(point, own)
@@ -129,9 +141,13 @@ class _Bench:
         self._remember(point, pair, proof, number)
         self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
 
-    def _remember(self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured) -> None:
+    def _remember(
+        self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured
+    ) -> None:
         route = self.ctx.route(pair)
-        kind_of_point = f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
+        kind_of_point = (
+            f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
+        )
         variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
         sure, disturbed = decides(number.time), disturbance(pair)
         if point.formula == "robust" and sure:
@@ -143,27 +159,42 @@ class _Bench:
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             waited = waited_share(pair)
-            self.streams.append(Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited))
+            self.streams.append(
+                Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited)
+            )
 
     def judgement(self) -> Judgement:
         self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
         if self.ctx.run.claim.wire:
             found, explained = direction_issues(self.ctx, self.streams)
-            # A node that sends slowly is one finding, not one for each of its pairs; these keep their verdicts.
-            self.issues = [i for i in self.issues if i.code != "below-expectation" or i.subject not in explained]
+            # A node that sends slowly is one finding, not one for each of its pairs; these keep
+            # their verdicts.
+            self.issues = [
+                i
+                for i in self.issues
+                if i.code != "below-expectation" or i.subject not in explained
+            ]
             self.issues += self.others.eased(found, self.pairs)[0]
             self.issues += cache_issues(self.curves)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
-            self.issues.append(Issue("nothing-measured", "inconclusive", "run", "no pair of any point gave a number"))
-        findings = merge([*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)])
+            self.issues.append(
+                Issue(
+                    "nothing-measured", "inconclusive", "run", "no pair of any point gave a number"
+                )
+            )
+        findings = merge(
+            [*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]
+        )
         findings = for_own_sockets(self.ctx, findings)
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
         proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}
         proof: Proof = next((worst for worst in _WORST if worst in proofs), _UNPROVEN)
         verdict = overall(findings, pairs, groups)
-        return Judgement(verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups)
+        return Judgement(
+            verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups
+        )
 
 
 def _link_issues(ctx: Context) -> list[Issue]:
@@ -175,7 +206,9 @@ def _link_issues(ctx: Context) -> list[Issue]:
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:
-    """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of the ranks."""
+    """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of
+    the ranks.
+    """
     found: dict[tuple[int, int], float] = {}
     for point in ctx.run.points:
         if point.pattern != "pingpong" or point.message_bytes > _SMALL:
@@ -189,11 +222,22 @@ def _starts(ctx: Context) -> dict[tuple[int, int], float]:
 
 
 def _pair_verdict(
-    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured, held: Held,
+    ctx: Context,
+    point: PointRecord,
+    pair: PairResult,
+    proof: PairProof,
+    number: Measured,
+    held: Held,
     issues: list[Issue],
-) -> PairVerdict:  # fmt: skip
+) -> PairVerdict:
     severities = {issue.severity for issue in issues}
-    verdict: Verdict = "fail" if "fail" in severities else "inconclusive" if "inconclusive" in severities else "pass"
+    verdict: Verdict = (
+        "fail"
+        if "fail" in severities
+        else "inconclusive"
+        if "inconclusive" in severities
+        else "pass"
+    )
     codes = [issue.code for issue in issues]
     if proof.proof == "off-wire":
         codes += [proof.code, "off-wire"]
@@ -203,10 +247,29 @@ def _pair_verdict(
         verdict = "inconclusive"  # without proof or limit nothing passes
         codes += [] if held.limit is not None or not ctx.run.claim.wire else ["no-limit-known"]
     return PairVerdict(
-        point=point.id, pattern=point.pattern, form=point.form, message_bytes=point.message_bytes,
-        origin=pair.origin, target=pair.target, origin_host=ctx.name(pair.origin), target_host=ctx.name(pair.target),
-        unit=number.unit, value=number.value, low=number.low, high=number.high, half_width=number.half_width,
-        label=number.label, proof=proof.proof, verdict=verdict, limit=held.limit, efficiency=held.efficiency,
-        codes=sorted(set(codes)), expected_bytes=proof.expected, seen_bytes=proof.seen, formula=point.formula,
-        repeat=point.repeat, level=proof.level or "", quality=proof.quality or "",
-    )  # fmt: skip
+        point=point.id,
+        pattern=point.pattern,
+        form=point.form,
+        message_bytes=point.message_bytes,
+        origin=pair.origin,
+        target=pair.target,
+        origin_host=ctx.name(pair.origin),
+        target_host=ctx.name(pair.target),
+        unit=number.unit,
+        value=number.value,
+        low=number.low,
+        high=number.high,
+        half_width=number.half_width,
+        label=number.label,
+        proof=proof.proof,
+        verdict=verdict,
+        limit=held.limit,
+        efficiency=held.efficiency,
+        codes=sorted(set(codes)),
+        expected_bytes=proof.expected,
+        seen_bytes=proof.seen,
+        formula=point.formula,
+        repeat=point.repeat,
+        level=proof.level or "",
+        quality=proof.quality or "",
+    )

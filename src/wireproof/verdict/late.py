@@ -1,9 +1,11 @@
-"""Counters that are refreshed late say nothing about one short point: there the whole run is held against them. Pure.
+"""Counters that are refreshed late say nothing about one short point: there the whole run is held
+against them. Pure.
 
-The engine reads once before the first point and once after the last, each time when every counter has settled; where it
-had to wait for that, a point that is not seen to cross may only not be seen yet, whatever the catalogue knows of the
-refresh. What all points together were due is held against that. A point is proven by the sum when it is too large to be
-what is missing: its payload exceeds all that the port saw beyond the least that was due.
+The engine reads once before the first point and once after the last, each time when every counter
+has settled; where it had to wait for that, a point that is not seen to cross may only not be seen
+yet, whatever the catalogue knows of the refresh. What all points together were due is held against
+that. A point is proven by the sum when it is too large to be what is missing: its payload exceeds
+all that the port saw beyond the least that was due.
 """
 
 from __future__ import annotations
@@ -25,8 +27,12 @@ _LEAST, _MOST = 0.95, 1.12
 _QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
 
 
-def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]) -> list[PairProof]:
-    """The proofs of all pairs of all points in their order, those with late counters by the sum over the run."""
+def summed(
+    ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]
+) -> list[PairProof]:
+    """The proofs of all pairs of all points in their order, those with late counters by the sum
+    over the run.
+    """
     waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
     late = {proof.code == _LATE for seen in witnessed for proof in seen.pairs}
     if not waited and True not in late:
@@ -42,7 +48,9 @@ def summed(ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witn
 class _Whole:
     """The sum of a run at each place."""
 
-    def __init__(self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]) -> None:
+    def __init__(
+        self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]
+    ) -> None:
         self.ctx, self.waited = ctx, waited
         self.dues: dict[Place, Due] = {}
         self.doubtful: set[Place] = set()
@@ -56,7 +64,9 @@ class _Whole:
                 if one.kind != "on-wire" and _is_counted(one)
             }
         self.ledgers = {
-            total.rank: ctx.ports[total.rank].ledger(WitnessChanges(total, ctx.idle.get(total.rank)))
+            total.rank: ctx.ports[total.rank].ledger(
+                WitnessChanges(total, ctx.idle.get(total.rank))
+            )
             for total in ctx.run.totals
             if total.shared_with is None and total.rank in ctx.ports
         }
@@ -66,7 +76,9 @@ class _Whole:
         return proof.code == _LATE or any(self._is_late(one, seen) for one in proof.sightings)
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
-        """Where one point of a port was not seen as due, what another one shows may be the first one's bytes."""
+        """Where one point of a port was not seen as due, what another one shows may be the first
+        one's bytes.
+        """
         if one.kind == "stale":
             return True
         place = self._place(one, seen)
@@ -80,27 +92,45 @@ class _Whole:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
         telling = {one.kind for one in sightings if one.kind != "small"}
         if len(telling) > 1:  # over a run another path must show in all views, or in none
-            sightings = tuple(_stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings)
+            sightings = tuple(
+                _stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings
+            )
         return pair_proof(self.ctx, pair, sightings)
 
     def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
         """The same end and direction by the whole run."""
         reader, name, way = self._place(one, seen)
         due = self.dues.get((reader, name, way))
-        if not self._is_late(one, seen) or reader is None or reader not in self.ledgers or due is None:
+        if (
+            not self._is_late(one, seen)
+            or reader is None
+            or reader not in self.ledgers
+            or due is None
+        ):
             return one
-        return self._by_sum(one, look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria), due)
+        return self._by_sum(
+            one, look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria), due
+        )
 
     def _by_sum(self, one: Sighting, whole: Sighting, due: Due) -> Sighting:
-        found = dataclasses.replace(whole, need=one.need, quality="stale", remark="summed over the run")
+        found = dataclasses.replace(
+            whole, need=one.need, quality="stale", remark="summed over the run"
+        )
         if whole.kind in ("wrong-path", "mixed") and not _fits(whole, due):
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
-        if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS):
-            return _stale(found, one.remark)  # a share of each point may have gone there, made up for by others here
+        if sum(whole.others.values()) > max(
+            self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS
+        ):
+            # a share of each point may have gone there, made up for by others here
+            return _stale(found, one.remark)
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
-        return found if one.need > spare else dataclasses.replace(found, kind="stale", remark=one.remark)
+        return (
+            found
+            if one.need > spare
+            else dataclasses.replace(found, kind="stale", remark=one.remark)
+        )
 
 
 def _stale(one: Sighting, remark: str = "") -> Sighting:
@@ -108,7 +138,9 @@ def _stale(one: Sighting, remark: str = "") -> Sighting:
 
 
 def _fits(whole: Sighting, due: Due) -> bool:
-    """All ports together carried what was due with its headers, and no more: traffic of others adds up too."""
+    """All ports together carried what was due with its headers, and no more: traffic of others adds
+    up too.
+    """
     carried = (whole.seen or 0.0) + sum(whole.others.values())
     return _LEAST * due.need <= carried <= _MOST * due.need + due.control
 
@@ -120,10 +152,18 @@ def _is_counted(one: Sighting) -> bool:
 
 def _plus(one: Due, other: Due) -> Due:
     """Both points together."""
-    packets = (one.packets or 0.0) + (other.packets or 0.0) if one.packets or other.packets else None
+    packets = (
+        (one.packets or 0.0) + (other.packets or 0.0) if one.packets or other.packets else None
+    )
     elsewhere = {**(one.elsewhere or {})}
     for name, most in (other.elsewhere or {}).items():
         elsewhere[name] = elsewhere.get(name, 0.0) + most
     need = one.need + other.need
-    bare = one.payload + other.payload if one.payload is not None and other.payload is not None else None
-    return Due(need, need, one.most + other.most, one.control + other.control, packets, elsewhere, bare)
+    bare = (
+        one.payload + other.payload
+        if one.payload is not None and other.payload is not None
+        else None
+    )
+    return Due(
+        need, need, one.most + other.most, one.control + other.control, packets, elsewhere, bare
+    )

@@ -1,4 +1,6 @@
-"""What was located, as findings: one for each culprit, and the findings that it explains are not told again. Pure."""
+"""What was located, as findings: one for each culprit, and the findings that it explains are not
+told again. Pure.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from wireproof.model.claim import Criteria
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, Judgement, Severity
 from wireproof.model.located import ABOUT, Blame, Located
-from wireproof.verdict import overall  # not from its module: that would hide the function of the module's name
+
+# not from its module: that would hide the function of the module's name
+from wireproof.verdict import overall
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Evidence, Issue, merge
 from wireproof.verdict.issue import rate as rate_words
@@ -22,8 +26,12 @@ from wireproof.verdict.located_shared import is_shared, with_shared
 __all__ = ["blame_sentence", "located_issues", "with_located"]
 
 _CODES = {
-    "node": "node-slow", "port": "port-slow", "link": "link-slow", "switch": "switch-slow", "pair": "pair-slow",
-}  # fmt: skip
+    "node": "node-slow",
+    "port": "port-slow",
+    "link": "link-slow",
+    "switch": "switch-slow",
+    "pair": "pair-slow",
+}
 _WHAT = {"goodput": "the goodput", "hrt": "the half round trip"}
 _RANK: dict[Severity, int] = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
 _MOST_NAMES = 8
@@ -31,8 +39,8 @@ _MOST_MISSING = 50
 
 
 def located_issues(located: Located) -> list[Issue]:
-    """Everything that one sweep concludes, worst first within each kind. A culprit that was not measured again alone
-    is inconclusive: it may be contention.
+    """Everything that one sweep concludes, worst first within each kind. A culprit that was not
+    measured again alone is inconclusive: it may be contention.
     """
     if not _has_samples(located):
         text = f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be good"
@@ -50,16 +58,20 @@ def with_located(
 ) -> Judgement:
     """``judgement`` with the findings of ``located`` added and the overall verdict drawn again.
 
-    A finding of the judge about slow streams that a culprit explains is left out (one bad port is one finding, not one
-    for each pair). A pair that missed its limit only because others used its links, and reaches it alone, does not
-    fail, nor one on a kind of path of ``fabric`` that is slower by design. The verdicts of all other pairs stay as they
-    are. A culprit that stands for failures fails, confirmed or not, unless other traffic at its port explains it. Too
-    much noise is only a warning where every pair passes by its own limit. An empty ``located`` changes nothing.
+    A finding of the judge about slow streams that a culprit explains is left out (one bad port is
+    one finding, not one for each pair). A pair that missed its limit only because others used its
+    links, and reaches it alone, does not fail, nor one on a kind of path of ``fabric`` that is
+    slower by design. The verdicts of all other pairs stay as they are. A culprit that stands for
+    failures fails, confirmed or not, unless other traffic at its port explains it. Too much noise
+    is only a warning where every pair passes by its own limit. An empty ``located`` changes
+    nothing.
     """
     if not located:
         return judgement
     located = [
-        msgspec.structs.replace(one, blames=[with_shared(blame, judgement.findings) for blame in one.blames])
+        msgspec.structs.replace(
+            one, blames=[with_shared(blame, judgement.findings) for blame in one.blames]
+        )
         for one in located
     ]
     blames = [blame for one in located if _has_samples(one) for blame in one.blames]
@@ -68,19 +80,32 @@ def with_located(
     findings = _without_shared(judgement.findings, located, fabric)
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
-    fails = {blame_key(blame) for finding, blame in gone if finding.severity == "fail" and not is_shared(blame)}
-    issues = [_with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue for issue in issues]
+    fails = {
+        blame_key(blame)
+        for finding, blame in gone
+        if finding.severity == "fail" and not is_shared(blame)
+    }
+    issues = [
+        _with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue
+        for issue in issues
+    ]
     if pairs and all(pair.verdict == "pass" for pair in pairs):
         # Each pair reaches its own limit: a blunt comparison takes nothing away from that.
-        issues = [_with_severity(issue, "warning") if issue.code == "noise-too-high" else issue for issue in issues]
+        issues = [
+            _with_severity(issue, "warning") if issue.code == "noise-too-high" else issue
+            for issue in issues
+        ]
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, pairs, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
 
 
-def _without_shared(findings: Sequence[Finding], located: Sequence[Located], fabric: Fabric | None) -> list[Finding]:
-    """``findings`` without slow directions on kinds of path that are slower by design: there many flows share a link,
-    and one direction may share it with more of them than the other. What such a path gives is said with its tier.
+def _without_shared(
+    findings: Sequence[Finding], located: Sequence[Located], fabric: Fabric | None
+) -> list[Finding]:
+    """``findings`` without slow directions on kinds of path that are slower by design: there many
+    flows share a link, and one direction may share it with more of them than the other. What such a
+    path gives is said with its tier.
     """
     ways: dict[str, list[tuple[str, str]]] = {}
     for finding in findings:
@@ -89,10 +114,16 @@ def _without_shared(findings: Sequence[Finding], located: Sequence[Located], fab
         elif finding.code == "node-direction-slow":
             streams = finding.evidence.get("streams")
             ways[finding.subject] = (
-                [_ends(line.partition(":")[0]) for line in streams] if isinstance(streams, list) else []
+                [_ends(line.partition(":")[0]) for line in streams]
+                if isinstance(streams, list)
+                else []
             )
     routes = [route for own in ways.values() for route in own if all(route)]
-    shared = {route for route, tier in zip(routes, by_design(routes, located, fabric), strict=True) if tier}
+    shared = {
+        route
+        for route, tier in zip(routes, by_design(routes, located, fabric), strict=True)
+        if tier
+    }
     return [
         finding
         for finding in findings
@@ -117,12 +148,20 @@ def blame_key(blame: Blame) -> tuple[str, str]:
 
 
 def blame_sentence(blame: Blame) -> str:
-    """One plain sentence with the numbers: who, which way, how much less than expected, how sure."""
-    verb = {"": "is slow: it reaches", "tx": "sends slowly:", "rx": "receives slowly:"}[blame.direction]
+    """One plain sentence with the numbers: who, which way, how much less than expected, how
+    sure.
+    """
+    verb = {"": "is slow: it reaches", "tx": "sends slowly:", "rx": "receives slowly:"}[
+        blame.direction
+    ]
     value, expected = _quantity(blame, blame.value), _quantity(blame, blame.expected)
     low, high = sorted((blame.low, blame.high))
     more = "less" if blame.metric == "goodput" else "more"
-    sure = "confirmed alone against known-good partners" if blame.stage == "confirmed" else "not confirmed alone"
+    sure = (
+        "confirmed alone against known-good partners"
+        if blame.stage == "confirmed"
+        else "not confirmed alone"
+    )
     return (
         f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} {more} "
         f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; {sure})"
@@ -165,7 +204,9 @@ def _blame(blame: Blame) -> Issue:
         message += f". Cause: {first.sentence} (confidence {first.confidence:.2g})"
     else:
         message += ". No counter or fact tells the cause"
-    severity: Severity = "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
+    severity: Severity = (
+        "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
+    )
     return Issue(code, severity, subject, message, _evidence(blame), weight=blame.slowdown)
 
 
@@ -190,7 +231,11 @@ def _evidence(blame: Blame) -> Evidence:
         found["seen"] = list(blame.evidence)
     if blame.causes:
         first = blame.causes[0]
-        found |= {"cause": first.sentence, "cause_code": first.code, "cause_seen": list(first.evidence)}
+        found |= {
+            "cause": first.sentence,
+            "cause_code": first.code,
+            "cause_seen": list(first.evidence),
+        }
         others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in blame.causes[1:]]
         if others:
             found["other_causes"] = others
@@ -215,11 +260,14 @@ def _missing(located: Located) -> list[Issue]:
         reasons.setdefault(reason or "no reason was seen", []).append(node)
     return [
         Issue(
-            "node-missing", "inconclusive", f"{len(nodes)} nodes: {reason}",
-            f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}", {"nodes": nodes},
+            "node-missing",
+            "inconclusive",
+            f"{len(nodes)} nodes: {reason}",
+            f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}",
+            {"nodes": nodes},
         )
         for reason, nodes in sorted(reasons.items())
-    ]  # fmt: skip
+    ]
 
 
 def _unsampled(node: str, reason: str) -> str:
@@ -240,7 +288,11 @@ def _blind(located: Located) -> list[Issue]:
         return []
     # A NaN comes here too: not known is not good.
     known = math.isfinite(located.detectable)
-    least = f"only a slowdown of {_share(located.detectable)} or more" if known else "no slowdown at all"
+    least = (
+        f"only a slowdown of {_share(located.detectable)} or more"
+        if known
+        else "no slowdown at all"
+    )
     text = (
         f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} samples of "
         f"{located.measured} nodes scatter by {_share(located.noise)}); {_share(located.practical)} is of interest"
@@ -273,25 +325,47 @@ def _innocent(located: Located) -> list[Issue]:
             }
             issues.append(Issue("tier-oversubscribed", "note", tier.name, text, evidence))
     issues += [
-        Issue("suspect-cleared", "note", name, f"{name} was a suspect of the screen and is good when measured alone")
+        Issue(
+            "suspect-cleared",
+            "note",
+            name,
+            f"{name} was a suspect of the screen and is good when measured alone",
+        )
         for name in located.cleared
     ]
     return issues
 
 
 def _with_severity(issue: Issue, severity: Severity) -> Issue:
-    return Issue(issue.code, severity, issue.subject, issue.message, issue.evidence, issue.point, issue.weight)
+    return Issue(
+        issue.code,
+        severity,
+        issue.subject,
+        issue.message,
+        issue.evidence,
+        issue.point,
+        issue.weight,
+    )
 
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
     """The fix of the likeliest cause is the better advice."""
-    fixes = {blame_key(blame): blame.causes[0].fix for blame in blames if blame.causes and blame.causes[0].fix}
+    fixes = {
+        blame_key(blame): blame.causes[0].fix
+        for blame in blames
+        if blame.causes and blame.causes[0].fix
+    }
     return [
-        msgspec.structs.replace(finding, advice=fixes.get((finding.code, finding.subject), finding.advice))
+        msgspec.structs.replace(
+            finding, advice=fixes.get((finding.code, finding.subject), finding.advice)
+        )
         for finding in findings
     ]
 
 
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:
     order = {code: place for place, code in enumerate(CATALOGUE)}
-    return sorted(findings, key=lambda one: (_RANK[one.severity], order.get(one.code, len(order)), one.subject))
+    return sorted(
+        findings,
+        key=lambda one: (_RANK[one.severity], order.get(one.code, len(order)), one.subject),
+    )

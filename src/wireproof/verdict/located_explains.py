@@ -25,8 +25,9 @@ def explained(
 ) -> tuple[list[Finding], list[tuple[Finding, Blame]]]:
     """(findings that stay, findings that go with the culprit that explains them).
 
-    ``before`` and ``after``: the pairs' verdicts before and after contention was taken into account; a finding whose
-    pairs are all acquitted goes without a culprit, and so does one about somebody of ``good_alone`` (``n3 tx``).
+    ``before`` and ``after``: the pairs' verdicts before and after contention was taken into
+    account; a finding whose pairs are all acquitted goes without a culprit, and so does one about
+    somebody of ``good_alone`` (``n3 tx``).
     """
     slow = _slow_pairs(before)
     acquitted = {key for key in slow if key not in _slow_pairs(after)}
@@ -34,7 +35,9 @@ def explained(
     kept: list[Finding] = []
     gone: list[tuple[Finding, Blame]] = []
     for finding in findings:
-        if (finding.code, finding.subject) in acquitted or (finding.code in _WAYS and finding.subject in good_alone):
+        if (finding.code, finding.subject) in acquitted or (
+            finding.code in _WAYS and finding.subject in good_alone
+        ):
             continue
         pairs = slow.get((finding.code, finding.subject), [])
         near = _near(index, finding) if finding.code in _SLOW else []
@@ -47,7 +50,9 @@ def explained(
 
 
 def _index(blames: Iterable[Blame]) -> dict[str, list[Blame]]:
-    """Node or route to the culprits that may concern it: ten thousand findings meet ten thousand culprits."""
+    """Node or route to the culprits that may concern it: ten thousand findings meet ten thousand
+    culprits.
+    """
     found: dict[str, list[Blame]] = {}
     for blame in blames:
         for name in dict.fromkeys([blame.subject, *blame.nodes]):
@@ -112,7 +117,11 @@ def _uses(blame: Blame, sender: str, receiver: str) -> bool:
         ends = {"": (sender, receiver), "tx": (sender,), "rx": (receiver,)}[blame.direction]
         return blame.subject in ends
     if blame.kind == "pair":
-        return blame.subject in (f"{sender} -> {receiver}", f"{sender} <-> {receiver}", f"{receiver} <-> {sender}")
+        return blame.subject in (
+            f"{sender} -> {receiver}",
+            f"{sender} <-> {receiver}",
+            f"{receiver} <-> {sender}",
+        )
     touched = (sender in blame.nodes) + (receiver in blame.nodes)
     # Two nodes on one side of a link do not need it.
     return touched >= 1 if blame.kind == "switch" else touched == 1

@@ -1,6 +1,8 @@
-"""Which slow pairs are nobody's fault: slow among others and fast alone, or on a path that is slower by design. Pure.
+"""Which slow pairs are nobody's fault: slow among others and fast alone, or on a path that is
+slower by design. Pure.
 
-Only a pair that is on the wire and accused of nothing but being slow can be acquitted, and only by what was measured.
+Only a pair that is on the wire and accused of nothing but being slow can be acquitted, and only by
+what was measured.
 """
 
 from __future__ import annotations
@@ -25,13 +27,21 @@ _REACH = 3.0
 
 
 def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[str]:
-    """Suspects that were cleared, as ``n3 tx``, ``n3 rx`` or ``n1 -> n2``, whose results alone all pass."""
+    """Suspects that were cleared, as ``n3 tx``, ``n3 rx`` or ``n1 -> n2``, whose results alone all
+    pass.
+    """
     named = {name for one in located if one.metric == "goodput" for name in one.cleared}
-    named |= {one.subject for each in located if each.metric == "goodput" for one in each.contention}
+    named |= {
+        one.subject for each in located if each.metric == "goodput" for one in each.contention
+    }
     alone = _alone(judgement.pairs)
     found = set()
     for name in named:
-        ways = [name] if name.endswith((" tx", " rx")) or " -> " in name else [f"{name} tx", f"{name} rx"]
+        ways = (
+            [name]
+            if name.endswith((" tx", " rx")) or " -> " in name
+            else [f"{name} tx", f"{name} rx"]
+        )
         for way in ways:
             verdicts = [pair.verdict for pair in alone if way in _subjects(pair)]
             if verdicts and all(verdict == "pass" for verdict in verdicts):
@@ -51,22 +61,35 @@ def _one_way(pair: PairVerdict) -> bool:
 
 
 def _subjects(pair: PairVerdict) -> tuple[str, str, str]:
-    return f"{pair.origin_host} -> {pair.target_host}", f"{pair.origin_host} tx", f"{pair.target_host} rx"
+    return (
+        f"{pair.origin_host} -> {pair.target_host}",
+        f"{pair.origin_host} tx",
+        f"{pair.target_host} rx",
+    )
 
 
 def harmless(
-    judgement: Judgement, located: Sequence[Located], min_efficiency: float, fabric: Fabric | None = None
+    judgement: Judgement,
+    located: Sequence[Located],
+    min_efficiency: float,
+    fabric: Fabric | None = None,
 ) -> dict[int, PairVerdict]:
     """id of a pair's verdict -> the same without its failure.
 
-    Contention: ``located`` says that it reaches ``min_efficiency`` of its limit alone, or everything that its cleared
-    end measured alone passes. Tier: ``fabric`` puts it on a kind of path that is slower by design for all, it is no
-    slower than these, and the best kind reaches ``min_efficiency``.
+    Contention: ``located`` says that it reaches ``min_efficiency`` of its limit alone, or
+    everything that its cleared end measured alone passes. Tier: ``fabric`` puts it on a kind of
+    path that is slower by design for all, it is no slower than these, and the best kind reaches
+    ``min_efficiency``.
     """
     accused = [pair for pair in judgement.pairs if _only_slow(pair)]
     if not accused:
         return {}
-    alone = {one.subject: one.alone for each in located if each.metric == "goodput" for one in each.contention}
+    alone = {
+        one.subject: one.alone
+        for each in located
+        if each.metric == "goodput"
+        for one in each.contention
+    }
     good = good_alone(judgement, located)
     tiers = _tier_medians(accused, located, min_efficiency, fabric)
     found: dict[int, PairVerdict] = {}
@@ -75,19 +98,27 @@ def harmless(
         if any(alone.get(subject, 0.0) >= least or subject in good for subject in _subjects(pair)):
             found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])
         elif tier is not None and pair.value >= tier:
-            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["tier-oversubscribed"])
+            found[id(pair)] = msgspec.structs.replace(
+                pair, verdict="pass", codes=["tier-oversubscribed"]
+            )
     return found
 
 
 def by_design(
     routes: Sequence[tuple[str, str]], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Tier | None]:
-    """Of each route its kind of path, where that is slower by design than the best kind; else None."""
+    """Of each route its kind of path, where that is slower by design than the best kind; else
+    None.
+    """
     one = next((each for each in located if each.metric == "goodput"), None)
     if one is None or fabric is None or not routes:
         return [None] * len(routes)
     slower = {tier.name: tier for tier in one.tiers if tier.oversubscription > 1.0 + one.practical}
-    return [slower.get(name) for name in _tier_names(routes, fabric)] if slower else [None] * len(routes)
+    return (
+        [slower.get(name) for name in _tier_names(routes, fabric)]
+        if slower
+        else [None] * len(routes)
+    )
 
 
 def _only_slow(pair: PairVerdict) -> bool:
@@ -96,27 +127,40 @@ def _only_slow(pair: PairVerdict) -> bool:
 
 
 def _tier_medians(
-    pairs: Sequence[PairVerdict], located: Sequence[Located], min_efficiency: float, fabric: Fabric | None
+    pairs: Sequence[PairVerdict],
+    located: Sequence[Located],
+    min_efficiency: float,
+    fabric: Fabric | None,
 ) -> list[float | None]:
-    """Of each pair, the least goodput that its kind of path makes innocent; None where nothing does."""
+    """Of each pair, the least goodput that its kind of path makes innocent; None where nothing
+    does.
+    """
     routes = [(pair.origin_host, pair.target_host) for pair in pairs]
     kinds = by_design(routes, located, fabric)
-    best = max((tier.median for one in located if one.metric == "goodput" for tier in one.tiers), default=0.0)
+    best = max(
+        (tier.median for one in located if one.metric == "goodput" for tier in one.tiers),
+        default=0.0,
+    )
     spread = {id(tier): _usual_share(tier, one) for one in located for tier in one.tiers}
     return [
-        kind.median * spread[id(kind)] if kind is not None and best >= min_efficiency * (pair.limit or 0.0) else None
+        kind.median * spread[id(kind)]
+        if kind is not None and best >= min_efficiency * (pair.limit or 0.0)
+        else None
         for kind, pair in zip(kinds, pairs, strict=True)
     ]
 
 
 def _usual_share(tier: Tier, located: Located) -> float:
-    """Of the tier's median, what its slower flows get: those that share a link do not share it evenly."""
+    """Of the tier's median, what its slower flows get: those that share a link do not share it
+    evenly.
+    """
     return min(1.0 - located.practical, math.exp(-_REACH * tier.spread))
 
 
 def _tier_names(routes: Sequence[tuple[str, str]], fabric: Fabric) -> list[str]:
     nodes = tuple(dict.fromkeys(host for route in routes for host in route))
-    # Every node of the fabric takes part, so that the kinds have the names that they have in the whole screen.
+    # Every node of the fabric takes part, so that the kinds have the names that they have in the
+    # whole screen.
     nodes = tuple(dict.fromkeys([*nodes, *(one.node for one in fabric.attachments)]))
     index = {name: number for number, name in enumerate(nodes)}
     nothing = np.zeros(len(routes), dtype=np.float64)

@@ -1,4 +1,6 @@
-"""Culprits whose ports others use: what is missing may be theirs, so nobody is failed for it. Pure."""
+"""Culprits whose ports others use: what is missing may be theirs, so nobody is failed for it.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +19,27 @@ OTHER_TRAFFIC = "other-traffic"
 
 
 def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
-    """``blame`` with other traffic as its first cause, where ``findings`` have seen enough of it at its ports."""
+    """``blame`` with other traffic as its first cause, where ``findings`` have seen enough of it at
+    its ports.
+    """
     if blame.metric != "goodput":
         return blame
     for finding in findings:
         seen = finding.evidence.get("bytes_per_s")
-        if finding.code != OTHER_TRAFFIC or finding.subject not in _places(blame) or not isinstance(seen, float):
+        if (
+            finding.code != OTHER_TRAFFIC
+            or finding.subject not in _places(blame)
+            or not isinstance(seen, float)
+        ):
             continue
         if explains(blame.value, seen, blame.expected):
             cause = Cause(
-                code=OTHER_TRAFFIC, confidence=0.9, evidence=[finding.message], fix=finding.advice,
+                code=OTHER_TRAFFIC,
+                confidence=0.9,
+                evidence=[finding.message],
+                fix=finding.advice,
                 sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries {rate(seen)} of other traffic",
-            )  # fmt: skip
+            )
             return msgspec.structs.replace(blame, causes=[cause, *blame.causes])
     return blame
 

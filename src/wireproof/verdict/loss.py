@@ -1,4 +1,6 @@
-"""Segments that were sent again: said in every report, and a finding of its own where they cost goodput. Pure."""
+"""Segments that were sent again: said in every report, and a finding of its own where they cost
+goodput. Pure.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,22 @@ class Loss:
         for reader, rose in rises.items():
             host = self.hosts.setdefault(reader, _Host())
             host.points += 1
-            host.sums.update({name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)})
-            ports = {name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))}
+            host.sums.update(
+                {name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)}
+            )
+            ports = {
+                name: count
+                for name, count in rose.items()
+                if not name.startswith(("ip/", "net/lo/"))
+            }
             host.drops.update(trouble_counters(ports).get("drops", {}))
             if rose.get(_RESENT, 0) > 0:
                 host.at.append(point.id)
 
     def issues(self, told: Sequence[Issue]) -> list[Issue]:
-        """One issue for each host that sent segments again; another where ``told`` says that goodput is missing."""
+        """One issue for each host that sent segments again; another where ``told`` says that
+        goodput is missing.
+        """
         found: list[Issue] = []
         for reader, host in sorted(self.hosts.items()):
             if host.sums[_RESENT] == 0:
@@ -68,11 +78,15 @@ class Loss:
                 "sent_segments": host.sums[_SENT] or None,
                 "per_million": share,
                 "timeouts": host.sums[_TIMEOUTS],
-                "drops": [f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)],
+                "drops": [
+                    f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)
+                ],
             }
             loud = share is None or share >= _WORTH_A_WARNING
             severity: Severity = "warning" if loud else "note"
-            found.append(Issue("retransmits", severity, name, text, dict(evidence), host.at[0], _SPEAKS))
+            found.append(
+                Issue("retransmits", severity, name, text, dict(evidence), host.at[0], _SPEAKS)
+            )
             worst = _worst(told, name)
             if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
                 text = f"{name} is slow and loses packets: {_words(host)}"
@@ -87,8 +101,14 @@ def _words(host: _Host) -> str:
     share = host.per_million
     of = f" of {host.sums[_SENT]:,}" if host.sums[_SENT] else ""
     rate = f", {share:.3g} of a million" if share is not None else ""
-    drops = ", ".join(f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED))
-    where = f"dropped here: {drops}" if drops else "no port of this host counted a drop: they were lost beyond it"
+    drops = ", ".join(
+        f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)
+    )
+    where = (
+        f"dropped here: {drops}"
+        if drops
+        else "no port of this host counted a drop: they were lost beyond it"
+    )
     return (
         f"{host.sums[_RESENT]:,}{of} TCP segments were sent again (at {len(host.at)} of {host.points} points{rate}); "
         f"{where}"
@@ -100,7 +120,8 @@ def _worst(told: Iterable[Issue], name: str) -> Severity | None:
     own = [
         one.severity
         for one in told
-        if one.code in _SLOW and (one.subject.startswith(f"{name} -> ") or one.subject == f"{name} tx")
+        if one.code in _SLOW
+        and (one.subject.startswith(f"{name} -> ") or one.subject == f"{name} tx")
     ]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)

@@ -1,8 +1,9 @@
-"""Traffic of others on the ports that were measured: named with port, direction and rate, and never a fault. Pure.
+"""Traffic of others on the ports that were measured: named with port, direction and rate, and never
+a fault. Pure.
 
-A port's counters see everything that crosses. What is beyond the payload with its headers, and what crossed in the
-quiet windows right before and after a point, is somebody else's: another job, or a second check. A shortfall that such
-traffic explains is not known to be one.
+A port's counters see everything that crosses. What is beyond the payload with its headers, and what
+crossed in the quiet windows right before and after a point, is somebody else's: another job, or a
+second check. A shortfall that such traffic explains is not known to be one.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ __all__ = ["Others", "explains"]
 _SURE_SHARE = 0.04  # of what the port carried in all: less may be headers
 _LOUD_SHARE = 0.20  # of what is attainable: so much disturbs, whatever the sum is
 _NEARLY = 0.95
-_FORWARD = 2  # of the places of a pair: the others are on the way back, and cost acknowledgements only
+# of the places of a pair: the others are on the way back, and cost acknowledgements only
+_FORWARD = 2
 _MILD = 0.6  # of what is expected: more than this traffic on the way back does not take away
-_HEADERS, _SPARE = 90.0, 0.02  # bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
+# bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
+_HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
 _PER_MESSAGE = 300.0
@@ -50,8 +53,12 @@ Place = tuple[str, Direction]
 
 
 def explains(goodput: float, others: float, expected: float) -> bool:
-    """Whether traffic of others is reason enough for a goodput below what is expected (bytes/s, all)."""
-    return others > 0 and (goodput + others >= _NEARLY * expected or others >= _LOUD_SHARE * expected)
+    """Whether traffic of others is reason enough for a goodput below what is expected (bytes/s,
+    all).
+    """
+    return others > 0 and (
+        goodput + others >= _NEARLY * expected or others >= _LOUD_SHARE * expected
+    )
 
 
 class Others:
@@ -71,8 +78,12 @@ class Others:
                 continue
             name = claimed if claimed in ledger.ports else _busiest(ledger, way)
             back = seen.dues.get((reader, claimed, _OPPOSITE[way]))
-            own = due.need * self._with_headers() + (back.need if back else 0.0) * _ACKS + due.control
-            own += _PER_MESSAGE * sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
+            own = (
+                due.need * self._with_headers() + (back.need if back else 0.0) * _ACKS + due.control
+            )
+            own += _PER_MESSAGE * sum(
+                pair.messages_forward + pair.messages_backward for pair in point.pairs
+            )
             own += _resent(readings.get(reader))
             found = _beyond(ledger, name, way, own) if name else None
             if found:
@@ -84,18 +95,30 @@ class Others:
 
     def rate_at(self, points: Iterable[int], place: Place) -> float:
         """Median bytes/s of others at one place over ``points``; 0 where most of them saw none."""
-        found = [self.seen[point][place].bytes_per_s if place in self.seen.get(point, {}) else 0.0 for point in points]
+        found = [
+            self.seen[point][place].bytes_per_s if place in self.seen.get(point, {}) else 0.0
+            for point in points
+        ]
         return statistics.median_high(found) if found else 0.0
 
-    def eased(self, issues: Sequence[Issue], pairs: Sequence[PairVerdict]) -> tuple[list[Issue], list[PairVerdict]]:
+    def eased(
+        self, issues: Sequence[Issue], pairs: Sequence[PairVerdict]
+    ) -> tuple[list[Issue], list[PairVerdict]]:
         """(issues, pairs) with failures that others explain made inconclusive."""
         if not self.seen:
             return list(issues), list(pairs)
         routes = _points_of(pairs)
         told = [self._softened(issue, routes) for issue in issues]
         left = {(one.point, one.subject) for one in told if one.severity == "fail"}
-        eased = {(one.point, one.subject) for one, old in zip(told, issues, strict=True) if one is not old}
-        judged = [_eased(pair) if _key(pair) in eased and _key(pair) not in left else pair for pair in pairs]
+        eased = {
+            (one.point, one.subject)
+            for one, old in zip(told, issues, strict=True)
+            if one is not old
+        }
+        judged = [
+            _eased(pair) if _key(pair) in eased and _key(pair) not in left else pair
+            for pair in pairs
+        ]
         return told, judged
 
     def _softened(self, issue: Issue, routes: Mapping[str, list[int]]) -> Issue:
@@ -107,10 +130,16 @@ class Others:
         goodput, expected = _numbers(issue)
         for number, place in enumerate(places):
             other = self.rate_at(points, place)
-            back = number >= _FORWARD and (goodput < _MILD * expected or other < _LOUD_SHARE * expected)
+            back = number >= _FORWARD and (
+                goodput < _MILD * expected or other < _LOUD_SHARE * expected
+            )
             if not back and explains(goodput, other, expected):
                 self.excused.add(place)
-                return replace(issue, severity="inconclusive", message=f"{issue.message}; {self._words(place, other)}")
+                return replace(
+                    issue,
+                    severity="inconclusive",
+                    message=f"{issue.message}; {self._words(place, other)}",
+                )
         return issue
 
     def _words(self, place: Place, bytes_per_s: float) -> str:
@@ -120,7 +149,9 @@ class Others:
 
     def named(self, pairs: Sequence[PairVerdict]) -> list[Issue]:
         """One issue for each port and direction with traffic of others that matters."""
-        limits = [pair.limit for pair in pairs if pair.limit is not None and pair.unit == "bytes_per_s"]
+        limits = [
+            pair.limit for pair in pairs if pair.limit is not None and pair.unit == "bytes_per_s"
+        ]
         least = _SURE_SHARE * max(limits, default=0.0)
         found: list[Issue] = []
         for place in sorted({place for seen in self.seen.values() for place in seen}):
@@ -134,10 +165,17 @@ class Others:
                 f"{place[0]}: {nic} {verb} {rate(typical)} that wireproof did not send (at {len(points)} points):"
                 " another job, or another check, uses the port"
             )
-            evidence: Evidence = {"node": place[0], "nic": nic, "direction": place[1], "bytes_per_s": typical}
+            evidence: Evidence = {
+                "node": place[0],
+                "nic": nic,
+                "direction": place[1],
+                "bytes_per_s": typical,
+            }
             severity: Severity = "inconclusive" if place in self.excused else "warning"
             subject = f"{place[0]} {place[1]}"
-            found.append(Issue("other-traffic", severity, subject, text, evidence, points[0], typical))
+            found.append(
+                Issue("other-traffic", severity, subject, text, evidence, points[0], typical)
+            )
         return found
 
 
@@ -150,9 +188,15 @@ def _busiest(ledger: Ledger, way: Direction) -> str:
 
 
 def _beyond(ledger: Ledger, name: str, way: Direction, own: float) -> float:
-    """Bytes per second at one port that ``own`` does not explain; 0 where it is not beyond doubt."""
+    """Bytes per second at one port that ``own`` does not explain; 0 where it is not beyond
+    doubt.
+    """
     crossed = crossed_at(ledger, name, way)
-    if crossed.bytes is None or crossed.quality in ("stale", "wrapped", "double") or ledger.interval_ns <= 0:
+    if (
+        crossed.bytes is None
+        or crossed.quality in ("stale", "wrapped", "double")
+        or ledger.interval_ns <= 0
+    ):
         return 0.0
     whole = crossed.bytes + crossed.background
     beyond = max(crossed.background, whole - own)
@@ -171,14 +215,18 @@ def _points_of(pairs: Iterable[PairVerdict]) -> dict[str, list[int]]:
     for pair in pairs:
         if pair.unit == "bytes_per_s":
             for subject in (
-                f"{pair.origin_host} -> {pair.target_host}", f"{pair.origin_host} tx", f"{pair.target_host} rx",
-            ):  # fmt: skip
+                f"{pair.origin_host} -> {pair.target_host}",
+                f"{pair.origin_host} tx",
+                f"{pair.target_host} rx",
+            ):
                 found[subject].append(pair.point)
     return found
 
 
 def _places(issue: Issue) -> list[Place]:
-    """Where other traffic would matter: what the origin sends and the target receives, then the ways back."""
+    """Where other traffic would matter: what the origin sends and the target receives, then the
+    ways back.
+    """
     origin, arrow, target = issue.subject.partition(" -> ")
     if arrow:
         return [(origin, "tx"), (target, "rx"), (origin, "rx"), (target, "tx")]

@@ -1,4 +1,6 @@
-"""Advice for our own TCP transport: no MPI library is in it, so no variable of one changes anything. Pure."""
+"""Advice for our own TCP transport: no MPI library is in it, so no variable of one changes
+anything. Pure.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,8 @@ def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
     """``findings`` without advice about MPI libraries, where the sockets were our own."""
     own = ctx.run.open is not None and ctx.run.open.transport == "tcp"
     return [
-        msgspec.structs.replace(one, advice=_ADVICE) if own and _OF_A_LIBRARY.search(one.advice) else one
+        msgspec.structs.replace(one, advice=_ADVICE)
+        if own and _OF_A_LIBRARY.search(one.advice)
+        else one
         for one in findings
     ]

@@ -13,7 +13,9 @@ from wireproof.verdict.sight import Sighting
 __all__ = ["path_issues", "sentence"]
 
 
-def path_issues(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof) -> list[Issue]:
+def path_issues(
+    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
+) -> list[Issue]:
     """Issues of one pair's path: at most one that decides, and notes."""
     issues = carrier_issues(ctx, point, pair, proof)
     if proof.code and ctx.run.claim.wire:
@@ -40,7 +42,15 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
         "shared_ranks": _shared(ctx, pair),
     }
     message = f"{where}: {_moved(proof)}; {sentence(ctx, proof)}"
-    return Issue(proof.code, severity, ctx.route(pair), message, evidence, point.id, weight=float(proof.expected or 0))
+    return Issue(
+        proof.code,
+        severity,
+        ctx.route(pair),
+        message,
+        evidence,
+        point.id,
+        weight=float(proof.expected or 0),
+    )
 
 
 _SENTENCES = {
@@ -86,7 +96,9 @@ def _driver(ctx: Context, rank: int) -> str:
 def _moved(proof: PairProof) -> str:
     if proof.expected is None:
         return "nothing was moved"
-    port = next((s for s in proof.sightings if s.need == max(t.need for t in proof.sightings)), None)
+    port = next(
+        (s for s in proof.sightings if s.need == max(t.need for t in proof.sightings)), None
+    )
     name = f"port {port.nic}" if port and port.nic else "the wire"
     seen = "an unknown amount" if proof.seen is None else amount(proof.seen)
     return f"of {amount(proof.expected)} to be moved {name} saw {seen}"

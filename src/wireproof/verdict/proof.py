@@ -1,8 +1,8 @@
 """Did it use the wire? Payload held against the ledger of both ends, both directions, every port.
 
-Each end and direction is one sighting. ``need`` is the least that must have crossed: the payload, and for a ping-pong
-one header per message because its messages cannot be merged. The most that may be seen adds a header allowance per
-message and acknowledgements. Shares below are of ``need``.
+Each end and direction is one sighting. ``need`` is the least that must have crossed: the payload,
+and for a ping-pong one header per message because its messages cannot be merged. The most that may
+be seen adds a header allowance per message and acknowledgements. Shares below are of ``need``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,23 @@ from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.sight import Due, Sighting, blindly, look
 
-__all__ = ["PairProof", "Place", "Witnessed", "conclude", "pair_proof", "prove", "settle", "weakest"]
+__all__ = [
+    "PairProof",
+    "Place",
+    "Witnessed",
+    "conclude",
+    "pair_proof",
+    "prove",
+    "settle",
+    "weakest",
+]
 
-_LEAST_HEADER = 20  # of any protocol: local route and transport headers as InfiniBand's port counters count them
-_HEADER_ALLOWANCE = 300  # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
-_ACK_SHARE = 0.08  # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
+# of any protocol: local route and transport headers as InfiniBand's port counters count them
+_LEAST_HEADER = 20
+# bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
+_HEADER_ALLOWANCE = 300
+# a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
+_ACK_SHARE = 0.08
 _CONTROL_BYTES = 262_144  # the tool's own control traffic during one point
 _CONTROL_RATE = 500_000  # bytes/s of it in a long point
 _QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
@@ -31,8 +43,8 @@ _QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
 
 @dataclass(frozen=True)
 class PairProof:
-    """The verdict on the path of one pair at one point. ``expected`` and ``seen``: the busier direction, the poorer
-    end. ``level``, ``quality``: the weakest of the evidence.
+    """The verdict on the path of one pair at one point. ``expected`` and ``seen``: the busier
+    direction, the poorer end. ``level``, ``quality``: the weakest of the evidence.
     """
 
     proof: Proof
@@ -50,7 +62,9 @@ Place = tuple[int | None, str, Direction]
 
 @dataclass(frozen=True)
 class Witnessed:
-    """A point's ledger by reader rank, the path of each of its pairs in their order, and what was due at each port."""
+    """A point's ledger by reader rank, the path of each of its pairs in their order, and what was
+    due at each port.
+    """
 
     ledgers: dict[int, Ledger]
     pairs: list[PairProof]
@@ -71,7 +85,11 @@ class _Desk:
     """One point with its ledgers at hand."""
 
     def __init__(
-        self, ctx: Context, point: PointRecord, reader_of: Mapping[int, int], ledgers: Mapping[int, Ledger]
+        self,
+        ctx: Context,
+        point: PointRecord,
+        reader_of: Mapping[int, int],
+        ledgers: Mapping[int, Ledger],
     ) -> None:
         self.ctx, self.point, self.reader_of, self.ledgers = ctx, point, reader_of, ledgers
         self.known: dict[Place, Due] = {}
@@ -97,16 +115,23 @@ class _Desk:
     def _on_one_machine(self, pair: PairResult) -> PairProof:
         """No counter can make a wire of it; the counters only tell shared memory from loopback.
 
-        Two machines with one identity (cloned while they ran) are told by readings of their own that saw it cross.
+        Two machines with one identity (cloned while they ran) are told by readings of their own
+        that saw it cross.
         """
         if not self._one_reader(pair) and self.ctx.hostnames_differ(pair.origin, pair.target):
             views: tuple[tuple[int, Direction], ...] = ((pair.origin, "tx"), (pair.target, "rx"))
             both = tuple(self._sighting(rank, pair, way) for rank, way in views)
             if all(one.kind == "on-wire" for one in both):
-                return PairProof("unproven", "identity-shared", both, *_busier(both), *weakest(both))
+                return PairProof(
+                    "unproven", "identity-shared", both, *_busier(both), *weakest(both)
+                )
         sightings = tuple(self._sighting(rank, pair, "tx") for rank in (pair.origin, pair.target))
         need = max(s.need for s in sightings)
-        code = "loopback" if any(s.loopback >= 0.5 * max(need, 1.0) for s in sightings) else "shared-memory-suspected"
+        code = (
+            "loopback"
+            if any(s.loopback >= 0.5 * max(need, 1.0) for s in sightings)
+            else "shared-memory-suspected"
+        )
         return PairProof("off-wire", code, sightings, *_busier(sightings))
 
     def _sighting(self, rank: int, pair: PairResult, way: Direction) -> Sighting:
@@ -115,7 +140,9 @@ class _Desk:
         name = nic.name if nic is not None else ""
         due = dataclasses.replace(self._due(rank, way), own=self._need(pair, rank, way))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
-            remark = "nobody read its counters" if ledger is None else "the claimed NIC is not there"
+            remark = (
+                "nobody read its counters" if ledger is None else "the claimed NIC is not there"
+            )
             return blindly(rank, name, way, due, self.ctx.criteria, remark)
         return look(ledger, rank, name, way, due, self.ctx.criteria)
 
@@ -124,10 +151,20 @@ class _Desk:
         reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
         key = (reader, nic.name if nic else "", way)
         if key not in self.known:
-            names = {self._name(end) for pair in self.point.pairs for end in (pair.origin, pair.target)
-                     if self.reader_of.get(end, -1) == reader} - {key[1], ""}  # fmt: skip
-            elsewhere = {name: self._summed(reader, name, way).most for name in sorted(names)} if nic else {}
-            self.known[key] = dataclasses.replace(self._summed(reader, key[1], way), elsewhere=elsewhere)
+            names = {
+                self._name(end)
+                for pair in self.point.pairs
+                for end in (pair.origin, pair.target)
+                if self.reader_of.get(end, -1) == reader
+            } - {key[1], ""}
+            elsewhere = (
+                {name: self._summed(reader, name, way).most for name in sorted(names)}
+                if nic
+                else {}
+            )
+            self.known[key] = dataclasses.replace(
+                self._summed(reader, key[1], way), elsewhere=elsewhere
+            )
         return self.known[key]
 
     def _name(self, rank: int) -> str:
@@ -139,7 +176,11 @@ class _Desk:
         messages = waited = 0
         for pair in self.point.pairs:
             for end in (pair.origin, pair.target):
-                if self.reader_of.get(end, -1) != reader or self._name(end) != name or self._one_reader(pair):
+                if (
+                    self.reader_of.get(end, -1) != reader
+                    or self._name(end) != name
+                    or self._one_reader(pair)
+                ):
                     continue
                 need += self._need(pair, end, way)
                 payload += self._payload(pair, end, way)
@@ -147,7 +188,12 @@ class _Desk:
                 both += pair.payload_forward_bytes + pair.payload_backward_bytes
                 messages += pair.messages_forward + pair.messages_backward
         control = _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
-        most = payload * self.ctx.criteria.on_wire_max + both * _ACK_SHARE + messages * _HEADER_ALLOWANCE + control
+        most = (
+            payload * self.ctx.criteria.on_wire_max
+            + both * _ACK_SHARE
+            + messages * _HEADER_ALLOWANCE
+            + control
+        )
         apart = answers(self.point.pattern, self.point.form)  # such messages cannot be merged
         return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
 
@@ -177,9 +223,16 @@ def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) 
 
 
 def _one_adapter(ctx: Context, pair: PairResult, sightings: Sequence[Sighting]) -> bool:
-    """True when the ports that were looked at are functions of one adapter, by any identity that both state."""
+    """True when the ports that were looked at are functions of one adapter, by any identity that
+    both state.
+    """
     ends = [
-        {identity for one in sightings if one.rank == rank for identity in ctx.adapter_of(rank, one.nic)}
+        {
+            identity
+            for one in sightings
+            if one.rank == rank
+            for identity in ctx.adapter_of(rank, one.nic)
+        }
         for rank in (pair.origin, pair.target)
     ]
     return bool(ends[0] & ends[1])
@@ -197,7 +250,15 @@ def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None
     if not telling:
         return None, None
     levels: tuple[Level, ...] = ("stack", "function", "wire")
-    order: tuple[Quality, ...] = ("unreadable", "pegged", "wrapped", "stale", "double", "lower-bound", "exact")
+    order: tuple[Quality, ...] = (
+        "unreadable",
+        "pegged",
+        "wrapped",
+        "stale",
+        "double",
+        "lower-bound",
+        "exact",
+    )
     return (
         min((one.level for one in telling), key=levels.index),
         min((one.quality for one in telling), key=order.index),
@@ -213,8 +274,9 @@ Told = tuple[tuple[str, str], int, PairProof]
 
 @dataclass
 class _Hosts:
-    """What all points of two hosts say together: sizes that crossed, the most that was due where bytes did not cross
-    (``lost``), where no port carried them (``vanished``), and whether the ends of some point disagree.
+    """What all points of two hosts say together: sizes that crossed, the most that was due where
+    bytes did not cross (``lost``), where no port carried them (``vanished``), and whether the ends
+    of some point disagree.
     """
 
     crossed: list[int] = dataclasses.field(default_factory=list)
@@ -235,10 +297,11 @@ class _Hosts:
 def settle(proofs: Sequence[Told]) -> list[PairProof]:
     """Let the points of a route that are sure speak for those that are not.
 
-    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where the route's largest
-    point shows that no port carried it, such a point went the same way. Where another port could have carried a point,
-    it took the claimed one if its neighbours did: a point of its size or smaller, and one of its size or larger. A
-    point is no surer to have crossed than a larger one between the same hosts that did not.
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where
+    the route's largest point shows that no port carried it, such a point went the same way. Where
+    another port could have carried a point, it took the claimed one if its neighbours did: a point
+    of its size or smaller, and one of its size or larger. A point is no surer to have crossed than
+    a larger one between the same hosts that did not.
     """
     largest: dict[tuple[str, str], PairProof] = {}
     hosts: dict[frozenset[str], _Hosts] = {}
@@ -247,13 +310,18 @@ def settle(proofs: Sequence[Told]) -> list[PairProof]:
             largest[route] = proof
         hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
     return [
-        _held_back(_like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]), hosts[frozenset(route)])
+        _held_back(
+            _like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]),
+            hosts[frozenset(route)],
+        )
         for route, size, proof in proofs
     ]
 
 
 def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
-    """Others' traffic may make up what is missing on the claimed port; it need not do so at every point."""
+    """Others' traffic may make up what is missing on the claimed port; it need not do so at every
+    point.
+    """
     crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
     due = proof.expected or 0
     if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
@@ -277,7 +345,8 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
         return dataclasses.replace(proof, proof=largest.proof, code=largest.code)
     # Our own frames on their way home may look like a few kB of payload that went another way.
     few = (proof.expected or 0) < _CONTROL_BYTES
-    # Of short messages most is headers, and how large these are is not known: half of them may look like all.
+    # Of short messages most is headers, and how large these are is not known: half of them may look
+    # like all.
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
     if proof.proof == "wrong-path" and size < _HEADERS_RULE and largest.proof == "off-wire":
         return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
@@ -288,20 +357,31 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
 
 
 _UNKNOWN: tuple[tuple[str, str], ...] = (
-    ("wrapped", "counter-wrapped"), ("stale", "counters-late"), ("unknown", "adapter-unknown"),
-    ("blind", "unproven-no-counters"), ("dark", "port-uncounted"), ("background", "background-traffic"),
-)  # fmt: skip
+    ("wrapped", "counter-wrapped"),
+    ("stale", "counters-late"),
+    ("unknown", "adapter-unknown"),
+    ("blind", "unproven-no-counters"),
+    ("dark", "port-uncounted"),
+    ("background", "background-traffic"),
+)
 
 
 def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> tuple[Proof, str]:
-    """From sightings to one proof and the code of what is wrong ("" when nothing is): the worst sighting speaks."""
+    """From sightings to one proof and the code of what is wrong ("" when nothing is): the worst
+    sighting speaks.
+    """
     telling = [s for s in sightings if s.kind != "small"]
     kinds = {s.kind for s in telling}
     if not kinds:
         return "unproven", "unproven-too-few-bytes"
     if kinds & {"off-wire", "loopback"} and "on-wire" not in kinds:
-        kinds -= {"wrong-path"}  # at one end no port moved: what another one carried at the other end was not this
-    for kind, code in (("wrong-path", "wrong-path"), ("mixed", "striped"), ("partly", "partly-off-wire")):
+        # at one end no port moved: what another one carried at the other end was not this
+        kinds -= {"wrong-path"}
+    for kind, code in (
+        ("wrong-path", "wrong-path"),
+        ("mixed", "striped"),
+        ("partly", "partly-off-wire"),
+    ):
         if kind in kinds:
             return ("wrong-path", code) if kind == "wrong-path" else ("mixed", code)
     if "inside" in kinds and "on-wire" not in kinds:

@@ -1,4 +1,6 @@
-"""Is the number worth judging: status, integrity, precision, what else happened to the hosts meanwhile."""
+"""Is the number worth judging: status, integrity, precision, what else happened to the hosts
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,27 @@ def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Is
     where, who = f"{ctx.route(pair)}, {point.pattern} of {point.message_bytes} B", ctx.route(pair)
     issues = []
     if pair.status == "deadline" or pair.stop == "deadline":
-        issues.append(Issue("deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id))
+        issues.append(
+            Issue(
+                "deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id
+            )
+        )
     elif pair.status == "error":
-        issues.append(Issue("points-missing", "inconclusive", who, f"{where}: ended with an error", point=point.id))
+        issues.append(
+            Issue(
+                "points-missing",
+                "inconclusive",
+                who,
+                f"{where}: ended with an error",
+                point=point.id,
+            )
+        )
     elif not pair.batch_ns and pair.estimate is None:
-        issues.append(Issue("points-missing", "inconclusive", who, f"{where}: nothing was timed", point=point.id))
+        issues.append(
+            Issue(
+                "points-missing", "inconclusive", who, f"{where}: nothing was timed", point=point.id
+            )
+        )
     if pair.integrity == "unchecked" and pair.status == "ok" and not ctx.moves_nothing:
         text = f"{where}: nobody looked whether the payload arrived as it was sent"
         issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
@@ -66,12 +84,18 @@ def enough_samples(time: Estimate) -> bool:
 
 
 def decides(time: Estimate) -> bool:
-    """Whether a number may pass or fail: from enough samples, and not known so badly that it says nothing."""
+    """Whether a number may pass or fail: from enough samples, and not known so badly that it says
+    nothing.
+    """
     return enough_samples(time) and time.half_width <= _STILL_DECIDES
 
 
-def precision_issues(ctx: Context, point: PointRecord, pair: PairResult, number: Measured, clear: bool) -> list[Issue]:
-    """``clear``: the interval lies wholly on one side of every threshold, so that a wide one still decides."""
+def precision_issues(
+    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, clear: bool
+) -> list[Issue]:
+    """``clear``: the interval lies wholly on one side of every threshold, so that a wide one still
+    decides.
+    """
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {point.message_bytes} B"
     issues = []
@@ -82,16 +106,22 @@ def precision_issues(ctx: Context, point: PointRecord, pair: PairResult, number:
         ending = "; it decides all the same" if enough else "; too wide to conclude"
         text = f"{where}: known to +/- {number.half_width:.0%} from {samples} samples{ending if wide else ''}"
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
-        issues.append(Issue("unstable", severity, who, text, point=point.id, weight=number.half_width))
+        issues.append(
+            Issue("unstable", severity, who, text, point=point.id, weight=number.half_width)
+        )
     if number.label == "multimodal":
         text = f"{where}: the samples fall in separate groups"
-        issues.append(Issue("multimodal", "warning", who, text, point=point.id, weight=number.half_width))
+        issues.append(
+            Issue("multimodal", "warning", who, text, point=point.id, weight=number.half_width)
+        )
     return issues
 
 
-def arithmetic_issues(ctx: Context, point: PointRecord, pair: PairResult, number: Measured) -> list[Issue]:
-    """The record's own sums must agree: bytes = messages x size; timed <= moved; batches <= elapsed; estimate =
-    median.
+def arithmetic_issues(
+    ctx: Context, point: PointRecord, pair: PairResult, number: Measured
+) -> list[Issue]:
+    """The record's own sums must agree: bytes = messages x size; timed <= moved; batches <=
+    elapsed; estimate = median.
     """
     wrong = []
     for way, messages, payload in (
@@ -99,21 +129,34 @@ def arithmetic_issues(ctx: Context, point: PointRecord, pair: PairResult, number
         ("backward", pair.messages_backward, pair.payload_backward_bytes),
     ):
         if payload != messages * point.message_bytes and payload != 0:
-            wrong.append(f"{messages} messages {way} of {point.message_bytes} B are not {payload} B")
+            wrong.append(
+                f"{messages} messages {way} of {point.message_bytes} B are not {payload} B"
+            )
     timed = len(pair.batch_ns) * pair.operations_per_batch
     if timed > max(pair.messages_forward, pair.messages_backward):
         wrong.append(f"{timed} operations were timed and {pair.messages_forward} messages moved")
     virtual = ctx.run.open is not None and ctx.run.open.clock.source == "virtual"
     if not virtual and point.elapsed_ns > 0 and sum(pair.batch_ns) > 1.01 * point.elapsed_ns:
-        wrong.append(f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s elapsed")
+        wrong.append(
+            f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s elapsed"
+        )
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         typical = float(np.median(operation_times(point, pair)))
-        if abs(typical / pair.estimate.median_ns - 1) > _MEDIANS_APART + 2 * pair.estimate.half_width:
-            wrong.append(f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} ns")
+        if (
+            abs(typical / pair.estimate.median_ns - 1)
+            > _MEDIANS_APART + 2 * pair.estimate.half_width
+        ):
+            wrong.append(
+                f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} ns"
+            )
     who = ctx.route(pair)
     return [
         Issue(
-            "row-arithmetic", "fail", who, f"{who}, {point.pattern} of {point.message_bytes} B: {text}", point=point.id
+            "row-arithmetic",
+            "fail",
+            who,
+            f"{who}, {point.pattern} of {point.message_bytes} B: {text}",
+            point=point.id,
         )
         for text in wrong
     ]
@@ -124,19 +167,24 @@ def _busy_blocks(pair: PairResult) -> list[Sentinel]:
     return [
         mark
         for mark in pair.sentinels
-        if mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block_ns
+        if mark.involuntary_switches > _SWITCHES_PER_BLOCK
+        or mark.steal_ns > _STEAL_SHARE * block_ns
     ]
 
 
 def waited_share(pair: PairResult) -> float:
-    """Share of the timed part for which the poorer end's process waited for a processor; 0 where nothing is known."""
+    """Share of the timed part for which the poorer end's process waited for a processor; 0 where
+    nothing is known.
+    """
     timed = max(sum(pair.batch_ns), pair.target_elapsed_ns or 0.0)
     waited = max(pair.origin_waited_ns or 0.0, pair.target_waited_ns or 0.0)
     return min(1.0, waited / timed) if timed > 0 else 0.0
 
 
 def crowded(pair: PairResult) -> bool:
-    """True when the processor was taken away from either end: in most blocks, or for a good part of the time."""
+    """True when the processor was taken away from either end: in most blocks, or for a good part of
+    the time.
+    """
     often = len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
     return often or waited_share(pair) > _WAITED_SHARE
 
@@ -158,8 +206,14 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
     busy, share = len(_busy_blocks(pair)), waited_share(pair)
     if crowded(pair):
         text = f"{who}: the scheduler took the processor away in {busy} of {len(marks)} blocks"
-        text += f"; a process waited for it for {share:.0%} of the time" if share > _WAITED_SHARE else ""
-        issues.append(Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share))
+        text += (
+            f"; a process waited for it for {share:.0%} of the time"
+            if share > _WAITED_SHARE
+            else ""
+        )
+        issues.append(
+            Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share)
+        )
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)
@@ -168,8 +222,12 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
     return issues
 
 
-def trouble_issues(ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]) -> list[Issue]:
-    """Retransmission, drop and pause counters that rose at a host during the point; lost carriers."""
+def trouble_issues(
+    ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]
+) -> list[Issue]:
+    """Retransmission, drop and pause counters that rose at a host during the point; lost
+    carriers.
+    """
     issues = []
     for reader, counters in sorted(deltas.items()):
         who = ctx.name(reader)
@@ -181,5 +239,7 @@ def trouble_issues(ctx: Context, point: PointRecord, deltas: Mapping[int, Mappin
             code = "nic-down" if lost else "retransmits"
             text = f"{who}: {group} counters rose at point {point.id} ({listed})"
             total = sum(rose.values())
-            issues.append(Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total)))
+            issues.append(
+                Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
+            )
     return issues

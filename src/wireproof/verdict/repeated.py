@@ -1,7 +1,9 @@
-"""A route that was measured several times: one sample that is too wide does not undo another that passes. Pure.
+"""A route that was measured several times: one sample that is too wide does not undo another that
+passes. Pure.
 
-Screens repeat the rounds of a few nodes. What is in doubt in one sample only because its interval is wide is settled by
-a sample of the same route, pattern and size that passes; it stays as it is in the results, and is told as a warning.
+Screens repeat the rounds of a few nodes. What is in doubt in one sample only because its interval
+is wide is settled by a sample of the same route, pattern and size that passes; it stays as it is in
+the results, and is told as a warning.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from wireproof.verdict import overall
 __all__ = ["settled_by_repeats"]
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
-"""Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among them."""
+"""Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among
+them.
+"""
 _SOFTER = _WIDE | {"direction-slow"}
 """Of the findings: also what two directions of one route say of each other."""
 _BESIDE = frozenset({"oversubscribed", "clock-not-tsc"})
@@ -27,7 +31,9 @@ def _route(pair: PairVerdict) -> Route:
 
 
 def settled_by_repeats(judgement: Judgement) -> Judgement:
-    """``judgement`` drawn again without the inconclusive samples that a repeat of their route settles."""
+    """``judgement`` drawn again without the inconclusive samples that a repeat of their route
+    settles.
+    """
     passing = {_route(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     open_ = [pair for pair in judgement.pairs if pair.verdict == "inconclusive"]
     settled = [pair for pair in open_ if _route(pair) in passing and _only_wide(pair)]
@@ -35,20 +41,30 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
         return judgement
     gone = {id(pair) for pair in settled}
     left = [pair for pair in judgement.pairs if id(pair) not in gone]
-    unsettled = {f"{pair.origin_host} -> {pair.target_host}" for pair in left if pair.verdict != "pass"}
+    unsettled = {
+        f"{pair.origin_host} -> {pair.target_host}" for pair in left if pair.verdict != "pass"
+    }
     subjects = {f"{pair.origin_host} -> {pair.target_host}" for pair in settled} - unsettled
     findings = [_softer(finding, subjects) for finding in judgement.findings]
-    return msgspec.structs.replace(judgement, findings=findings, verdict=overall(findings, left, judgement.groups))
+    return msgspec.structs.replace(
+        judgement, findings=findings, verdict=overall(findings, left, judgement.groups)
+    )
 
 
 def _only_wide(pair: PairVerdict) -> bool:
-    """Its bytes crossed, and a wide interval is named as what is open; an unknown reason settles nothing."""
+    """Its bytes crossed, and a wide interval is named as what is open; an unknown reason settles
+    nothing.
+    """
     codes = set(pair.codes)
     return pair.proof == "on-wire" and bool(codes & _WIDE) and codes <= _WIDE | _BESIDE
 
 
 def _softer(finding: Finding, subjects: set[str]) -> Finding:
-    if finding.severity != "inconclusive" or finding.code not in _SOFTER or finding.subject not in subjects:
+    if (
+        finding.severity != "inconclusive"
+        or finding.code not in _SOFTER
+        or finding.subject not in subjects
+    ):
         return finding
     message = f"{finding.message}; measured again, the same route passes"
     return msgspec.structs.replace(finding, severity="warning", message=message)

@@ -1,5 +1,5 @@
-"""The curve of goodput against size: a maximum at medium sizes and then a fall is a cache; breaks are protocol
-switches.
+"""The curve of goodput against size: a maximum at medium sizes and then a fall is a cache; breaks
+are protocol switches.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, rate
 
-__all__ = ["Curve", "Curves", "Sample", "cache_issues", "falls_like_a_cache", "launch_issues", "switch_issues"]
+__all__ = [
+    "Curve",
+    "Curves",
+    "Sample",
+    "cache_issues",
+    "falls_like_a_cache",
+    "launch_issues",
+    "switch_issues",
+]
 
 Curve = Mapping[int, float]
 """message size -> goodput in bytes/s"""
@@ -27,8 +35,8 @@ _LAUNCH_SPREAD = 0.10
 
 
 def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
-    """(size of the maximum, size of the fall) when goodput peaks between 16 KiB and 1 MiB and is over 15 % lower
-    later.
+    """(size of the maximum, size of the fall) when goodput peaks between 16 KiB and 1 MiB and is
+    over 15 % lower later.
     """
     if len(curve) < 3:
         return None
@@ -44,7 +52,9 @@ def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One size of a curve that is known well enough to decide; goodput in bytes/s with its interval."""
+    """One size of a curve that is known well enough to decide; goodput in bytes/s with its
+    interval.
+    """
 
     goodput: float
     low: float
@@ -55,7 +65,9 @@ class Sample:
     @classmethod
     def of(cls, size: int, time: Estimate, proof: Proof, disturbed: str) -> Sample:
         """From the time of one operation."""
-        goodput, low, high = (size / (ns * 1e-9) for ns in (time.median_ns, time.high_ns, max(time.low_ns, 1e-3)))
+        goodput, low, high = (
+            size / (ns * 1e-9) for ns in (time.median_ns, time.high_ns, max(time.low_ns, 1e-3))
+        )
         return cls(goodput, low, high, proof, disturbed)
 
 
@@ -64,8 +76,8 @@ Curves = Mapping[tuple[str, str, str], Mapping[int, Sample]]
 
 
 def cache_issues(curves: Curves) -> list[Issue]:
-    """A warning when counters prove the wire where the curve falls; a failure when they do not, and the whole intervals
-    of an undisturbed curve fall.
+    """A warning when counters prove the wire where the curve falls; a failure when they do not, and
+    the whole intervals of an undisturbed curve fall.
     """
     issues = []
     for (who, pattern, variant), curve in sorted(curves.items()):
@@ -79,12 +91,20 @@ def cache_issues(curves: Curves) -> list[Issue]:
             f"{rate(top.goodput)} and falls to {rate(end.goodput)} at {found[1]} B, as a cache does and a wire does not"
         )
         # What smaller messages did not prove says nothing about the path of these.
-        proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= found[0])
+        proven = all(
+            sample.proof == "on-wire" for size, sample in curve.items() if size >= found[0]
+        )
         disturbed = next((one.disturbed for one in (top, end) if one.disturbed), "")
         apart = end.high < (1 - _FALL) * top.low
-        severity: Severity = "warning" if proven else "fail" if apart and not disturbed else "inconclusive"
+        severity: Severity = (
+            "warning" if proven else "fail" if apart and not disturbed else "inconclusive"
+        )
         text += f"; {disturbed}" if disturbed else ""
-        evidence = {"peak_bytes": found[0], "peak_bytes_per_s": top.goodput, "end_bytes_per_s": end.goodput}
+        evidence = {
+            "peak_bytes": found[0],
+            "peak_bytes_per_s": top.goodput,
+            "end_bytes_per_s": end.goodput,
+        }
         issues.append(Issue("cache-shaped", severity, who, text, dict(evidence)))
     return issues
 
@@ -92,14 +112,19 @@ def cache_issues(curves: Curves) -> list[Issue]:
 def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
     """A note where a ping-pong's time against size breaks: the library changes its protocol there.
 
-    A shaped link breaks the curve itself, where its bucket is empty: breaks up to that size are not the library's.
+    A shaped link breaks the curve itself, where its bucket is empty: breaks up to that size are not
+    the library's.
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
     issues = []
     for (who, pattern, _), curve in sorted(curves.items()):
         if pattern != "pingpong":
             continue
-        times = {size: size / one.goodput * 1e9 for size, one in curve.items() if size and not one.disturbed}
+        times = {
+            size: size / one.goodput * 1e9
+            for size, one in curve.items()
+            if size and not one.disturbed
+        }
         found = fit_sizes(times)
         if found is None or found.eager_limit_bytes is None or found.step_ns <= 0:
             continue
@@ -115,7 +140,9 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
 
 
 def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured]]) -> list[Issue]:
-    """A warning where repeats of one point differ, intervals apart: each was precise about a different state."""
+    """A warning where repeats of one point differ, intervals apart: each was precise about a
+    different state.
+    """
     issues = []
     for (who, pattern, _, size), numbers in sorted(launches.items()):
         times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
@@ -126,5 +153,7 @@ def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
             text = f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {apart}, more than their intervals"
-            issues.append(Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread))
+            issues.append(
+                Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
+            )
     return issues

@@ -1,6 +1,8 @@
-"""One look at one end and direction: what had to cross the claimed port, and what the ledger says did. Pure.
+"""One look at one end and direction: what had to cross the claimed port, and what the ledger says
+did. Pure.
 
-The claim only says where to look. What is read there, and on every other port, was fixed by the ledger before.
+The claim only says where to look. What is read there, and on every other port, was fixed by the
+ledger before.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ _LEAST_PACKETS = 500  # fewer messages than this cannot be told from other packe
 class Due:
     """What must have crossed one port in one direction, in bytes.
 
-    ``own``: of this pair or group. ``need``: the least of all that share the port. ``most``: the most that these
-    explain. ``control``: of it, the instrument's own. ``packets``: the least number, None where messages may be merged.
-    ``elsewhere``: port to the most that other claims explain there. ``payload``: of ``need``, without any header.
+    ``own``: of this pair or group. ``need``: the least of all that share the port. ``most``: the
+    most that these explain. ``control``: of it, the instrument's own. ``packets``: the least
+    number, None where messages may be merged. ``elsewhere``: port to the most that other claims
+    explain there. ``payload``: of ``need``, without any header.
     """
 
     own: float
@@ -42,10 +45,10 @@ class Due:
 
 @dataclass(frozen=True)
 class Sighting:
-    """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (turned round
-    in the adapter), or why it is not known: blind, dark (another port is blind), unknown (adapter), wrapped, stale,
-    background, small. ``rival``: another port carried enough to have been the one. ``packets``: None where nobody
-    counts them.
+    """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly,
+    inside (turned round in the adapter), or why it is not known: blind, dark (another port is
+    blind), unknown (adapter), wrapped, stale, background, small. ``rival``: another port carried
+    enough to have been the one. ``packets``: None where nobody counts them.
     """
 
     kind: str
@@ -72,41 +75,69 @@ class Sighting:
         return self.kind == "on-wire"
 
 
-def blindly(rank: int, name: str, way: Direction, due: Due, criteria: Criteria, remark: str) -> Sighting:
+def blindly(
+    rank: int, name: str, way: Direction, due: Due, criteria: Criteria, remark: str
+) -> Sighting:
     """Nobody read this end."""
     kind = "small" if due.own < criteria.min_payload_bytes else "blind"
     return Sighting(kind, rank, name, way, due.own, None, {}, 0.0, remark=remark)
 
 
-def look(ledger: Ledger, rank: int, claimed: str, way: Direction, due: Due, criteria: Criteria) -> Sighting:
-    """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the busiest way out."""
+def look(
+    ledger: Ledger, rank: int, claimed: str, way: Direction, due: Due, criteria: Criteria
+) -> Sighting:
+    """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the
+    busiest way out.
+    """
     name = claimed or _busiest(ledger, way)
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, way, due, criteria, remark)
     found = _Look(ledger, rank, name, way, due, criteria).sighting()
     if not claimed and due.need < _STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
-        return replace(found, kind="background")  # of so little, the busiest port need not be the one that carried it
+        # of so little, the busiest port need not be the one that carried it
+        return replace(found, kind="background")
     return found
 
 
 def _busiest(ledger: Ledger, way: Direction) -> str:
     """The way out that carried most; others then show up as striping."""
-    found = {name: crossed.bytes for name, crossed in everywhere(ledger, way).items() if crossed.bytes is not None}
+    found = {
+        name: crossed.bytes
+        for name, crossed in everywhere(ledger, way).items()
+        if crossed.bytes is not None
+    }
     return max(sorted(found), key=lambda name: found[name] or 0.0, default="")
 
 
 class _Look:
     """One port with the others around it."""
 
-    def __init__(self, ledger: Ledger, rank: int, name: str, way: Direction, due: Due, criteria: Criteria) -> None:
-        self.ledger, self.rank, self.name, self.way, self.due, self.criteria = ledger, rank, name, way, due, criteria
+    def __init__(
+        self, ledger: Ledger, rank: int, name: str, way: Direction, due: Due, criteria: Criteria
+    ) -> None:
+        self.ledger, self.rank, self.name, self.way, self.due, self.criteria = (
+            ledger,
+            rank,
+            name,
+            way,
+            due,
+            criteria,
+        )
         self.here = crossed_at(ledger, name, way)
         self.around = others_than(ledger, name, way, self.here.bytes)
-        self.others = {nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()}
-        loops = [crossed_at(ledger, nic, way) for nic, port in ledger.ports.items() if port.nic.kind == "loopback"]
+        self.others = {
+            nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
+        }
+        loops = [
+            crossed_at(ledger, nic, way)
+            for nic, port in ledger.ports.items()
+            if port.nic.kind == "loopback"
+        ]
         self.loop = sum(one.bytes or 0.0 for one in loops)
-        self.stray = sum(self.others.values()) + self.loop > max(_ELSEWHERE * due.need, _STRAY_BYTES)
+        self.stray = sum(self.others.values()) + self.loop > max(
+            _ELSEWHERE * due.need, _STRAY_BYTES
+        )
 
     def _unexplained(self, nic: str, seen: float) -> float:
         """Less what other pairs of this host were to move there."""
@@ -114,17 +145,32 @@ class _Look:
 
     def sighting(self) -> Sighting:
         here, due = self.here, self.due
-        share = due.own / due.need if due.need > 0 else 1.0  # several pairs of one host share its counters
+        # several pairs of one host share its counters
+        share = due.own / due.need if due.need > 0 else 1.0
         return Sighting(
-            self._kind(), self.rank, self.name, self.way, due.own,
-            None if here.bytes is None else here.bytes * share, self.others, self.loop,
-            counter=here.counters[0] if here.counters else "", wrapped=here.quality == "wrapped", stray=self.stray,
+            self._kind(),
+            self.rank,
+            self.name,
+            self.way,
+            due.own,
+            None if here.bytes is None else here.bytes * share,
+            self.others,
+            self.loop,
+            counter=here.counters[0] if here.counters else "",
+            wrapped=here.quality == "wrapped",
+            stray=self.stray,
             rival=any(self._could_carry(nic, one) for nic, one in self.around.items()),
-            level=here.level, quality=here.quality, by=here.by, remark=here.remark, packets=here.packets,
-        )  # fmt: skip
+            level=here.level,
+            quality=here.quality,
+            by=here.by,
+            remark=here.remark,
+            packets=here.packets,
+        )
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:
-        """Another port moved as many bytes, and as many packets where they are counted, as the payload needs."""
+        """Another port moved as many bytes, and as many packets where they are counted, as the
+        payload needs.
+        """
         if one.bytes is None or self.others[nic] < self.criteria.on_wire_min * self.due.need:
             return False
         if self.due.packets is None or one.packets is None:
@@ -150,7 +196,9 @@ class _Look:
         return self._shortage(self.here.bytes)
 
     def _least(self) -> float:
-        """A counter that may leave a part out, headers first of all, has to show the payload alone."""
+        """A counter that may leave a part out, headers first of all, has to show the payload
+        alone.
+        """
         if self.here.quality == "lower-bound" and self.due.payload is not None:
             return self.due.payload
         return self.due.need
@@ -160,7 +208,9 @@ class _Look:
         return "wrapped" if lost else "blind"
 
     def _fits(self) -> bool:
-        """Not more than the payload explains, in as many packets as it has messages, and the other ports quiet."""
+        """Not more than the payload explains, in as many packets as it has messages, and the other
+        ports quiet.
+        """
         packets = self.here.packets
         few = (
             self.due.packets is not None
@@ -171,11 +221,17 @@ class _Look:
         return (self.here.bytes or 0.0) <= self.due.most and not self.stray and not few
 
     def _shortage(self, seen: float) -> str:
-        """The claimed port saw too little: where did the payload go, and is the counter to be believed?"""
+        """The claimed port saw too little: where did the payload go, and is the counter to be
+        believed?
+        """
         need, here = self.due.need, self.here
         elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
         quiet = max(self.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
-        if seen < quiet * need and elsewhere >= self.criteria.on_wire_min and elsewhere > self.loop / need:
+        if (
+            seen < quiet * need
+            and elsewhere >= self.criteria.on_wire_min
+            and elsewhere > self.loop / need
+        ):
             return self._by_another()
         if here.quality == "wrapped" or self._may_have_wrapped(seen):
             return "wrapped"
@@ -190,11 +246,15 @@ class _Look:
         return "dark" if self._dark() else "background" if self._masked() else kind
 
     def _by_another(self) -> str:
-        """Other ports carried it, unless they carried more than this payload: then whose it was cannot be told."""
+        """Other ports carried it, unless they carried more than this payload: then whose it was
+        cannot be told.
+        """
         return "wrong-path" if sum(self.others.values()) <= self.due.most else "background"
 
     def _few_elsewhere(self) -> bool:
-        """The other ports' packets are counted, and are far fewer than the messages: it was not these."""
+        """The other ports' packets are counted, and are far fewer than the messages: it was not
+        these.
+        """
         counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
         if self.due.packets is None or self.due.packets < _LEAST_PACKETS or None in counts:
             return False
@@ -204,12 +264,15 @@ class _Look:
         """What was taken off another port's bytes for others could be what is missing here."""
         return any(
             one.background > 0
-            and self._unexplained(nic, (one.bytes or 0.0) + one.background) > _ELSEWHERE * self.due.need
+            and self._unexplained(nic, (one.bytes or 0.0) + one.background)
+            > _ELSEWHERE * self.due.need
             for nic, one in self.around.items()
         )
 
     def _may_have_wrapped(self, seen: float) -> bool:
-        """A 32-bit counter may have passed its start again: the rise is known only up to a multiple of its range."""
+        """A 32-bit counter may have passed its start again: the rise is known only up to a multiple
+        of its range.
+        """
         wrap = self.here.wrap_bytes
         if wrap is None:
             return False
@@ -225,11 +288,16 @@ class _Look:
         )
 
     def _beyond_control(self) -> bool:
-        """Little payload in many messages: their headers show it, where they are more than control traffic makes."""
+        """Little payload in many messages: their headers show it, where they are more than control
+        traffic makes.
+        """
         here, own = self.here, self.due.own
         if here.bytes is None or own <= 0 or here.background > _LOUD_BACKGROUND * here.bytes:
             return False
-        return here.quality not in ("stale", "wrapped") and max(self.due.control, own) < here.bytes <= self.due.most
+        return (
+            here.quality not in ("stale", "wrapped")
+            and max(self.due.control, own) < here.bytes <= self.due.most
+        )
 
 
 def _missing(here: float, elsewhere: float, loop: float, quiet: float) -> str:

@@ -1,4 +1,6 @@
-"""Does what crossed the ports explain what the program printed? Pure; the same readings give the same answer."""
+"""Does what crossed the ports explain what the program printed? Pure; the same readings give the
+same answer.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from wireproof.verdict.traffic_reasons import amount, reason, troubles
 __all__ = ["judge_traffic"]
 
 START_UP_BYTES = 256 << 10
-"""What launchers and libraries say to each other beside any measurement; smaller claims prove nothing."""
+"""What launchers and libraries say to each other beside any measurement; smaller claims prove
+nothing.
+"""
 ABSENT = 0.05
 MOST_OF_IT = 0.90
 RATE_SEEN = 0.70
@@ -27,19 +31,29 @@ RATE_SEEN = 0.70
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
 IN_BULK = 5.0
-"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent many."""
+"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent
+many.
+"""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
-    "on-wire": "pass", "off-wire": "fail", "wrong-path": "fail", "mixed": "fail", "unproven": "inconclusive",
-}  # fmt: skip
+    "on-wire": "pass",
+    "off-wire": "fail",
+    "wrong-path": "fail",
+    "mixed": "fail",
+    "unproven": "inconclusive",
+}
 
 
 def judge_traffic(
     traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
 ) -> TrafficVerdict:
-    """Proof and verdict of one watched command. Without a readable counter or an expected byte it is ``unproven``."""
-    judged = _Judged(traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim)
+    """Proof and verdict of one watched command. Without a readable counter or an expected byte it
+    is ``unproven``.
+    """
+    judged = _Judged(
+        traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim
+    )
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
     other = judged.other_protocol(proof)
@@ -82,7 +96,9 @@ def _limit(claim: Claim) -> tuple[float | None, list[str]]:
 class _Judged:
     """The evidence, sorted, with each question a method."""
 
-    def __init__(self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim) -> None:
+    def __init__(
+        self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
+    ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
         self.ports = Ports(traffic, claim)
         if self.ports.missing():
@@ -94,10 +110,14 @@ class _Judged:
 
     def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         if not self.ports.hosts:
-            return "unproven", [reason("traffic-unreadable", "no host's counters were read before and after.")]
+            return "unproven", [
+                reason("traffic-unreadable", "no host's counters were read before and after.")
+            ]
         if lost := self.ports.missing():
             text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
-            return "unproven", [reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})]
+            return "unproven", [
+                reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})
+            ]
         if unknown := self.ports.unknown():
             return "unproven", [_unknown_adapter(*unknown)]
         wanted = self.printed.least_bytes if self.printed else 0.0
@@ -122,16 +142,24 @@ class _Judged:
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
     def _by_rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
-        """The rows account for too little to be told from the start of the programs: the printed rate has to speak."""
+        """The rows account for too little to be told from the start of the programs: the printed
+        rate has to speak.
+        """
         claims = self.printed
         rate = claims.rate_bytes_per_s if claims and not claims.counted else None
         if rate is None:
             return self._too_little(wanted)
-        said = (
-            f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
+        said = f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": self.claimed.peak,
+            "crossed_bytes": self.claimed.bytes,
+        }
+        doubt = (
+            Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+            if claims
+            else None
         )
-        seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": self.claimed.peak, "crossed_bytes": self.claimed.bytes}
-        doubt = Doubts(self.traffic, claims, self.series, self.claim, self.ports).first() if claims else None
         if self._bears_out(self.claimed, rate) and doubt is not None:
             return "unproven", [doubt]
         if self._bears_out(self.claimed, rate):
@@ -151,7 +179,9 @@ class _Judged:
         return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
 
     def _hardly_moved(self, rate: float) -> bool:
-        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of it in all."""
+        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of
+        it in all.
+        """
         return (
             self.claimed.peak < FAR_BELOW * rate
             and self.claimed.below(HARDLY_S * rate)
@@ -166,16 +196,25 @@ class _Judged:
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 
     def _without_number(self) -> Reason:
-        carried = f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
+        carried = (
+            f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
+        )
         if self.other.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.other.bytes:
-            carried = f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
-        elif self.loopback.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.loopback.bytes:
+            carried = (
+                f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
+            )
+        elif (
+            self.loopback.bytes > START_UP_BYTES
+            and self.claimed.bytes < ABSENT * self.loopback.bytes
+        ):
             carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
         elif not self.claimed.names and not self.loopback.bytes:
             carried = "nothing crossed a port"
         text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
         return reason(
-            "traffic-no-number", text, {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
+            "traffic-no-number",
+            text,
+            {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes},
         )
 
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
@@ -193,7 +232,9 @@ class _Judged:
             return "unproven", [reason("traffic-background", text, seen)]
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
-            text = f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
+            text = (
+                f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
+            )
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self.claimed.trouble:
             text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
@@ -208,30 +249,53 @@ class _Judged:
             text = f"{need}, {got}{self._elsewhere()}: the rest went by memory or loopback."
             return "mixed", [reason("traffic-mixed", text, seen)]
         if self.loopback.at_least(MOST_OF_IT * wanted):
-            text = f"{need}, {got}: {amount(self.loopback.bytes)} went over loopback, within one host."
+            text = (
+                f"{need}, {got}: {amount(self.loopback.bytes)} went over loopback, within one host."
+            )
             return "off-wire", [reason("traffic-loopback", text, seen)]
         text = f"{need}, {got}: the messages went through memory, not over a wire."
         return "off-wire", [reason("traffic-off-wire", text, seen)]
 
     def _rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
-        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one out too."""
+        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
+        out too.
+        """
         claims = self.printed
         text = f"the printed rows need {amount(wanted)} in one direction, {amount(self.claimed.bytes)} crossed"
-        fine = reason("traffic-on-wire", f"{text} {self._claimed_ports()}.", _bytes(wanted, self.claimed.bytes), "note")
-        if claims is None or claims.rate_bytes_per_s is None or self._rate_seen(claims.rate_bytes_per_s):
+        fine = reason(
+            "traffic-on-wire",
+            f"{text} {self._claimed_ports()}.",
+            _bytes(wanted, self.claimed.bytes),
+            "note",
+        )
+        if (
+            claims is None
+            or claims.rate_bytes_per_s is None
+            or self._rate_seen(claims.rate_bytes_per_s)
+        ):
             return "on-wire", [fine]
         rate, peak = claims.rate_bytes_per_s, self.claimed.peak
-        seen = {"printed_bytes_per_s": rate, "peak_bytes_per_s": peak, "interval_s": self.traffic.interval_s}
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": peak,
+            "interval_s": self.traffic.interval_s,
+        }
         said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
         window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
         bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
         if claims.counted or bulk:
-            short = reason("traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning")
+            short = reason(
+                "traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning"
+            )
             return "on-wire", [fine, short]
         if self._hardly_moved(rate):
-            return "off-wire", [reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)]
+            return "off-wire", [
+                reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)
+            ]
         return "unproven", [
-            reason("traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen)
+            reason(
+                "traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen
+            )
         ]
 
     def _rate_seen(self, rate: float) -> bool:
@@ -242,7 +306,11 @@ class _Judged:
         return ", ".join(sorted(names)) if names else (", ".join(self.claimed.names) or "any port")
 
     def _elsewhere(self) -> str:
-        return f", {amount(self.other.bytes)} crossed {', '.join(self.other.names)}" if self.other.names else ""
+        return (
+            f", {amount(self.other.bytes)} crossed {', '.join(self.other.names)}"
+            if self.other.names
+            else ""
+        )
 
     def beside(self, attainable: float | None) -> list[Reason]:
         """What does not decide: hosts that were not seen, a peak that the link cannot have."""
@@ -260,7 +328,9 @@ class _Judged:
             text = f"the output names {names}, whose ports were not read: give them to --hosts."
             found.append(reason("traffic-unwatched", text, {"hosts": names}, "warning"))
         if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
-            text = f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
+            text = (
+                f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
+            )
             found.append(reason("traffic-one-end", text, severity="note"))
         line = self.claim.link.line_rate if self.claim.link else None
         if line and self.claimed.peak > 1.05 * line / 8:
@@ -282,7 +352,9 @@ class _Judged:
 def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
     driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
     text = f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the catalogue."
-    return reason("traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver})
+    return reason(
+        "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
+    )
 
 
 def _bytes(wanted: float, crossed: float) -> dict[str, float]:

@@ -18,7 +18,9 @@ _WAYS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reason | None:
-    """Another protocol than that of ``link`` carried the ``wanted`` bytes; None where it was it, or nothing tells."""
+    """Another protocol than that of ``link`` carried the ``wanted`` bytes; None where it was it, or
+    nothing tells.
+    """
     busiest = max(_seen(ports), key=lambda one: one[2].bytes or 0.0, default=None)
     if link is None or busiest is None:
         return None
@@ -42,7 +44,9 @@ def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reaso
 
 
 def _seen(ports: Ports) -> Iterator[tuple[str, str, Crossed]]:
-    """(host, port, what crossed it) in each direction, of the claimed port, or of all where none is claimed."""
+    """(host, port, what crossed it) in each direction, of the claimed port, or of all where none is
+    claimed.
+    """
     for host in ports.hosts:
         ledger, name = ports.ledger(host), ports.claimed_name(host)
         for way in _WAYS:

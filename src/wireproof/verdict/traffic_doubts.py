@@ -1,4 +1,6 @@
-"""Enough bytes crossed the claimed port; were they the program's? Reasons to doubt it, the strongest first. Pure."""
+"""Enough bytes crossed the claimed port; were they the program's? Reasons to doubt it, the
+strongest first. Pure.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,41 @@ __all__ = ["Doubts"]
 _MOST = 0.98
 _LEAST_PACKETS = 500
 _BURST_SEEN = 0.6
-"""Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses between repetitions."""
+"""Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses
+between repetitions.
+"""
 _RATE_SEEN = 0.70
 
 
 class Doubts:
     """One watched command whose bytes are all on the port."""
 
-    def __init__(self, traffic: Traffic, claims: Printed, series: Sequence[Series], claim: Claim, ports: Ports) -> None:
-        self.traffic, self.printed, self.series, self.claim, self.ports = traffic, claims, series, claim, ports
+    def __init__(
+        self,
+        traffic: Traffic,
+        claims: Printed,
+        series: Sequence[Series],
+        claim: Claim,
+        ports: Ports,
+    ) -> None:
+        self.traffic, self.printed, self.series, self.claim, self.ports = (
+            traffic,
+            claims,
+            series,
+            claim,
+            ports,
+        )
         self.claimed = ports.carried("claimed")
 
     def first(self) -> Reason | None:
         """The strongest doubt; None when there is none."""
-        for question in (self._one_adapter, self._packets, self._bursts, self._numbers, self._rival):
+        for question in (
+            self._one_adapter,
+            self._packets,
+            self._bursts,
+            self._numbers,
+            self._rival,
+        ):
             doubt = question()
             if doubt is not None:
                 return doubt
@@ -43,7 +66,9 @@ class Doubts:
         found = []
         for host in self.ports.hosts:
             ledger = self.ports.ledger(host)
-            name = self.ports.claimed_name(host) or next((one for one in self.claimed.names if one in ledger.ports), "")
+            name = self.ports.claimed_name(host) or next(
+                (one for one in self.claimed.names if one in ledger.ports), ""
+            )
             if name in ledger.ports:
                 found.append(ledger.ports[name].nic)
         return found
@@ -80,29 +105,44 @@ class Doubts:
                     f" {amount(least)}/s at least; {', '.join(self.claimed.names)} never had more than"
                     f" {amount(self.claimed.peak)}/s: its bytes are other traffic."
                 )
-                return reason("traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.peak})
+                return reason(
+                    "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.peak}
+                )
         return None
 
     def _link(self) -> LinkClaim | None:
         if self.claim.link is not None:
             return self.claim.link
-        links = [link_of_port(nic, "rdma" if nic.kind == "infiniband" else "kernel") for nic in self._nics()]
+        links = [
+            link_of_port(nic, "rdma" if nic.kind == "infiniband" else "kernel")
+            for nic in self._nics()
+        ]
         known = [link for link in links if link is not None and link.line_rate]
-        return min(known, key=lambda link: link.line_rate or 0.0) if known and len(known) == len(links) else None
+        return (
+            min(known, key=lambda link: link.line_rate or 0.0)
+            if known and len(known) == len(links)
+            else None
+        )
 
     def _numbers(self) -> Reason | None:
-        """A number that no wire of this kind can give did not come over it, whatever crossed the port meanwhile."""
+        """A number that no wire of this kind can give did not come over it, whatever crossed the
+        port meanwhile.
+        """
         link = self._link()
         for one in self.series:
             judged = judge_series(one, link)
             if judged.proof == "off-wire":
-                why = next((found.message for found in judged.reasons if found.severity == "fail"), "")
+                why = next(
+                    (found.message for found in judged.reasons if found.severity == "fail"), ""
+                )
                 text = f"{one.tool} {one.benchmark}: {why}; what crossed the port is other traffic."
                 return reason("traffic-contradicted", text)
         return None
 
     def _rival(self) -> Reason | None:
-        """Another port could have carried all of it: as many bytes, as many packets, at the printed rate."""
+        """Another port could have carried all of it: as many bytes, as many packets, at the printed
+        rate.
+        """
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
         if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < _RATE_SEEN * rate:
             return None

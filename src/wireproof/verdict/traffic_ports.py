@@ -1,4 +1,6 @@
-"""What the claimed port, the others and loopback of every watched host carried, out of their ledgers. Pure."""
+"""What the claimed port, the others and loopback of every watched host carried, out of their
+ledgers. Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,16 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Literal
 
-from wireproof.analysis.crossed import Crossed, added, crossed_at, everywhere, inner, is_real, others_than, related
+from wireproof.analysis.crossed import (
+    Crossed,
+    added,
+    crossed_at,
+    everywhere,
+    inner,
+    is_real,
+    others_than,
+    related,
+)
 from wireproof.model.claim import Claim
 from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
@@ -20,10 +31,11 @@ _WAYS: tuple[Direction, Direction] = ("tx", "rx")
 
 @dataclasses.dataclass(frozen=True)
 class Carried:
-    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was subtracted.
+    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was
+    subtracted.
 
-    ``inside``: what the adapter's own switch may have turned round, None where counters do not tell. ``packets`` None:
-    not counted.
+    ``inside``: what the adapter's own switch may have turned round, None where counters do not
+    tell. ``packets`` None: not counted.
     """
 
     bytes: float
@@ -61,9 +73,13 @@ class Ports:
         return self._ledgers[host.host]
 
     def claimed_name(self, host: HostTraffic) -> str:
-        """The claimed port as its host names it; as claimed where there is no such port; "" without a claim."""
+        """The claimed port as its host names it; as claimed where there is no such port; "" without
+        a claim.
+        """
         name = self._nics.get(host.host) or self._common
-        return next((one for one, port in self.ledger(host).ports.items() if _answers(port.nic, name)), name)
+        return next(
+            (one for one, port in self.ledger(host).ports.items() if _answers(port.nic, name)), name
+        )
 
     def missing(self) -> tuple[HostTraffic, str] | None:
         """A host that has no port of the claimed name."""
@@ -74,7 +90,9 @@ class Ports:
         return None
 
     def unknown(self) -> tuple[HostTraffic, PortLedger] | None:
-        """A claimed port whose adapter is not in the catalogue; without a claim, a host that has no other."""
+        """A claimed port whose adapter is not in the catalogue; without a claim, a host that has no
+        other.
+        """
         for host in self.hosts:
             ports = self.ledger(host).ports
             name = self.claimed_name(host)
@@ -86,7 +104,9 @@ class Ports:
         return None
 
     def dark(self) -> str:
-        """A port beside the claimed one that may carry what nobody counts; "" when there is none."""
+        """A port beside the claimed one that may carry what nobody counts; "" when there is
+        none.
+        """
         for host in self.hosts:
             ledger, name = self.ledger(host), self.claimed_name(host)
             kin = related(ledger, name) if name else set()
@@ -97,7 +117,9 @@ class Ports:
         return ""
 
     def carried(self, kind: Kind) -> Carried:
-        """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks for both."""
+        """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks
+        for both.
+        """
         ends = [[self._end(host, kind, way) for way in _WAYS] for host in self.hosts]
         sent = max((end[0] for end in ends), key=lambda one: one.bytes, default=NOTHING)
         received = max((end[1] for end in ends), key=lambda one: one.bytes, default=NOTHING)
@@ -117,7 +139,9 @@ class Ports:
             loops = [one for one, port in ledger.ports.items() if port.nic.kind == "loopback"]
             return _total({one: crossed_at(ledger, one, way) for one in loops})
         if kind == "claimed":
-            return _total({name: crossed_at(ledger, name, way)} if name else everywhere(ledger, way))
+            return _total(
+                {name: crossed_at(ledger, name, way)} if name else everywhere(ledger, way)
+            )
         if not name:
             return _total({one: crossed_at(ledger, one, way) for one in inner(ledger)})
         return _total(others_than(ledger, name, way, crossed_at(ledger, name, way).bytes))
@@ -140,18 +164,29 @@ def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
 def _total(seen: dict[str, Crossed]) -> Carried:
     """Ports that share no byte, together."""
     whole = added(list(seen.values()))
-    doubtful = bool(seen) and (not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped"))
+    doubtful = bool(seen) and (
+        not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")
+    )
     return Carried(
-        whole.bytes or 0.0, whole.background, whole.peak_bytes_per_s or 0.0,
+        whole.bytes or 0.0,
+        whole.background,
+        whole.peak_bytes_per_s or 0.0,
         (whole.remark or "unreadable") if doubtful else "",
         tuple(name for name, one in seen.items() if one.bytes),
-        whole.packets, whole.inside, whole.level if seen else "", whole.quality if seen else "",
-    )  # fmt: skip
+        whole.packets,
+        whole.inside,
+        whole.level if seen else "",
+        whole.quality if seen else "",
+    )
 
 
 def _from_view(host: HostTraffic) -> Ledger:
     """A ledger of what an older result shows of each port."""
-    real = [port.nic for port in host.ports if port.kind in ("ethernet", "infiniband") and not port.stacked]
+    real = [
+        port.nic
+        for port in host.ports
+        if port.kind in ("ethernet", "infiniband") and not port.stacked
+    ]
     ports = {port.nic: _port_from_view(port, real if port.stacked else []) for port in host.ports}
     return Ledger(host=host.host, interval_ns=host.seconds * 1e9, ports=ports)
 
@@ -159,16 +194,25 @@ def _from_view(host: HostTraffic) -> Ledger:
 def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
     device, _, number = port.rdma.partition(":")
     rdma = Rdma(device=device, port=int(number or 1)) if device else None
-    kind = port.kind if port.kind in ("ethernet", "infiniband", "loopback", "virtual") else "virtual"
+    kind = (
+        port.kind if port.kind in ("ethernet", "infiniband", "loopback", "virtual") else "virtual"
+    )
     nic = Nic(name=port.nic, kind=kind, driver=port.driver, rdma=rdma, lower=lower)  # type: ignore[arg-type]
     return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
 
 
 def _entries(way: Way) -> Iterable[Entry]:
     yield Entry(
-        carrier="kernel" if way.trouble else "any", level="stack", bytes=way.bytes, background=way.background,
-        quality="exact" if way.bytes is not None else "unreadable", peak_bytes_per_s=way.peak_bytes_per_s,
-        counters=way.counters, remark=way.trouble,
-    )  # fmt: skip
+        carrier="kernel" if way.trouble else "any",
+        level="stack",
+        bytes=way.bytes,
+        background=way.background,
+        quality="exact" if way.bytes is not None else "unreadable",
+        peak_bytes_per_s=way.peak_bytes_per_s,
+        counters=way.counters,
+        remark=way.trouble,
+    )
     if way.trouble and way.bytes is not None:
-        yield Entry(carrier="rdma", level="function", quality="unreadable", bytes=None, remark=way.trouble)
+        yield Entry(
+            carrier="rdma", level="function", quality="unreadable", bytes=None, remark=way.trouble
+        )

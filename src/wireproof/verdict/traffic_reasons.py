@@ -18,7 +18,9 @@ _SEVERITY: dict[str, Severity] = {
     "traffic-rate-above-peak": "fail",
 }
 RETRANSMIT_SHARE = 1e-3
-"""Of the segments sent: above this, TCP's rate suffers (Mathis et al. 1997: rate ~ 1/sqrt(loss))."""
+"""Of the segments sent: above this, TCP's rate suffers (Mathis et al. 1997: rate ~
+1/sqrt(loss)).
+"""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -26,28 +28,38 @@ def amount(bytes_: float) -> str:
     """Decimal units, three digits: 1.23 GB."""
     for size, unit in _UNITS:
         if bytes_ >= size:
-            return f"{bytes_ / size:.3g} {unit}" if bytes_ / size < 999.5 else f"{bytes_ / size:.0f} {unit}"
+            return (
+                f"{bytes_ / size:.3g} {unit}"
+                if bytes_ / size < 999.5
+                else f"{bytes_ / size:.0f} {unit}"
+            )
     return f"{bytes_:.0f} B"
 
 
 Evidence = Mapping[str, str | float | None]
 
 
-def reason(code: str, message: str, evidence: Evidence | None = None, severity: Severity | None = None) -> Reason:
+def reason(
+    code: str, message: str, evidence: Evidence | None = None, severity: Severity | None = None
+) -> Reason:
     """A reason with the severity that its code usually has."""
     severity = severity or _SEVERITY.get(code, "inconclusive")
     return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
 
 
 def troubles(traffic: Traffic) -> list[Reason]:
-    """Retransmits, drops and pauses that were counted while the command ran; they never decide about the path."""
+    """Retransmits, drops and pauses that were counted while the command ran; they never decide
+    about the path.
+    """
     found = []
     for host in traffic.hosts:
         if host.retransmits:
             found.append(_retransmits(host.host, host.retransmits, host.tcp_segments))
         if host.drops:
             text = f"{host.host} dropped: {_listed(host.drops)}."
-            found.append(reason("traffic-drops", text, {"host": host.host, **host.drops}, "warning"))
+            found.append(
+                reason("traffic-drops", text, {"host": host.host, **host.drops}, "warning")
+            )
         if host.pauses:
             text = f"{host.host} was told to pause or told others: {_listed(host.pauses)}."
             found.append(reason("traffic-pauses", text, {"host": host.host, **host.pauses}, "note"))
@@ -61,7 +73,9 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""
     grave = beyond or share is None or share > RETRANSMIT_SHARE
     text = f"{host} sent again: {_listed(counters)}{of}."
-    return reason("traffic-retransmits", text, {"host": host, **counters}, "warning" if grave else "note")
+    return reason(
+        "traffic-retransmits", text, {"host": host, **counters}, "warning" if grave else "note"
+    )
 
 
 def _listed(counters: dict[str, int]) -> str:

@@ -11,7 +11,9 @@ from wireproof.model.ledger import Carrier, Level
 __all__ = ["ethtool", "hw_counters", "netdev", "of_the_port", "port_data"]
 
 WORD = 4
-"""Bytes per count of InfiniBand's PortXmitData and PortRcvData (IB specification volume 1, 16.1.3.5)."""
+"""Bytes per count of InfiniBand's PortXmitData and PortRcvData (IB specification volume 1,
+16.1.3.5).
+"""
 
 
 def netdev(source: str, carrier: Carrier = "kernel", level: Level = "stack", **more: Any) -> Row:
@@ -28,9 +30,13 @@ def netdev(source: str, carrier: Carrier = "kernel", level: Level = "stack", **m
     )
 
 
-def ethtool(tx: str, rx: str, source: str, carrier: Carrier = "any", level: Level = "wire", **more: Any) -> Row:
+def ethtool(
+    tx: str, rx: str, source: str, carrier: Carrier = "any", level: Level = "wire", **more: Any
+) -> Row:
     """Statistics of the driver; several names, divided by spaces, are added up."""
-    places: dict[str, Any] = {key: _each("ethtool/{nic}/", more.pop(key, "")) for key in ("packets_tx", "packets_rx")}
+    places: dict[str, Any] = {
+        key: _each("ethtool/{nic}/", more.pop(key, "")) for key in ("packets_tx", "packets_rx")
+    }
     return Row(
         tx=_each("ethtool/{nic}/", tx),
         rx=_each("ethtool/{nic}/", rx),
@@ -43,10 +49,11 @@ def ethtool(tx: str, rx: str, source: str, carrier: Carrier = "any", level: Leve
 
 
 def of_the_port(row: Row) -> tuple[Row, Row]:
-    """``row`` where the kernel says that the function is the physical one, and where it does not say.
+    """``row`` where the kernel says that the function is the physical one, and where it does not
+    say.
 
-    A virtual function may list the port's registers at 0, or not at all, and in a guest nothing says that it is one:
-    there they are a lower bound.
+    A virtual function may list the port's registers at 0, or not at all, and in a guest nothing
+    says that it is one: there they are a lower bound.
     """
     return replace(row, function="physical"), replace(row, function="unsaid", quality="lower-bound")
 
@@ -68,9 +75,13 @@ def port_data(source: str, carrier: Carrier, level: Level, **more: Any) -> Row:
 
 
 def hw_counters(tx: str, rx: str, source: str, of_port: bool = True, **more: Any) -> Row:
-    """``hw_counters`` of an RDMA port or device; the kernel keeps them for 10 ms unless ``lifespan`` was changed."""
+    """``hw_counters`` of an RDMA port or device; the kernel keeps them for 10 ms unless
+    ``lifespan`` was changed.
+    """
     place = "ib/{device}/{port}/hw_counters/" if of_port else "ib/{device}/hw_counters/"
-    places: dict[str, Any] = {key: _each(place, more.pop(key, "")) for key in ("packets_tx", "packets_rx")}
+    places: dict[str, Any] = {
+        key: _each(place, more.pop(key, "")) for key in ("packets_tx", "packets_rx")
+    }
     values: dict[str, Any] = {"carrier": "rdma", "level": "function", "refresh_ms": 10.0}
     return Row(tx=_each(place, tx), rx=_each(place, rx), source=source, **places, **(values | more))
 

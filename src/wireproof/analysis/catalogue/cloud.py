@@ -1,4 +1,6 @@
-"""Adapters of clouds and hypervisors: EFA and ena, gve, mana and netvsc, erdma, virtio, vmxnet3, Xen."""
+"""Adapters of clouds and hypervisors: EFA and ena, gve, mana and netvsc, erdma, virtio, vmxnet3,
+Xen.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,12 @@ FAILOVER = Family(
     name="failover of a virtual machine (net_failover)",
     drivers=("net_failover", "failover"),
     kinds=("failover",),
-    rows=(netdev("linux drivers/net/net_failover.c net_failover_get_stats: the sum of both", quality="double"),),
+    rows=(
+        netdev(
+            "linux drivers/net/net_failover.c net_failover_get_stats: the sum of both",
+            quality="double",
+        ),
+    ),
     source="linux drivers/net/net_failover.c",
     stacked=True,
     note="A virtio interface and a virtual function beneath it count the same packets.",
@@ -133,7 +140,11 @@ VIRTIO = Family(
 VMXNET3 = Family(
     name="VMware (vmxnet3)",
     drivers=("vmxnet3",),
-    rows=(netdev("linux drivers/net/vmxnet3/vmxnet3_ethtool.c vmxnet3_get_stats64: asked for on request"),),
+    rows=(
+        netdev(
+            "linux drivers/net/vmxnet3/vmxnet3_ethtool.c vmxnet3_get_stats64: asked for on request"
+        ),
+    ),
     source="linux drivers/net/vmxnet3",
 )
 

@@ -1,4 +1,6 @@
-"""Which family a port belongs to: by the driver of its interface and of its RDMA device, by the kernel's kind."""
+"""Which family a port belongs to: by the driver of its interface and of its RDMA device, by the
+kernel's kind.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,16 @@ from wireproof.model.record import Nic
 
 __all__ = ["FAMILIES", "by_driver", "by_kind", "family_of"]
 
-FAMILIES: tuple[Family, ...] = (*MELLANOX, *OMNIPATH, *INTEL, *BROADCOM, *MAKERS, *CLOUD, *PLAIN, *VIRTUAL)
+FAMILIES: tuple[Family, ...] = (
+    *MELLANOX,
+    *OMNIPATH,
+    *INTEL,
+    *BROADCOM,
+    *MAKERS,
+    *CLOUD,
+    *PLAIN,
+    *VIRTUAL,
+)
 _AGGREGATES = ("bond", "team")
 _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 
@@ -26,7 +37,11 @@ _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 def by_driver(driver: str) -> Family | None:
     """The family of a driver's name as sysfs or ethtool tells it."""
     name = driver.lower()
-    found = (family for family in FAMILIES if any(fnmatchcase(name, pattern) for pattern in family.drivers))
+    found = (
+        family
+        for family in FAMILIES
+        if any(fnmatchcase(name, pattern) for pattern in family.drivers)
+    )
     return next(found, None) if name else None
 
 
@@ -36,7 +51,9 @@ def by_kind(kind: str) -> Family | None:
 
 
 def family_of(nic: Nic) -> Family | None:
-    """The family that tells which counters show this port's traffic; None: an adapter that we do not know."""
+    """The family that tells which counters show this port's traffic; None: an adapter that we do
+    not know.
+    """
     if nic.kind == "loopback":
         return LOOPBACK
     own = by_kind(nic.link_kind) or by_driver(nic.driver)
@@ -55,7 +72,9 @@ def family_of(nic: Nic) -> Family | None:
 
 
 def _without_driver(own: Family) -> Family:
-    """An RDMA device without a driver of its own: software above an interface without an adapter, else not known."""
+    """An RDMA device without a driver of its own: software above an interface without an adapter,
+    else not known.
+    """
     if own.has_rdma:
         return own
     software = any(kind in _SOFTWARE_KINDS for kind in own.kinds)
@@ -63,12 +82,16 @@ def _without_driver(own: Family) -> Family:
 
 
 def _together(own: Family | None, below: Family) -> Family:
-    """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the adapter itself."""
+    """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the
+    adapter itself.
+    """
     if not below.has_rdma:
         return _with_blind_rdma(own) if own is not None and own.stacked else _soft(below)
     if own is None or own is below or not (own.stacked or _without_interface(below)):
         return below
-    device = tuple(_above(row, own) for row in below.rows if any("{device}" in name for name in row.tx))
+    device = tuple(
+        _above(row, own) for row in below.rows if any("{device}" in name for name in row.tx)
+    )
     return replace(
         own,
         name=f"{own.name} over {below.name}",
@@ -91,9 +114,13 @@ def _above(row: Row, own: Family) -> Row:
 
 def _soft(family: Family) -> Family:
     """RDMA in software above an interface: the kernel's statistics hold both."""
-    rows = tuple(replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows)
+    rows = tuple(
+        replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows
+    )
     packets = SOFT_RDMA.rdma_packets
-    return replace(family, name=f"{family.name} with RDMA in software", rows=rows, rdma_packets=packets)
+    return replace(
+        family, name=f"{family.name} with RDMA in software", rows=rows, rdma_packets=packets
+    )
 
 
 def _with_blind_rdma(family: Family) -> Family:

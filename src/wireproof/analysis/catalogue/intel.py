@@ -1,4 +1,6 @@
-"""Intel: E810 and E800 (ice, irdma), X710 and X722 (i40e, i40iw), 10 and 1 Gb/s, virtual functions."""
+"""Intel: E810 and E800 (ice, irdma), X710 and X722 (i40e, i40iw), 10 and 1 Gb/s, virtual
+functions.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ from wireproof.analysis.catalogue.row import Family, Row
 __all__ = ["INTEL"]
 
 _OCTETS = ("ip4OutOctets ip6OutOctets", "ip4InOctets ip6InOctets")
-_PACKETS: dict[str, Any] = {"packets_tx": "ip4OutPkts ip6OutPkts", "packets_rx": "ip4InPkts ip6InPkts"}
+_PACKETS: dict[str, Any] = {
+    "packets_tx": "ip4OutPkts ip6OutPkts",
+    "packets_rx": "ip4InPkts ip6InPkts",
+}
 _IRDMA = (
     "linux drivers/infiniband/hw/irdma/verbs.c irdma_hw_stat_descs, irdma_get_hw_stats (48-bit registers added "
     "up to 64, "
@@ -21,7 +26,9 @@ _DEVICE = "i40iw up to linux 5.13 and irdma outside the kernel: of the device to
 
 
 def _irdma() -> tuple[Row, Row]:
-    """Octets of IP with its header, RoCE or iWARP above it; which folder holds them depends on the kernel's age."""
+    """Octets of IP with its header, RoCE or iWARP above it; which folder holds them depends on the
+    kernel's age.
+    """
     misses = "14 to 18 bytes of Ethernet header and the check sequence of each packet; multicast"
     port = hw_counters(*_OCTETS, f"{_IRDMA}; {_PORT}", misses=misses, **_PACKETS)
     device = hw_counters(*_OCTETS, f"{_IRDMA}; {_DEVICE}", of_port=False, misses=misses, **_PACKETS)
@@ -106,9 +113,7 @@ IAVF = Family(
     source="linux drivers/net/ethernet/intel/iavf",
 )
 
-_MAC_OF_FUNCTION = (
-    "; unchecked: whether frames that the internal switch turned round are in it, so it is taken for the function's"
-)
+_MAC_OF_FUNCTION = "; unchecked: whether frames that the internal switch turned round are in it, so it is taken for the function's"
 
 IXGBE = Family(
     name="Intel 82598, 82599, X540, X550, E610 (ixgbe)",
@@ -124,7 +129,9 @@ IXGBE = Family(
             packets_rx="rx_pkts_nic",
             fcs=True,
         ),
-        netdev("linux drivers/net/ethernet/intel/ixgbe/ixgbe_main.c ixgbe_get_stats64: rings, live"),
+        netdev(
+            "linux drivers/net/ethernet/intel/ixgbe/ixgbe_main.c ixgbe_get_stats64: rings, live"
+        ),
     ),
     source="linux drivers/net/ethernet/intel/ixgbe",
 )
@@ -144,7 +151,9 @@ IGB = Family(
             packets_rx="rx_packets",
             fcs=True,
         ),
-        netdev("linux drivers/net/ethernet/intel/igb/igb_main.c igb_update_stats, igc/igc_main.c: rings, live"),
+        netdev(
+            "linux drivers/net/ethernet/intel/igb/igb_main.c igb_update_stats, igc/igc_main.c: rings, live"
+        ),
     ),
     source="linux drivers/net/ethernet/intel/igb, drivers/net/ethernet/intel/igc",
 )
@@ -195,7 +204,11 @@ INTEL_VF = Family(
 FM10K = Family(
     name="Intel FM10000 (fm10k)",
     drivers=("fm10k",),
-    rows=(netdev("linux drivers/net/ethernet/intel/fm10k/fm10k_netdev.c fm10k_get_stats64: rings, live"),),
+    rows=(
+        netdev(
+            "linux drivers/net/ethernet/intel/fm10k/fm10k_netdev.c fm10k_get_stats64: rings, live"
+        ),
+    ),
     source="linux drivers/net/ethernet/intel/fm10k",
 )
 

@@ -1,4 +1,6 @@
-"""RDMA-capable adapters of other makers: Slingshot, Pensando, Marvell, HiSilicon, Chelsio, Cisco, Emulex."""
+"""RDMA-capable adapters of other makers: Slingshot, Pensando, Marvell, HiSilicon, Chelsio, Cisco,
+Emulex.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,7 @@ from wireproof.analysis.catalogue.row import Family, Row
 __all__ = ["MAKERS"]
 
 _TELEMETRY = "cxi/{device}/hni_"
-_SIZES = (
-    "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max"
-)
+_SIZES = "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max"
 
 
 CXI = Family(
@@ -113,7 +113,8 @@ HNS3 = Family(
             )
         ),
         netdev(
-            "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, live", misses="RDMA"
+            "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, live",
+            misses="RDMA",
         ),
     ),
     source="linux drivers/net/ethernet/hisilicon/hns3; drivers/infiniband/hw/hns: hw_counters of packets, not bytes",
@@ -175,7 +176,10 @@ BE2NET = Family(
             width=32,
             refresh_ms=1000.0,
         ),
-        netdev("linux drivers/net/ethernet/emulex/benet/be_main.c be_get_stats64: queues, live", misses="RDMA"),
+        netdev(
+            "linux drivers/net/ethernet/emulex/benet/be_main.c be_get_stats64: queues, live",
+            misses="RDMA",
+        ),
     ),
     source="linux drivers/net/ethernet/emulex/benet, drivers/infiniband/hw/ocrdma",
 )

@@ -15,7 +15,9 @@ def _vport(direction: str, what: str) -> str:
 
 
 def _prio(direction: str, what: str) -> str:
-    return " ".join(f"{direction}_{kind}_{what}" for kind in (*(f"prio_{n}" for n in range(8)), "novlan"))
+    return " ".join(
+        f"{direction}_{kind}_{what}" for kind in (*(f"prio_{n}" for n in range(8)), "novlan")
+    )
 
 
 _MLX5_PMA = (
@@ -52,8 +54,16 @@ MLX5 = Family(
             packets_rx=_vport("rx", "packets"),
             where="ethernet",
         ),
-        port_data(_MLX5_PMA, "any", "function", where="infiniband", misses="nothing: RDMA and IPoIB are both in it"),
-        port_data(_MLX5_PMA, "rdma", "function", where="ethernet", misses="the kernel's Ethernet traffic"),
+        port_data(
+            _MLX5_PMA,
+            "any",
+            "function",
+            where="infiniband",
+            misses="nothing: RDMA and IPoIB are both in it",
+        ),
+        port_data(
+            _MLX5_PMA, "rdma", "function", where="ethernet", misses="the kernel's Ethernet traffic"
+        ),
         netdev(
             "linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c mlx5e_get_stats: sums of the rings, live",
             misses="RDMA",
@@ -106,7 +116,10 @@ MLX4 = Family(
             where="ethernet",
             width=32,
         ),
-        netdev("linux drivers/net/ethernet/mellanox/mlx4/en_port.c mlx4_en_fold_software_stats: rings", misses="RDMA"),
+        netdev(
+            "linux drivers/net/ethernet/mellanox/mlx4/en_port.c mlx4_en_fold_software_stats: rings",
+            misses="RDMA",
+        ),
     ),
     source="linux drivers/infiniband/hw/mlx4, drivers/net/ethernet/mellanox/mlx4",
 )

@@ -82,4 +82,8 @@ def of_rate(family: Family, rate: str) -> Family:
     if family is not HFI1:
         return family
     number = rate.split(" ", 1)[0]
-    return CN5000 if number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS else family
+    return (
+        CN5000
+        if number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS
+        else family
+    )

@@ -12,7 +12,9 @@ _LINUX = "linux drivers/net/"
 
 def _software(name: str, drivers: tuple[str, ...], source: str) -> Family:
     """Counted by the driver for each packet that it hands over, at once."""
-    return Family(name, drivers, (netdev(f"{_LINUX}{source}: software, live"),), source=_LINUX + source)
+    return Family(
+        name, drivers, (netdev(f"{_LINUX}{source}: software, live"),), source=_LINUX + source
+    )
 
 
 SFC = Family(
@@ -87,18 +89,87 @@ THUNDERX = Family(
 SOME = Family(
     name="other Ethernet adapters without RDMA",
     drivers=(
-        "8139cp", "8139too", "alx", "am65-cpsw-nuss", "amd-xgbe", "aqc111", "asix", "atl1c", "atl1e", "ax88179_178a",
-        "axienet", "b44", "bcmgenet", "bna", "cdc_ether", "cdc_ncm", "cpsw", "cxgb", "dpaa2-eth", "e100", "ehea",
-        "fbnic", "fec", "forcedeth", "fsl-gianfar", "fsl_dpaa", "fsl_dpaa2_eth", "fsl_enetc", "fsl_enetc_vf", "hinic",
-        "hinic3", "hns", "hns-nic", "ibmveth", "ibmvnic", "jme", "lan743x", "lan78xx", "macb", "mlxbf_gige",
-        "mtk_soc_eth", "mvneta", "mvpp2", "myri10ge", "netdevsim", "netsec", "netxen_nic", "ngbe", "ngbevf", "niu",
-        "nvethernet", "octeon_ep", "pcnet32", "qeth", "qlcnic", "rndis_host", "skge", "sky2", "smsc95xx", "st_gmac",
-        "stmmaceth", "sunvnet", "tegra-mgbe", "thunderbolt-net", "tn40xx", "tulip", "txgbe", "txgbevf", "usbnet",
-        "via-rhine", "via-velocity", "xgene-enet",
+        "8139cp",
+        "8139too",
+        "alx",
+        "am65-cpsw-nuss",
+        "amd-xgbe",
+        "aqc111",
+        "asix",
+        "atl1c",
+        "atl1e",
+        "ax88179_178a",
+        "axienet",
+        "b44",
+        "bcmgenet",
+        "bna",
+        "cdc_ether",
+        "cdc_ncm",
+        "cpsw",
+        "cxgb",
+        "dpaa2-eth",
+        "e100",
+        "ehea",
+        "fbnic",
+        "fec",
+        "forcedeth",
+        "fsl-gianfar",
+        "fsl_dpaa",
+        "fsl_dpaa2_eth",
+        "fsl_enetc",
+        "fsl_enetc_vf",
+        "hinic",
+        "hinic3",
+        "hns",
+        "hns-nic",
+        "ibmveth",
+        "ibmvnic",
+        "jme",
+        "lan743x",
+        "lan78xx",
+        "macb",
+        "mlxbf_gige",
+        "mtk_soc_eth",
+        "mvneta",
+        "mvpp2",
+        "myri10ge",
+        "netdevsim",
+        "netsec",
+        "netxen_nic",
+        "ngbe",
+        "ngbevf",
+        "niu",
+        "nvethernet",
+        "octeon_ep",
+        "pcnet32",
+        "qeth",
+        "qlcnic",
+        "rndis_host",
+        "skge",
+        "sky2",
+        "smsc95xx",
+        "st_gmac",
+        "stmmaceth",
+        "sunvnet",
+        "tegra-mgbe",
+        "thunderbolt-net",
+        "tn40xx",
+        "tulip",
+        "txgbe",
+        "txgbevf",
+        "usbnet",
+        "via-rhine",
+        "via-velocity",
+        "xgene-enet",
     ),
-    rows=(netdev("unchecked: linux include/uapi/linux/if_link.h rtnl_link_stats64 tx_bytes", refresh_ms=2000.0),),
+    rows=(
+        netdev(
+            "unchecked: linux include/uapi/linux/if_link.h rtnl_link_stats64 tx_bytes",
+            refresh_ms=2000.0,
+        ),
+    ),
     source="unchecked: what the driver counts and how late; 2 s is the slowest known",
-)  # fmt: skip
+)
 
 PLAIN = (
     SFC,
@@ -111,9 +182,15 @@ PLAIN = (
         "ethernet/realtek/r8169_main.c rtl8169_get_stats64",
     ),
     _software("Realtek USB (r8152)", ("r8152",), "usb/r8152.c rtl8152_get_stats"),
-    _software("Netronome (nfp)", ("nfp", "nfp_netvf"), "ethernet/netronome/nfp/nfp_net_common.c nfp_net_stat64"),
     _software(
-        "Cavium LiquidIO", ("liquidio", "liquidio_vf"), "ethernet/cavium/liquidio/lio_main.c liquidio_get_stats64"
+        "Netronome (nfp)",
+        ("nfp", "nfp_netvf"),
+        "ethernet/netronome/nfp/nfp_net_common.c nfp_net_stat64",
+    ),
+    _software(
+        "Cavium LiquidIO",
+        ("liquidio", "liquidio_vf"),
+        "ethernet/cavium/liquidio/lio_main.c liquidio_get_stats64",
     ),
     SOME,
 )

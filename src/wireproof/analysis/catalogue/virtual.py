@@ -11,15 +11,27 @@ _LINUX = "linux drivers/net/"
 _BELOW = "Its packets count again in the interfaces beneath it."
 
 
-def _stacked(name: str, kinds: str, drivers: tuple[str, ...], source: str, note: str = _BELOW) -> Family:
+def _stacked(
+    name: str, kinds: str, drivers: tuple[str, ...], source: str, note: str = _BELOW
+) -> Family:
     row = netdev(f"linux {source}", quality="double")
-    return Family(name, drivers, (row,), source=f"linux {source}", stacked=True, note=note, kinds=tuple(kinds.split()))
+    return Family(
+        name,
+        drivers,
+        (row,),
+        source=f"linux {source}",
+        stacked=True,
+        note=note,
+        kinds=tuple(kinds.split()),
+    )
 
 
 LOOPBACK = Family(
     name="loopback",
     drivers=("loopback",),
-    rows=(netdev("linux drivers/net/loopback.c loopback_get_stats64: software, live; never a wire"),),
+    rows=(
+        netdev("linux drivers/net/loopback.c loopback_get_stats64: software, live; never a wire"),
+    ),
     source="linux drivers/net/loopback.c",
 )
 
@@ -48,7 +60,12 @@ IPOIB = Family(
     name="IP over InfiniBand whose adapter is not known",
     drivers=("ib_ipoib", "ipoib"),
     kinds=("ipoib",),
-    rows=(netdev("linux drivers/infiniband/ulp/ipoib/ipoib_main.c ipoib_get_stats: software", misses="RDMA"),),
+    rows=(
+        netdev(
+            "linux drivers/infiniband/ulp/ipoib/ipoib_main.c ipoib_get_stats: software",
+            misses="RDMA",
+        ),
+    ),
     source="linux drivers/infiniband/ulp/ipoib",
     blind=("rdma",),
     note="Where the adapter is known, its own rows are used; its port counters hold these bytes too.",
@@ -65,7 +82,10 @@ SOFT_RDMA = Family(
     note="Its bytes are the interface's own, which then shows RDMA and TCP as one. What rxe sends within one machine "
     "moves its packet counters and no interface, the loopback's neither (measured). The rate that it prints is a guess "
     "from the interface's speed: 2.5 Gb/s where that is unknown.",
-    rdma_packets=("ib/{device}/{port}/hw_counters/sent_pkts", "ib/{device}/{port}/hw_counters/rcvd_pkts"),
+    rdma_packets=(
+        "ib/{device}/{port}/hw_counters/sent_pkts",
+        "ib/{device}/{port}/hw_counters/rcvd_pkts",
+    ),
 )
 
 VIRTUAL = (
@@ -88,7 +108,12 @@ VIRTUAL = (
         ("bridge",),
         "net/bridge/br_device.c br_get_stats64: software; only what the host itself sends or gets",
     ),
-    _stacked("VLAN", "vlan", ("802.1q*", "vlan", "8021q"), "net/8021q/vlan_dev.c vlan_dev_get_stats64: software"),
+    _stacked(
+        "VLAN",
+        "vlan",
+        ("802.1q*", "vlan", "8021q"),
+        "net/8021q/vlan_dev.c vlan_dev_get_stats64: software",
+    ),
     _stacked(
         "macvlan, macvtap, ipvlan, ipvtap",
         "macvlan macvtap ipvlan ipvtap",
@@ -99,7 +124,18 @@ VIRTUAL = (
     _stacked(
         "tunnels (vxlan, geneve, gre, ipip, sit, wireguard, macsec)",
         "vxlan geneve gre gretap erspan ip6gre ip6gretap ipip sit ip6tnl vti vti6 wireguard macsec gtp bareudp xfrm",
-        ("vxlan", "geneve", "gre", "gretap", "ip_gre", "ipip", "sit", "ip6tnl", "wireguard", "macsec"),
+        (
+            "vxlan",
+            "geneve",
+            "gre",
+            "gretap",
+            "ip_gre",
+            "ipip",
+            "sit",
+            "ip6tnl",
+            "wireguard",
+            "macsec",
+        ),
         "net/core/dev.c dev_get_tstats64 and drivers/net/vxlan: software; without the outer headers",
     ),
     _stacked(
@@ -110,7 +146,12 @@ VIRTUAL = (
         "A program holds the other end; what it does with the packets (another interface, a wire of a lab) is "
         "not known.",
     ),
-    _stacked("Open vSwitch", "openvswitch", ("openvswitch",), "net/openvswitch/vport-internal_dev.c: software"),
+    _stacked(
+        "Open vSwitch",
+        "openvswitch",
+        ("openvswitch",),
+        "net/openvswitch/vport-internal_dev.c: software",
+    ),
     _stacked(
         "other virtual interfaces (ifb, vrf, hsr, netkit, opa_vnic)",
         "ifb vrf hsr netkit nlmon batadv lowpan dsa can",

@@ -1,4 +1,6 @@
-"""Rules for the commands by which a cluster is set up: addresses, networks, clocks, drivers, packages, the fabric."""
+"""Rules for the commands by which a cluster is set up: addresses, networks, clocks, drivers,
+packages, the fabric.
+"""
 
 from __future__ import annotations
 

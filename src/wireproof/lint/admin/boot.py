@@ -1,4 +1,6 @@
-"""Commands that set the kernel: modprobe, sysctl, grubby, grub2-mkconfig, dracut, and echo into /proc and /sys."""
+"""Commands that set the kernel: modprobe, sysctl, grubby, grub2-mkconfig, dracut, and echo into
+/proc and /sys.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,15 @@ RULES = (
     ),
 )
 LONG: dict[str, tuple[str, ...]] = {
-    "dracut": ("force", "kver", "regenerate-all", "add-drivers", "omit-drivers", "verbose", "no-hostonly"),
+    "dracut": (
+        "force",
+        "kver",
+        "regenerate-all",
+        "add-drivers",
+        "omit-drivers",
+        "verbose",
+        "no-hostonly",
+    ),
     "grubby": ("args", "update-kernel", "remove-args", "default-kernel", "info", "set-default"),
     "systemctl": ("now", "user", "no-pager"),
 }
@@ -138,7 +148,9 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
-    """One ``name=value`` word judged as a line of sysctl.d; the fix puts it back into its quotes."""
+    """One ``name=value`` word judged as a line of sysctl.d; the fix puts it back into its
+    quotes.
+    """
     line = recipe.lines[word.line - 1]
     inside = word.raw.find(text)
     if inside < 0:
@@ -151,9 +163,14 @@ def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
 
 def grub(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """grub2-mkconfig needs an output."""
-    given = any(word.text.startswith(("-o", "--output", "–o", "-h", "-V", "--")) for word in command.words[1:])
+    given = any(
+        word.text.startswith(("-o", "--output", "–o", "-h", "-V", "--"))
+        for word in command.words[1:]
+    )
     if not given and not command.redirects and len(command.words) == 1:
-        path = "/boot/grub/grub.cfg" if command.program == "grub-mkconfig" else "/boot/grub2/grub.cfg"
+        path = (
+            "/boot/grub/grub.cfg" if command.program == "grub-mkconfig" else "/boot/grub2/grub.cfg"
+        )
         program = command.words[0]
         edits = [(program, f"{program.raw} -o {path}")]
         yield on("grub-output", recipe, command, program, "", edits)
@@ -163,7 +180,9 @@ def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Dashes, and the parameters of --args."""
     yield from dashes(recipe, command)
     for at, word in enumerate(command.words):
-        value = command.words[at + 1] if word.text == "--args" and at + 1 < len(command.words) else word
+        value = (
+            command.words[at + 1] if word.text == "--args" and at + 1 < len(command.words) else word
+        )
         if word.text == "--args" or word.text.startswith("--args="):
             line = line_of(recipe, value)
             begin = value.column - 1 + (value.raw.find("=") + 1 if value is word else 0)
@@ -177,7 +196,14 @@ def dashes(recipe: Recipe, command: Command) -> Iterator[Broken]:
     for word in command.words[1:]:
         found = re.match(r"[-–—]([a-z][a-z-]{2,30})(=.*)?$", word.text)
         if found and found.group(1) in LONG[command.program]:
-            yield on("long-option-dash", recipe, command, word, "", [(word, "-" + re.sub(r"^[–—]", "-", word.raw))])
+            yield on(
+                "long-option-dash",
+                recipe,
+                command,
+                word,
+                "",
+                [(word, "-" + re.sub(r"^[–—]", "-", word.raw))],
+            )
 
 
 def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -185,11 +211,14 @@ def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
     values = [word for word in command.words[1:] if not word.text.startswith("-")]
     for redirect in command.redirects:
         path = redirect.target.text
-        if redirect.operator not in (">", ">>") or not path.startswith(("/sys/", "/proc/", "/etc/")):
+        if redirect.operator not in (">", ">>") or not path.startswith(
+            ("/sys/", "/proc/", "/etc/")
+        ):
             continue
         if any(word.text == "sudo" for word in command.outer) and command.outer[-1].text == "sudo":
             yield on("echo-sudo", recipe, command, redirect.target, f"sudo echo … > {path[:100]}")
-        literal = re.sub(r"\$\{[^}]{0,200}\}", "", redirect.target.raw)  # an array's [index] is no pattern
+        # an array's [index] is no pattern
+        literal = re.sub(r"\$\{[^}]{0,200}\}", "", redirect.target.raw)
         if re.search(r"[*?]|\[[^]]{1,40}\]", literal) and literal[:1] not in ("'", '"'):
             yield on("echo-many", recipe, command, redirect.target)
         if len(values) == 1 and "$" not in values[0].text:

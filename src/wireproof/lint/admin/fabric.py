@@ -1,4 +1,6 @@
-"""The fabric's own tools, and outputs that a recipe shows as proof: opainfo, ibstat, modinfo, qcu64e, mlnx_qos."""
+"""The fabric's own tools, and outputs that a recipe shows as proof: opainfo, ibstat, modinfo,
+qcu64e, mlnx_qos.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def outputs(recipe: Recipe) -> Iterator[Broken]:
         text = long[:LONGEST_LINE]
         if not_active(recipe, number, text) and number - seen_port > 4:
             seen_port = number
-            yield Broken("port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120])
+            yield Broken(
+                "port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120]
+            )
         if "PFC" in text:
             found = PFC.search(text)
             if found:
@@ -143,7 +147,11 @@ def qcu(recipe: Recipe, everything: list[Command], at: int) -> Iterator[Broken]:
     if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
         start = command.words[0].column - 1
         line = recipe.lines[command.line - 1]
-        fix = f"{line}\n{line[:start]}reboot" if command.line == command.last == command.words[0].line else None
+        fix = (
+            f"{line}\n{line[:start]}reboot"
+            if command.line == command.last == command.words[0].line
+            else None
+        )
         yield Broken("qcu-reboot", change.line, change.column, command.text[:160], fix)
 
 
@@ -155,7 +163,14 @@ def folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterat
         return
     first = folders.setdefault(command.program, word)
     if path != first.text and not path.startswith("/") and not first.text.startswith("/"):
-        yield on("tool-two-folders", recipe, command, word, f"{path}, before {first.text}", [(word, first.text)])
+        yield on(
+            "tool-two-folders",
+            recipe,
+            command,
+            word,
+            f"{path}, before {first.text}",
+            [(word, first.text)],
+        )
 
 
 def lanes(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -165,7 +180,9 @@ def lanes(recipe: Recipe, command: Command) -> Iterator[Broken]:
     for word in words:
         values = word.text.removeprefix("--pfc=").split(",")
         if "$" not in word.text and (len(values) != 8 or not set(values) <= {"0", "1"}):
-            yield on("pfc-eight-values", recipe, command, word, f"{len(values)} values: {word.text[:80]}")
+            yield on(
+                "pfc-eight-values", recipe, command, word, f"{len(values)} values: {word.text[:80]}"
+            )
 
 
 CHECKS = (outputs, tools)

@@ -1,4 +1,6 @@
-"""Networks that are defined by commands: xCAT's tables, addresses and masks of several interfaces."""
+"""Networks that are defined by commands: xCAT's tables, addresses and masks of several
+interfaces.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,18 @@ RULES = (
         safe=True,
     ),
 )
-XCAT = ("chdef", "mkdef", "lsdef", "rmdef", "tabedit", "makehosts", "makedns", "makenetworks", "updatenode", "nodeset")
+XCAT = (
+    "chdef",
+    "mkdef",
+    "lsdef",
+    "rmdef",
+    "tabedit",
+    "makehosts",
+    "makedns",
+    "makenetworks",
+    "updatenode",
+    "nodeset",
+)
 TABLES = ("hosts", "dns", "dhcp", "ntp", "knownhosts", "conservercf", "goconscf")
 
 
@@ -79,7 +92,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 
 
 def make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
-    """``make networks``. Other tables count only beside xCAT's commands: a Makefile may well have a rule 'hosts'."""
+    """``make networks``. Other tables count only beside xCAT's commands: a Makefile may well have a
+    rule 'hosts'.
+    """
     program, table = command.words
     if table.text == "networks" or (xcat and table.text in TABLES):
         joined = [(program, f"make{table.text}"), (table, "")]
@@ -126,9 +141,14 @@ def merging(recipe: Recipe, defined: list[Defined]) -> Iterator[Broken]:
         if network is None or one.length >= 24:
             continue
         is_net = one.command.program in ("chdef", "mkdef")
-        other = next((o for o in defined[:500] if o is not one and apart(o, one) and contains(network, o)), None)
+        other = next(
+            (o for o in defined[:500] if o is not one and apart(o, one) and contains(network, o)),
+            None,
+        )
         if is_net and str(network.network_address) != one.address:
-            seen = f"{one.address} with {one.word.text.removeprefix('mask=')} is the network {network}"
+            seen = (
+                f"{one.address} with {one.word.text.removeprefix('mask=')} is the network {network}"
+            )
             if other is not None:
                 seen += f", with {other.address} in it"
             yield on("network-mask-merges", recipe, one.command, one.word, seen, narrower(one))
@@ -138,13 +158,17 @@ def merging(recipe: Recipe, defined: list[Defined]) -> Iterator[Broken]:
 
 
 def apart(one: Defined, other: Defined) -> bool:
-    """Whether two definitions are of different /24, and of two interfaces of one node where they are interfaces'."""
+    """Whether two definitions are of different /24, and of two interfaces of one node where they
+    are interfaces'.
+    """
     if network_of(one.address, 24) == network_of(other.address, 24):
         return False
     if one.command.program in ("chdef", "mkdef") or other.command.program in ("chdef", "mkdef"):
         return True
     here, there = device_of(one.command), device_of(other.command)
-    same_node = [word.text for word in one.command.outer] == [word.text for word in other.command.outer]
+    same_node = [word.text for word in one.command.outer] == [
+        word.text for word in other.command.outer
+    ]
     return bool(here and there and here != there and same_node)
 
 

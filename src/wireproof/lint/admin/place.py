@@ -33,7 +33,12 @@ def each(judges: dict[str, CommandCheck]) -> Check:
 
 
 def on(
-    code: str, recipe: Recipe, command: Command, word: Word, seen: str = "", edits: Iterable[Edit] | None = None
+    code: str,
+    recipe: Recipe,
+    command: Command,
+    word: Word,
+    seen: str = "",
+    edits: Iterable[Edit] | None = None,
 ) -> Broken:
     """``code`` broken at ``word``; with ``edits`` the command's corrected lines are the fix."""
     fix = None if edits is None else corrected(recipe, edits, command.line, command.last)

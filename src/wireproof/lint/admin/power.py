@@ -58,7 +58,17 @@ RULES = (
 )
 GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
 SUBCOMMANDS = (
-    *("frequency-set", "frequency-info", "idle-set", "idle-info", "set", "info", "monitor", "powercap-info", "help"),
+    *(
+        "frequency-set",
+        "frequency-info",
+        "idle-set",
+        "idle-info",
+        "set",
+        "info",
+        "monitor",
+        "powercap-info",
+        "help",
+    ),
 )
 LONG = (
     "min",
@@ -75,19 +85,58 @@ LONG = (
     "disable",
 )
 PROFILES = (
-    *("balanced", "powersave", "throughput-performance", "latency-performance", "network-latency", "hpc-compute"),
-    *("network-throughput", "virtual-guest", "virtual-host", "accelerator-performance", "cpu-partitioning", "realtime"),
-    *("desktop", "intel-sst", "optimize-serial-console", "oracle", "mssql", "postgresql", "aws", "spindown-disk"),
-    *("balanced-battery", "server-powersave", "laptop-battery-powersave", "enterprise-storage", "sap-hana"),
+    *(
+        "balanced",
+        "powersave",
+        "throughput-performance",
+        "latency-performance",
+        "network-latency",
+        "hpc-compute",
+    ),
+    *(
+        "network-throughput",
+        "virtual-guest",
+        "virtual-host",
+        "accelerator-performance",
+        "cpu-partitioning",
+        "realtime",
+    ),
+    *(
+        "desktop",
+        "intel-sst",
+        "optimize-serial-console",
+        "oracle",
+        "mssql",
+        "postgresql",
+        "aws",
+        "spindown-disk",
+    ),
+    *(
+        "balanced-battery",
+        "server-powersave",
+        "laptop-battery-powersave",
+        "enterprise-storage",
+        "sap-hana",
+    ),
 )
-VERBS = ("profile", "list", "active", "off", "recommend", "verify", "auto_profile", "profile_info", "profile_mode")
+VERBS = (
+    "profile",
+    "list",
+    "active",
+    "off",
+    "recommend",
+    "verify",
+    "auto_profile",
+    "profile_info",
+    "profile_mode",
+)
 FREQUENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKmMgGtT]?)(?:[hH][zZ])?$")
 SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit that cpupower assumes
 
 
 def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """One cpupower command. All corrections of its options go into one fix; typographic dashes alone have a rule of
-    their own.
+    """One cpupower command. All corrections of its options go into one fix; typographic dashes
+    alone have a rule of their own.
     """
     edits: list[Edit] = []
     for word in command.words[1:]:
@@ -137,7 +186,9 @@ def order(recipe: Recipe, command: Command) -> Iterator[Broken]:
     if at is None:
         for word in command.words[1:]:
             meant = nearest(word.text.replace("_", "-"), SUBCOMMANDS, 0.85)
-            if not word.text.startswith("-") and (meant or word.text.replace("_", "-") in SUBCOMMANDS):
+            if not word.text.startswith("-") and (
+                meant or word.text.replace("_", "-") in SUBCOMMANDS
+            ):
                 right = meant or word.text.replace("_", "-")
                 yield on("cpupower-option", recipe, command, word, "", [(word, right)])
                 return
@@ -156,10 +207,14 @@ def limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
     for at, word in enumerate(command.words[:-1]):
         name = {"-d": "--min", "-u": "--max"}.get(option(word.text), option(word.text))
         values.setdefault(name, command.words[at + 1])
-    low, high = (kilohertz(values[name].text) if name in values else None for name in ("--min", "--max"))
+    low, high = (
+        kilohertz(values[name].text) if name in values else None for name in ("--min", "--max")
+    )
     if low is not None and high is not None and low > high:
         word = values["--min"]
-        yield on("cpupower-frequency", recipe, command, word, f"{word.text} > {values['--max'].text}")
+        yield on(
+            "cpupower-frequency", recipe, command, word, f"{word.text} > {values['--max'].text}"
+        )
 
 
 def kilohertz(text: str) -> float | None:
@@ -178,8 +233,20 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
     elif first.text == "profile":
         for word in command.words[2:]:
             meant = nearest(word.text, PROFILES, 0.85)
-            if meant and "-" in meant and not meant.startswith(word.text) and not word.text.startswith(meant):
-                yield on("tuned-profile", recipe, command, word, f"{word.text}; nearest is {meant}", [(word, meant)])
+            if (
+                meant
+                and "-" in meant
+                and not meant.startswith(word.text)
+                and not word.text.startswith(meant)
+            ):
+                yield on(
+                    "tuned-profile",
+                    recipe,
+                    command,
+                    word,
+                    f"{word.text}; nearest is {meant}",
+                    [(word, meant)],
+                )
 
 
 CHECKS = (each({"cpupower": cpupower, "tuned-adm": tuned}),)

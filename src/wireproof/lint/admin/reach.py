@@ -60,7 +60,25 @@ RULES = (
     ),
 )
 # Options of ping that take a value. Source: ping(8) of iputils.
-PING_VALUES = ("-c", "-i", "-I", "-s", "-W", "-w", "-t", "-l", "-m", "-M", "-p", "-Q", "-S", "-T", "-F", "-N", "-e")
+PING_VALUES = (
+    "-c",
+    "-i",
+    "-I",
+    "-s",
+    "-W",
+    "-w",
+    "-t",
+    "-l",
+    "-m",
+    "-M",
+    "-p",
+    "-Q",
+    "-S",
+    "-T",
+    "-F",
+    "-N",
+    "-e",
+)
 METHODS = ("auto", "manual", "link-local", "shared", "disabled", "ignore", "dhcp")
 MEANT = {"static": "manual", "none": "disabled", "fixed": "manual"}
 
@@ -77,8 +95,15 @@ def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
             hosts.append(word)
     for at, word in enumerate(command.words[1:-1], start=1):
         value = command.words[at + 1]
-        if plain(word.text) == "-c" and not hosts and not value.text.isdigit() and named(value.text):
-            yield on("ping-count", recipe, command, word, f"-c {value.text}", [(word, f"{word.raw} 3")])
+        if (
+            plain(word.text) == "-c"
+            and not hosts
+            and not value.text.isdigit()
+            and named(value.text)
+        ):
+            yield on(
+                "ping-count", recipe, command, word, f"-c {value.text}", [(word, f"{word.raw} 3")]
+            )
             return
 
 
@@ -119,11 +144,20 @@ def address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
     """An address that must have a prefix length."""
     host, slash, length = word.text.partition("/")
     most = 128 if ":" in host else 32
-    if not is_address(host) or (slash and not (length.isascii() and length.isdigit() and int(length[:4]) <= most)):
+    if not is_address(host) or (
+        slash and not (length.isascii() and length.isdigit() and int(length[:4]) <= most)
+    ):
         if not (slash and is_address(host) and length_of(length) is not None):
             yield on("command-address", recipe, command, word)
     elif not slash and "peer" not in command.texts:
-        yield on("command-address", recipe, command, word, f"{word.text} without /24", [(word, f"{word.raw}/24")])
+        yield on(
+            "command-address",
+            recipe,
+            command,
+            word,
+            f"{word.text} without /24",
+            [(word, f"{word.raw}/24")],
+        )
 
 
 def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
@@ -134,9 +168,22 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
     if interface.ethernet and value > ETHERNET_MOST:
         yield on("command-mtu", recipe, command, size, f"{size.text} on {device}", [(size, "9000")])
     elif interface.infiniband and value > CONNECTED_MOST:
-        yield on("command-mtu", recipe, command, size, f"{size.text} on {device}", [(size, str(CONNECTED_MOST))])
+        yield on(
+            "command-mtu",
+            recipe,
+            command,
+            size,
+            f"{size.text} on {device}",
+            [(size, str(CONNECTED_MOST))],
+        )
     elif interface.infiniband and value > DATAGRAM_MOST and told(recipe, device) == "datagram":
-        yield on("command-mtu", recipe, command, size, f"{size.text} on {device}, which is set to datagram")
+        yield on(
+            "command-mtu",
+            recipe,
+            command,
+            size,
+            f"{size.text} on {device}, which is set to datagram",
+        )
 
 
 def told(recipe: Recipe, device: str) -> str:
@@ -144,7 +191,10 @@ def told(recipe: Recipe, device: str) -> str:
     modes: set[str] = set()
     for command in commands(recipe):
         for redirect in command.redirects:
-            if redirect.target.text.endswith(f"/{device}/mode") and command.program in ("echo", "printf"):
+            if redirect.target.text.endswith(f"/{device}/mode") and command.program in (
+                "echo",
+                "printf",
+            ):
                 modes.update(text for text in command.texts if text in ("connected", "datagram"))
     return modes.pop() if len(modes) == 1 else ""
 
@@ -157,10 +207,18 @@ def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
         if "$" in value.text or not value.text:
             continue
         if name in ("ipv4.method", "ipv6.method") and value.text not in METHODS:
-            yield from meant(recipe, command, value, MEANT.get(value.text) or nearest(value.text, METHODS, 0.6))
+            yield from meant(
+                recipe, command, value, MEANT.get(value.text) or nearest(value.text, METHODS, 0.6)
+            )
         elif name == "infiniband.transport-mode" and value.text not in ("connected", "datagram"):
-            yield from meant(recipe, command, value, nearest(value.text, ("connected", "datagram"), 0.5))
-        elif name in ("ipv4.addresses", "ipv4.address", "ip4") and "," not in value.text and value.text[:1].isdigit():
+            yield from meant(
+                recipe, command, value, nearest(value.text, ("connected", "datagram"), 0.5)
+            )
+        elif (
+            name in ("ipv4.addresses", "ipv4.address", "ip4")
+            and "," not in value.text
+            and value.text[:1].isdigit()
+        ):
             yield from address(recipe, command, value)
 
 
@@ -173,10 +231,23 @@ def ethtool(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """``ethtool -K eth0 tso=on``."""
     if len(command.words) < 4 or command.texts[1] not in ("-K", "-G", "-C", "-A", "-L", "-s"):
         return
-    joined = [word for word in command.words[3:] if re.fullmatch(r"[a-z][a-z-]{1,30}=\w{1,12}", word.text)]
+    joined = [
+        word for word in command.words[3:] if re.fullmatch(r"[a-z][a-z-]{1,30}=\w{1,12}", word.text)
+    ]
     if joined:
         edits = [(word, word.raw.replace("=", " ", 1)) for word in joined]
         yield on("ethtool-value", recipe, command, joined[0], "", edits)
 
 
-CHECKS = (each({"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli, "ethtool": ethtool}),)
+CHECKS = (
+    each(
+        {
+            "ping": ping,
+            "ping6": ping,
+            "ip": ip,
+            "ifconfig": ifconfig,
+            "nmcli": nmcli,
+            "ethtool": ethtool,
+        }
+    ),
+)

@@ -1,4 +1,6 @@
-"""Commands that install and start software: dnf, yum, rpm, systemctl, service, ulimit, irqbalance."""
+"""Commands that install and start software: dnf, yum, rpm, systemctl, service, ulimit,
+irqbalance.
+"""
 
 from __future__ import annotations
 
@@ -69,13 +71,74 @@ RULES = (
     ),
 )
 SERVICES = (
-    *("opafm", "opensm", "opensmd", "rdma", "rdma-ndd", "rdma-hw", "irqbalance", "openibd", "tuned", "lldpad", "lldpd"),
-    *("nfs-server", "nfs-client", "ibacm", "srpd", "srp_daemon", "slurmd", "slurmctld", "slurmdbd", "munge", "chronyd"),
-    *("NetworkManager", "network", "firewalld", "sshd", "xcatd", "dhcpd", "httpd", "named", "autofs", "rpcbind"),
-    *("cpupower", "iwpmd", "opa2rm", "opasnmp", "fwupd", "systemd-sysctl", "systemd-modules-load", "ntpd", "nvmf"),
+    *(
+        "opafm",
+        "opensm",
+        "opensmd",
+        "rdma",
+        "rdma-ndd",
+        "rdma-hw",
+        "irqbalance",
+        "openibd",
+        "tuned",
+        "lldpad",
+        "lldpd",
+    ),
+    *(
+        "nfs-server",
+        "nfs-client",
+        "ibacm",
+        "srpd",
+        "srp_daemon",
+        "slurmd",
+        "slurmctld",
+        "slurmdbd",
+        "munge",
+        "chronyd",
+    ),
+    *(
+        "NetworkManager",
+        "network",
+        "firewalld",
+        "sshd",
+        "xcatd",
+        "dhcpd",
+        "httpd",
+        "named",
+        "autofs",
+        "rpcbind",
+    ),
+    *(
+        "cpupower",
+        "iwpmd",
+        "opa2rm",
+        "opasnmp",
+        "fwupd",
+        "systemd-sysctl",
+        "systemd-modules-load",
+        "ntpd",
+        "nvmf",
+    ),
 )
-MEANT = {"openfm": "opafm", "opa-fm": "opafm", "opafmd": "opafm", "irqbalanced": "irqbalance", "tunedd": "tuned"}
-VERBS = ("enable", "start", "restart", "disable", "stop", "reenable", "reload", "try-restart", "mask", "unmask")
+MEANT = {
+    "openfm": "opafm",
+    "opa-fm": "opafm",
+    "opafmd": "opafm",
+    "irqbalanced": "irqbalance",
+    "tunedd": "tuned",
+}
+VERBS = (
+    "enable",
+    "start",
+    "restart",
+    "disable",
+    "stop",
+    "reenable",
+    "reload",
+    "try-restart",
+    "mask",
+    "unmask",
+)
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
 KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
@@ -120,7 +183,8 @@ def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def true_scale(recipe: Recipe) -> bool:
     """Whether the text is about True Scale."""
     return any(
-        re.search(r"ib_qib|true\s?scale|\bqib\d?\b", line[:LONGEST_LINE], re.IGNORECASE) for line in recipe.lines
+        re.search(r"ib_qib|true\s?scale|\bqib\d?\b", line[:LONGEST_LINE], re.IGNORECASE)
+        for line in recipe.lines
     )
 
 
@@ -151,13 +215,23 @@ def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Bro
         yield on("service-name", recipe, command, word, f"{name}; nearest is {meant}", edits)
     elif name in MEANT:
         word = next(word for word in command.words[verb + 1 :] if word.text == text)
-        yield on("service-name", recipe, command, word, "", [(word, word.raw.replace(name, MEANT[name], 1))])
+        yield on(
+            "service-name",
+            recipe,
+            command,
+            word,
+            "",
+            [(word, word.raw.replace(name, MEANT[name], 1))],
+        )
 
 
 def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """``opaconfig -E opafm``."""
     if "-E" in command.texts and "opafm" in command.texts and not elsewhere(recipe, command):
-        edits = [(command.words[0], "systemctl enable --now opafm"), *((word, "") for word in command.words[1:])]
+        edits = [
+            (command.words[0], "systemctl enable --now opafm"),
+            *((word, "") for word in command.words[1:]),
+        ]
         yield on("fabric-manager-place", recipe, command, command.words[0], command.text, edits)
 
 
@@ -166,7 +240,10 @@ def elsewhere(recipe: Recipe, command: Command) -> bool:
     wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
     if wrapped & {word.text for word in command.outer}:
         return True
-    return any("opafm" in other.texts and other.program == "systemctl" and other.outer for other in commands(recipe))
+    return any(
+        "opafm" in other.texts and other.program == "systemctl" and other.outer
+        for other in commands(recipe)
+    )
 
 
 def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -176,12 +253,23 @@ def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
         return
     for at, word in enumerate(command.words[:-1]):
         value = command.words[at + 1]
-        if re.fullmatch(r"-[SH]{0,2}l", word.text) and "$" not in value.text and not value.text.startswith("-"):
+        if (
+            re.fullmatch(r"-[SH]{0,2}l", word.text)
+            and "$" not in value.text
+            and not value.text.startswith("-")
+        ):
             digits = value.text.isascii() and value.text.isdigit()
             low = digits and int(value.text[:15]) < 1 << 20
             known = digits or value.text in ("unlimited", "hard", "soft")
             if low or not known:
-                yield on("ulimit-value", recipe, command, value, f"-l {value.text}", [(value, "unlimited")])
+                yield on(
+                    "ulimit-value",
+                    recipe,
+                    command,
+                    value,
+                    f"-l {value.text}",
+                    [(value, "unlimited")],
+                )
 
 
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:

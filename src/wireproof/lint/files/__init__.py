@@ -1,6 +1,6 @@
-"""Rules for configuration files: modprobe.d, sysctl.d, limits.d, interfaces, irqbalance, the kernel's command line,
-package repositories, mounts and host names. They also find such lines in scripts (here-documents, echoes) and in
-documents.
+"""Rules for configuration files: modprobe.d, sysctl.d, limits.d, interfaces, irqbalance, the
+kernel's command line, package repositories, mounts and host names. They also find such lines in
+scripts (here-documents, echoes) and in documents.
 """
 
 from __future__ import annotations
@@ -22,6 +22,18 @@ from wireproof.lint.rule import Check, Rule
 
 __all__ = ["CHECKS", "RULES"]
 
-PARTS = (modprobe, sysctl, limits, ifcfg, keyfile, irqbalance, kernel, repository, mounts, hosts, drop_in)
+PARTS = (
+    modprobe,
+    sysctl,
+    limits,
+    ifcfg,
+    keyfile,
+    irqbalance,
+    kernel,
+    repository,
+    mounts,
+    hosts,
+    drop_in,
+)
 RULES: tuple[Rule, ...] = tuple(rule for part in PARTS for rule in part.RULES)
 CHECKS: tuple[Check, ...] = tuple(part.check for part in PARTS)

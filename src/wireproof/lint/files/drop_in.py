@@ -1,4 +1,6 @@
-"""What goes wrong in any configuration file: its name, and characters that a word processor put in."""
+"""What goes wrong in any configuration file: its name, and characters that a word processor put
+in.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,18 @@ RULES = (
         ("modprobe", "sysctl", "limits"),
     ),
 )
-ASCII = {"–": "-", "—": "-", "−": "-", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\u00a0": " ", "\u2011": "-"}
+ASCII = {
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "“": '"',
+    "”": '"',
+    "„": '"',
+    "‘": "'",
+    "’": "'",
+    "\u00a0": " ",
+    "\u2011": "-",
+}
 TYPOGRAPHIC = re.compile("[" + "".join(ASCII) + "]")
 DROP_IN = re.compile(r"/(?:modprobe|sysctl|limits)\.d/[^/]+$")
 
@@ -42,7 +55,11 @@ def check(recipe: Recipe) -> Iterator[Broken]:
     """What is wrong in the file as a whole."""
     if recipe.kind not in FILES or is_document(recipe) or extracted(recipe):
         return
-    if DROP_IN.search(recipe.name) and not recipe.name.endswith(".conf") and "." not in recipe.name.rsplit("/", 1)[-1]:
+    if (
+        DROP_IN.search(recipe.name)
+        and not recipe.name.endswith(".conf")
+        and "." not in recipe.name.rsplit("/", 1)[-1]
+    ):
         yield Broken("drop-in-name", 1, 1, recipe.name[-120:])
     for number, text in enumerate(recipe.lines, start=1):
         if text.isascii() or text.lstrip().startswith(("#", ";")):
@@ -56,4 +73,6 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 
 def readable(kind: Kind, text: str) -> bool:
     """Names that people read (``name=Fabric – production``) may hold any character."""
-    return not (kind in ("repository", "keyfile", "ifcfg") and re.match(r"\s*(?:name|id|NAME)\s*=", text))
+    return not (
+        kind in ("repository", "keyfile", "ifcfg") and re.match(r"\s*(?:name|id|NAME)\s*=", text)
+    )

@@ -45,10 +45,28 @@ NAMES = listed(
     UUID VLAN VLAN_EGRESS_PRIORITY_MAP VLAN_FLAGS VLAN_ID VLAN_INGRESS_PRIORITY_MAP VLAN_NAME_TYPE VLAN_PROTOCOL
     VRF VRF_UUID WAIT_ACTIVATION_DELAY WEP_KEY_FLAGS WINDOW WPS_METHOD ZONE"""
 )
-FAMILIES = ("IEEE_8021X_", "DCB_", "WPA_", "ROUTING_RULE", "NM_USER_")  # more names than a table should hold
+# more names than a table should hold
+FAMILIES = ("IEEE_8021X_", "DCB_", "WPA_", "ROUTING_RULE", "NM_USER_")
 BOOTPROTO = ("none", "static", "dhcp", "bootp", "ibft", "autoip", "shared", "dhcp4", "dhcp6")
 YES_NO = ("ONBOOT", "NM_CONTROLLED", "CONNECTED_MODE", "DEFROUTE", "PEERDNS", "USERCTL")
-TRUTH = ("yes", "no", "true", "false", "1", "0", "on", "off", "y", "n", "t", "f", "auto", "hotplug", "ibft", "nfsroot")
+TRUTH = (
+    "yes",
+    "no",
+    "true",
+    "false",
+    "1",
+    "0",
+    "on",
+    "off",
+    "y",
+    "n",
+    "t",
+    "f",
+    "auto",
+    "hotplug",
+    "ibft",
+    "nfsroot",
+)
 
 
 def check(recipe: Recipe) -> Iterator[Broken]:
@@ -74,13 +92,21 @@ def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
         return
     lead, name, before, after, raw = found.groups()
     if before or after:
-        yield at("ifcfg-spaces", line, len(lead), line.text.strip(), f"{lead}{name}={line.text[found.start(5) :]}")
+        yield at(
+            "ifcfg-spaces",
+            line,
+            len(lead),
+            line.text.strip(),
+            f"{lead}{name}={line.text[found.start(5) :]}",
+        )
         return
     text = raw.strip("\"'")
     value = Value(line, found.start(5) + (raw[:1] in ("'", '"')), text)
     stem = name.rstrip("0123456789")
     if stem not in NAMES and name not in NAMES and not name.startswith(FAMILIES):
-        meant = nearest(stem.upper(), NAMES, 0.82) or (stem.upper() if stem.upper() in NAMES else None)
+        meant = nearest(stem.upper(), NAMES, 0.82) or (
+            stem.upper() if stem.upper() in NAMES else None
+        )
         if meant and abs(len(meant) - len(stem)) < 3:
             fixed = line.text.replace(name, meant + name[len(stem) :], 1)
             yield at("ifcfg-name", line, len(lead), f"{name}; nearest is {meant}", fixed)
@@ -97,7 +123,9 @@ def value_of(stem: str, value: Value) -> Iterator[Broken]:
     wrong = {
         "NETMASK": prefix_of(text) is None,
         "PREFIX": not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 128,
-        **dict.fromkeys(("IPADDR", "GATEWAY", "NETWORK", "BROADCAST"), not is_address(text.split("/", 1)[0])),
+        **dict.fromkeys(
+            ("IPADDR", "GATEWAY", "NETWORK", "BROADCAST"), not is_address(text.split("/", 1)[0])
+        ),
     }
     if wrong.get(stem, False) and text[0].isdigit():  # a word is a placeholder
         yield at("interface-address", value.line, value.offset, f"{stem}={text[:80]}")
@@ -120,7 +148,12 @@ def together(piece: Piece, values: dict[str, Value]) -> Iterator[Broken]:
     """What two variables say about one thing."""
     for suffix in ("", "0", "1", "2"):
         prefix, mask = values.get("PREFIX" + suffix), values.get("NETMASK" + suffix)
-        if prefix and mask and prefix_of(prefix.text) != prefix_of(mask.text) and prefix_of(mask.text) is not None:
+        if (
+            prefix
+            and mask
+            and prefix_of(prefix.text) != prefix_of(mask.text)
+            and prefix_of(mask.text) is not None
+        ):
             seen = f"PREFIX={prefix.text}, NETMASK={mask.text} is /{prefix_of(mask.text)}"
             yield at("interface-mask-twice", mask.line, mask.offset, seen)
     network, mask = values.get("NETWORK"), values.get("NETMASK")
@@ -136,7 +169,13 @@ def together(piece: Piece, values: dict[str, Value]) -> Iterator[Broken]:
         interface = re.match(r"(?:eth|ib|en[ops])\w*(?:\.[0-9a-fA-F]{1,4})?$", file.group(1))
         if interface and re.match(r"(?:eth|ib|en[ops])[\w.:]*$", device.text):
             fix = device.replaced(file.group(1))
-            yield at("ifcfg-device", device.line, device.offset, f"{device.text} in ifcfg-{file.group(1)}", fix)
+            yield at(
+                "ifcfg-device",
+                device.line,
+                device.offset,
+                f"{device.text} in ifcfg-{file.group(1)}",
+                fix,
+            )
 
 
 def interface_of(piece: Piece, values: dict[str, Value]) -> Interface:
@@ -150,7 +189,9 @@ def interface_of(piece: Piece, values: dict[str, Value]) -> Interface:
         yes = values["CONNECTED_MODE"].text.lower() in ("yes", "true", "1", "on", "y", "t")
         interface.mode = "connected" if yes else "datagram"
     for suffix in ("", "0", "1", "2", "3"):
-        address, prefix, mask = (values.get(name + suffix) for name in ("IPADDR", "PREFIX", "NETMASK"))
+        address, prefix, mask = (
+            values.get(name + suffix) for name in ("IPADDR", "PREFIX", "NETMASK")
+        )
         given = prefix or mask
         length = prefix_of(given.text) if given else None
         if address and length is not None and is_address(address.text):

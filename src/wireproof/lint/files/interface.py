@@ -13,7 +13,8 @@ from wireproof.lint.rule import Broken
 
 __all__ = ["ETHERNET_MOST", "Interface", "Value", "merged", "mtu", "prefix_of"]
 
-ETHERNET_MOST = 9978  # bytes; mlx5, the largest of the common drivers; 9216 is what switches carry at least
+# bytes; mlx5, the largest of the common drivers; 9216 is what switches carry at least
+ETHERNET_MOST = 9978
 CONNECTED_MOST = 65520
 DATAGRAM_MOST = 10236  # Omni-Path with a 10 KiB fabric MTU, less the 4 bytes of the IPoIB header
 VIRTUAL = re.compile(r"(?:lo|veth|br|docker|virbr|tun|tap|dummy|bond|team|vx)")
@@ -70,18 +71,32 @@ def mtu(interface: Interface) -> Iterator[Broken]:
         most, mode = DATAGRAM_MOST, "datagram mode"
     else:
         if interface.ethernet and size > ETHERNET_MOST:
-            yield at("interface-mtu-ethernet", value.line, value.offset, f"MTU {size}", value.replaced("9000"))
+            yield at(
+                "interface-mtu-ethernet",
+                value.line,
+                value.offset,
+                f"MTU {size}",
+                value.replaced("9000"),
+            )
         return
     if size > most:
         fix = value.replaced(str(CONNECTED_MOST)) if most == CONNECTED_MOST else None
         yield at("interface-mtu-mode", value.line, value.offset, f"MTU {size} with {mode}", fix)
     elif interface.mode == "connected" and size in (2044, 4092):
         seen = f"MTU {size} is a datagram's, the mode is connected"
-        yield at("interface-mtu-mode", value.line, value.offset, seen, value.replaced(str(CONNECTED_MOST)))
+        yield at(
+            "interface-mtu-mode",
+            value.line,
+            value.offset,
+            seen,
+            value.replaced(str(CONNECTED_MOST)),
+        )
 
 
 def merged(interfaces: list[Interface]) -> Iterator[Broken]:
-    """Interfaces that one mask shorter than /24 puts into one network though their third numbers differ."""
+    """Interfaces that one mask shorter than /24 puts into one network though their third numbers
+    differ.
+    """
     seen: list[tuple[str, Value, int]] = []
     for interface in interfaces:
         for value, length in interface.addresses:
@@ -89,7 +104,11 @@ def merged(interfaces: list[Interface]) -> Iterator[Broken]:
                 if name == interface.name or same_place(value.text, other.text):
                     continue
                 network = network_of(value.text, min(length, other_length))
-                if length < 24 and network is not None and network == network_of(other.text, min(length, other_length)):
+                if (
+                    length < 24
+                    and network is not None
+                    and network == network_of(other.text, min(length, other_length))
+                ):
                     text = f"{value.text} and {other.text} are both in {network}"
                     yield at("interface-mask-merges", value.line, value.offset, text)
                     break

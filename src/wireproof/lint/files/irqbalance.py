@@ -52,12 +52,37 @@ RULES = (
     ),
 )
 VARIABLES = (
-    *("IRQBALANCE_ARGS", "IRQBALANCE_ONESHOT", "IRQBALANCE_BANNED_CPUS", "IRQBALANCE_BANNED_CPULIST"),
+    *(
+        "IRQBALANCE_ARGS",
+        "IRQBALANCE_ONESHOT",
+        "IRQBALANCE_BANNED_CPUS",
+        "IRQBALANCE_BANNED_CPULIST",
+    ),
     *("IRQBALANCE_BANNED_INTERRUPTS", "IRQBALANCE_DEBUG", "ONESHOT", "OPTIONS", "ENABLED"),
 )
 OPTIONS = (
-    *("hintpolicy", "powerthresh", "policyscript", "banirq", "banmod", "banscript", "deepestcache", "interval"),
-    *("oneshot", "debug", "pid", "journal", "foreground", "migrateval", "verbose", "usage", "numa", "thermal"),
+    *(
+        "hintpolicy",
+        "powerthresh",
+        "policyscript",
+        "banirq",
+        "banmod",
+        "banscript",
+        "deepestcache",
+        "interval",
+    ),
+    *(
+        "oneshot",
+        "debug",
+        "pid",
+        "journal",
+        "foreground",
+        "migrateval",
+        "verbose",
+        "usage",
+        "numa",
+        "thermal",
+    ),
 )
 POLICIES = ("exact", "subset", "ignore")
 ASSIGNMENT = re.compile(r"(\s*)([A-Za-z_]+)(\s*=\s*)(.*?)\s*$")
@@ -78,7 +103,9 @@ def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
     """One active line."""
     name = found.group(2)
     if name not in VARIABLES:
-        meant = nearest(name.upper(), VARIABLES, 0.75) or (name.upper() if name.upper() in VARIABLES else None)
+        meant = nearest(name.upper(), VARIABLES, 0.75) or (
+            name.upper() if name.upper() in VARIABLES else None
+        )
         if meant:
             fixed = line.text.replace(name, meant, 1)
             yield at("irqbalance-name", line, found.start(2), name, fixed)
@@ -108,8 +135,12 @@ def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
 
 
 def commented(piece: Piece) -> Iterator[Broken]:
-    """``#IRQBALANCE_ARGS=--hintpolicy=exact`` and nothing active. The packaged file's empty comment is left."""
-    active = any("hintpolicy" in line.text and not line.text.lstrip().startswith("#") for line in piece.lines)
+    """``#IRQBALANCE_ARGS=--hintpolicy=exact`` and nothing active. The packaged file's empty comment
+    is left.
+    """
+    active = any(
+        "hintpolicy" in line.text and not line.text.lstrip().startswith("#") for line in piece.lines
+    )
     if active or piece.quoted:
         return
     for line in piece.lines:

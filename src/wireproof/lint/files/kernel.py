@@ -18,7 +18,12 @@ VARIABLE = re.compile(r"(\s*(?:export\s+)?)(GRUB_[A-Z_]+)\s*(\+?=)\s*(.*?)\s*$")
 WORD = re.compile(r"[A-Za-z_][\w.\-]*(?:=(?:\"[^\"]*\"|[^\s\"']*))?")
 CONTINUED = re.compile(r"\s*[a-z][\w.\-]*=\S+(?:\s+[a-z][\w.\-]*(?:=\S+)?)*\s*$")
 VARIABLES = (
-    *("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX_RECOVERY", "GRUB_CMDLINE_XEN"),
+    *(
+        "GRUB_CMDLINE_LINUX",
+        "GRUB_CMDLINE_LINUX_DEFAULT",
+        "GRUB_CMDLINE_LINUX_RECOVERY",
+        "GRUB_CMDLINE_XEN",
+    ),
     *(
         "GRUB_TIMEOUT",
         "GRUB_DISTRIBUTOR",
@@ -27,7 +32,13 @@ VARIABLES = (
         "GRUB_TERMINAL_OUTPUT",
         "GRUB_TERMINAL_INPUT",
     ),
-    *("GRUB_DISABLE_RECOVERY", "GRUB_DISABLE_SUBMENU", "GRUB_ENABLE_BLSCFG", "GRUB_SERIAL_COMMAND", "GRUB_GFXMODE"),
+    *(
+        "GRUB_DISABLE_RECOVERY",
+        "GRUB_DISABLE_SUBMENU",
+        "GRUB_ENABLE_BLSCFG",
+        "GRUB_SERIAL_COMMAND",
+        "GRUB_GFXMODE",
+    ),
     *(
         "GRUB_CMDLINE_XEN_DEFAULT",
         "GRUB_SAVEDEFAULT",
@@ -35,9 +46,14 @@ VARIABLES = (
         "GRUB_TIMEOUT_STYLE",
         "GRUB_GFXPAYLOAD_LINUX",
     ),
-    *("GRUB_CMDLINE_LINUX_XEN_REPLACE", "GRUB_CMDLINE_LINUX_XEN_REPLACE_DEFAULT", "GRUB_DISABLE_LINUX_UUID"),
+    *(
+        "GRUB_CMDLINE_LINUX_XEN_REPLACE",
+        "GRUB_CMDLINE_LINUX_XEN_REPLACE_DEFAULT",
+        "GRUB_DISABLE_LINUX_UUID",
+    ),
 )
-# Those that a fabric's tuning sets; a misspelling of one of them is found, other names are left alone.
+# Those that a fabric's tuning sets; a misspelling of one of them is found, other names are left
+# alone.
 TUNED = listed(
     """intel_pstate amd_pstate intel_iommu amd_iommu iommu isolcpus nohz_full rcu_nocbs rcu_nocb_poll
     irqaffinity hugepages hugepagesz default_hugepagesz transparent_hugepage numa_balancing mitigations
@@ -51,7 +67,17 @@ ONCE = listed(
     """intel_pstate intel_iommu idle isolcpus nohz_full processor.max_cstate intel_idle.max_cstate
     transparent_hugepage numa_balancing mitigations selinux"""
 )
-INTEL_IOMMU = ("on", "off", "igfx_off", "forcedac", "strict", "sp_off", "sm_on", "sm_off", "tboot_noforce")
+INTEL_IOMMU = (
+    "on",
+    "off",
+    "igfx_off",
+    "forcedac",
+    "strict",
+    "sp_off",
+    "sm_on",
+    "sm_off",
+    "tboot_noforce",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +100,10 @@ class Parameter:
 
     def replaced(self, text: str) -> str:
         """The line's text with another word; "" takes the word and one blank away."""
-        before, after = self.line.text[: self.offset], self.line.text[self.offset + len(self.text) :]
+        before, after = (
+            self.line.text[: self.offset],
+            self.line.text[self.offset + len(self.text) :],
+        )
         if text:
             return before + text + after
         return before.rstrip(" ") + after if before.endswith(" ") else before + after.lstrip(" ")
@@ -89,7 +118,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             variable = VARIABLE.match(line.text)
             if variable:
                 yield from variable_of(recipe, piece, line, variable)
-            elif piece.quoted or re.match(r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text):
+            elif piece.quoted or re.match(
+                r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text
+            ):
                 yield from judge_parameters(parameters(line, 0))
 
 
@@ -98,7 +129,8 @@ def variable_of(recipe: Recipe, piece: Piece, line: Line, found: re.Match[str]) 
     name, raw = found.group(2), found.group(4)
     if name not in VARIABLES:
         meant = nearest(name, VARIABLES, 0.85)
-        if meant and meant.startswith("GRUB_CMDLINE"):  # distributions read more of the other ones than are listed
+        # distributions read more of the other ones than are listed
+        if meant and meant.startswith("GRUB_CMDLINE"):
             yield at("grub-name", line, found.start(2), name, line.text.replace(name, meant, 1))
         return
     if not name.startswith("GRUB_CMDLINE"):
@@ -112,7 +144,9 @@ def variable_of(recipe: Recipe, piece: Piece, line: Line, found: re.Match[str]) 
 
 
 def unquoted(recipe: Recipe, line: Line, found: re.Match[str]) -> Iterator[Broken]:
-    """A value without quotes that has more than one word, here or on the lines that a document wrapped it to."""
+    """A value without quotes that has more than one word, here or on the lines that a document
+    wrapped it to.
+    """
     more = list(following(recipe, line))
     words = [found.group(4), *(recipe.lines[number - 1].strip() for number in more)]
     value = " ".join(word for word in words if word)
@@ -120,11 +154,15 @@ def unquoted(recipe: Recipe, line: Line, found: re.Match[str]) -> Iterator[Broke
         return
     fixed = f'{line.text[: found.start(4)]}"{value}"'
     broken = at("grub-unquoted", line, found.start(4), value, fixed)
-    yield Broken(broken.code, broken.line, broken.column, broken.seen, broken.fix, more[-1] if more else None)
+    yield Broken(
+        broken.code, broken.line, broken.column, broken.seen, broken.fix, more[-1] if more else None
+    )
 
 
 def following(recipe: Recipe, line: Line) -> Iterator[int]:
-    """The lines to which a document wrapped an unquoted value: nothing but parameters, no blank line between."""
+    """The lines to which a document wrapped an unquoted value: nothing but parameters, no blank
+    line between.
+    """
     raw = line.text.partition("=")[2].strip()
     if raw[:1] in ("'", '"') or line.before or not raw:
         return
@@ -153,15 +191,27 @@ def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
         by_name[word.name] = word
     deep, shallow = by_name.get("intel_idle.max_cstate"), by_name.get("processor.max_cstate")
     if deep and deep.value == "0" and not shallow and "idle" not in by_name:
-        yield at("kernel-idle", deep.line, deep.offset, deep.text, deep.replaced(f"{deep.text} processor.max_cstate=1"))
-    order = [word for word in words if word.name in ("hugepages", "hugepagesz", "default_hugepagesz")]
+        yield at(
+            "kernel-idle",
+            deep.line,
+            deep.offset,
+            deep.text,
+            deep.replaced(f"{deep.text} processor.max_cstate=1"),
+        )
+    order = [
+        word for word in words if word.name in ("hugepages", "hugepagesz", "default_hugepagesz")
+    ]
     names = [word.name for word in order]
     if names[:2] == ["hugepages", "hugepagesz"] and names.count("hugepages") == 1:
         swapped = order[1].replaced("")
         if order[0].line == order[1].line:
             swapped = swapped.replace(order[0].text, f"{order[1].text} {order[0].text}", 1)
             yield at(
-                "kernel-hugepages-order", order[0].line, order[0].offset, f"{order[0].text} {order[1].text}", swapped
+                "kernel-hugepages-order",
+                order[0].line,
+                order[0].offset,
+                f"{order[0].text} {order[1].text}",
+                swapped,
             )
 
 
@@ -178,7 +228,17 @@ def judge_parameter(word: Parameter) -> Iterator[Broken]:
         yield at("kernel-iommu", word.line, word.offset, word.text, fix)
     elif "=" in word.text and name not in TUNED and len(name) > 4:
         meant = nearest(name, TUNED, 0.86)
-        longer = meant and (name.startswith(meant) or meant.startswith(name)) and abs(len(name) - len(meant)) > 1
+        longer = (
+            meant
+            and (name.startswith(meant) or meant.startswith(name))
+            and abs(len(name) - len(meant)) > 1
+        )
         if meant and len(meant) > 4 and not longer:
             fixed = word.replaced(meant + word.text[len(name) :])
-            yield at("kernel-unknown-parameter", word.line, word.offset, f"{name}; nearest is {meant}", fixed)
+            yield at(
+                "kernel-unknown-parameter",
+                word.line,
+                word.offset,
+                f"{name}; nearest is {meant}",
+                fixed,
+            )

@@ -20,7 +20,13 @@ METHODS = {
     "ipv4": ("auto", "manual", "link-local", "shared", "disabled"),
     "ipv6": ("auto", "manual", "link-local", "shared", "disabled", "ignore", "dhcp"),
 }
-MEANT = {"static": "manual", "none": "disabled", "fixed": "manual", "dhcp": "auto", "off": "disabled"}
+MEANT = {
+    "static": "manual",
+    "none": "disabled",
+    "fixed": "manual",
+    "dhcp": "auto",
+    "off": "disabled",
+}
 MODES = ("datagram", "connected")
 KINDS = {"ethernet": "ethernet", "802-3-ethernet": "ethernet", "infiniband": "infiniband"}
 
@@ -37,7 +43,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         if mode and mode.text not in MODES:
             meant = nearest(mode.text.lower(), MODES, 0.5)
             fix = mode.replaced(meant) if meant else None
-            yield at("keyfile-value", mode.line, mode.offset, f"transport-mode={mode.text[:80]}", fix)
+            yield at(
+                "keyfile-value", mode.line, mode.offset, f"transport-mode={mode.text[:80]}", fix
+            )
         yield from mtu(interface_of(sections))
 
 
@@ -58,7 +66,9 @@ def sections_of(piece: Piece) -> Sections:
 def addressing(section: dict[str, Value], methods: tuple[str, ...]) -> Iterator[Broken]:
     """The method and the addresses of one family."""
     method = section.get("method")
-    addresses = [value for name, value in section.items() if re.fullmatch(r"address(?:es)?\d{0,3}", name)]
+    addresses = [
+        value for name, value in section.items() if re.fullmatch(r"address(?:es)?\d{0,3}", name)
+    ]
     if method and method.text not in methods:
         meant = MEANT.get(method.text.lower()) or nearest(method.text.lower(), methods, 0.6)
         fix = method.replaced(meant) if meant else None
@@ -70,9 +80,15 @@ def addressing(section: dict[str, Value], methods: tuple[str, ...]) -> Iterator[
         if not is_address(address.strip()):
             yield at("interface-address", value.line, value.offset, address[:80])
         elif not slash:
-            fix = value.replaced(value.text.replace(address, f"{address}/24", 1)) if "." in address else None
+            fix = (
+                value.replaced(value.text.replace(address, f"{address}/24", 1))
+                if "." in address
+                else None
+            )
             yield at("keyfile-no-prefix", value.line, value.offset, value.text[:80], fix)
-        elif not re.fullmatch(r"\s*[0-9]{1,3}\s*", length) or int(length) > (128 if ":" in address else 32):
+        elif not re.fullmatch(r"\s*[0-9]{1,3}\s*", length) or int(length) > (
+            128 if ":" in address else 32
+        ):
             yield at("interface-address", value.line, value.offset, value.text[:80])
 
 
@@ -81,7 +97,12 @@ def interface_of(sections: Sections) -> Interface:
     connection = sections.get("connection", {})
     name = connection["interface-name"].text if "interface-name" in connection else ""
     kind = KINDS.get(connection["type"].text, "other") if "type" in connection else ""
-    section = sections.get("infiniband") or sections.get("ethernet") or sections.get("802-3-ethernet") or {}
+    section = (
+        sections.get("infiniband")
+        or sections.get("ethernet")
+        or sections.get("802-3-ethernet")
+        or {}
+    )
     interface = Interface(name, kind, mtu=section.get("mtu"))
     mode = sections.get("infiniband", {}).get("transport-mode")
     if mode:

@@ -51,12 +51,35 @@ RULES = (
 )
 TYPES = ("soft", "hard", "-")
 ITEMS = (
-    *("core", "data", "fsize", "memlock", "nofile", "rss", "stack", "cpu", "nproc", "as", "maxlogins"),
-    *("maxsyslogins", "nonewprivs", "priority", "locks", "sigpending", "msgqueue", "nice", "rtprio", "chroot"),
+    *(
+        "core",
+        "data",
+        "fsize",
+        "memlock",
+        "nofile",
+        "rss",
+        "stack",
+        "cpu",
+        "nproc",
+        "as",
+        "maxlogins",
+    ),
+    *(
+        "maxsyslogins",
+        "nonewprivs",
+        "priority",
+        "locks",
+        "sigpending",
+        "msgqueue",
+        "nice",
+        "rtprio",
+        "chroot",
+    ),
 )
 UNLIMITED = ("unlimited", "infinity", "-1")
 NO_COUNT = ("nice", "priority", "chroot", "nonewprivs", "rtprio")
-ENOUGH_KIB = 1 << 20  # 1 GiB: a round number well above what one rank's endpoint pins (about 50 MiB under PSM3)
+# 1 GiB: a round number well above what one rank's endpoint pins (about 50 MiB under PSM3)
+ENOUGH_KIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +118,11 @@ def count(line: Line, columns: list[str]) -> Iterator[Broken]:
         fixed = f"{columns[0]} - {columns[1]} {columns[2]}"
     elif len(columns) == 3 and columns[0] in TYPES[:2]:
         fixed = f"* {' '.join(columns)}"
-    elif len(columns) == 5 and columns[3].isdigit() and columns[4].lower().startswith(("k", "m", "g")):
+    elif (
+        len(columns) == 5
+        and columns[3].isdigit()
+        and columns[4].lower().startswith(("k", "m", "g"))
+    ):
         fixed = None  # "64 GB": how much it was to be is the reader's
     yield at("limits-columns", line, 0, f"{len(columns)} columns: {' '.join(columns)[:80]}", fixed)
 
@@ -106,13 +133,26 @@ def words(limit: Limit) -> Iterator[Broken]:
     if limit.type not in TYPES:
         replaced.append((limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""))
     if limit.item not in ITEMS:
-        replaced.append((limit.item, nearest(limit.item.lower().replace("_", ""), ITEMS, 0.7) or exact(limit.item)))
-    if limit.value not in UNLIMITED and limit.item not in NO_COUNT and not re.fullmatch(r"-?[0-9]{1,18}", limit.value):
+        replaced.append(
+            (
+                limit.item,
+                nearest(limit.item.lower().replace("_", ""), ITEMS, 0.7) or exact(limit.item),
+            )
+        )
+    if (
+        limit.value not in UNLIMITED
+        and limit.item not in NO_COUNT
+        and not re.fullmatch(r"-?[0-9]{1,18}", limit.value)
+    ):
         meant = nearest(limit.value.lower(), UNLIMITED, 0.7) or ""
         replaced.append((limit.value, meant or kibibytes(limit)))
     for wrong, right in replaced:
         position = limit.line.text.index(wrong)
-        fixed = limit.line.text[:position] + right + limit.line.text[position + len(wrong) :] if right else None
+        fixed = (
+            limit.line.text[:position] + right + limit.line.text[position + len(wrong) :]
+            if right
+            else None
+        )
         yield at("limits-word", limit.line, position, wrong, fixed)
 
 
@@ -140,12 +180,18 @@ def low(limit: Limit) -> Iterator[Broken]:
     ):
         position = limit.line.text.index("memlock")
         position = limit.line.text.index(limit.value, position)
-        fixed = limit.line.text[:position] + "unlimited" + limit.line.text[position + len(limit.value) :]
+        fixed = (
+            limit.line.text[:position]
+            + "unlimited"
+            + limit.line.text[position + len(limit.value) :]
+        )
         yield at("limits-memlock-low", limit.line, position, f"{limit.value} KiB", fixed)
 
 
 def half(piece: Piece, limits: list[Limit]) -> Iterator[Broken]:
-    """soft without hard or hard without soft, for one domain. Lines quoted alone say nothing of the rest."""
+    """soft without hard or hard without soft, for one domain. Lines quoted alone say nothing of the
+    rest.
+    """
     if piece.quoted:
         return
     types: dict[str, dict[str, Limit]] = {}

@@ -85,7 +85,17 @@ RULES = (
     ),
 )
 
-COMMANDS = ("options", "blacklist", "alias", "install", "remove", "softdep", "weakdep", "include", "config")
+COMMANDS = (
+    "options",
+    "blacklist",
+    "alias",
+    "install",
+    "remove",
+    "softdep",
+    "weakdep",
+    "include",
+    "config",
+)
 WORD = re.compile(r"\S+")
 SPACED = re.compile(r"(?<=[\w])(?:[ \t]+=[ \t]*|=[ \t]+)(?=[-\w])")
 LIST_GAP = re.compile(r"(?<=\d)(?:[ \t]+,[ \t]*|,[ \t]+)(?=\d)")
@@ -106,7 +116,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 meant = nearest(words[0], COMMANDS, 0.7)
                 if meant and len(words) > 1:
                     fixed = line.text.replace(words[0], meant, 1)
-                    yield at("modprobe-unknown-command", line, line.text.index(words[0]), words[0], fixed)
+                    yield at(
+                        "modprobe-unknown-command", line, line.text.index(words[0]), words[0], fixed
+                    )
         yield from twice(piece)
 
 
@@ -132,30 +144,50 @@ def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
     """A word without ``=``: the module's name again, or a number that has lost its name."""
     text = word.group()
     if text.replace("-", "_") == module:
-        fixed = (line.text[: word.start()].rstrip() + " " + line.text[word.end() :].lstrip()).rstrip()
+        fixed = (
+            line.text[: word.start()].rstrip() + " " + line.text[word.end() :].lstrip()
+        ).rstrip()
         yield at("modprobe-module-repeated", line, word.start(), text, fixed)
     before = line.text[: word.start()].split()[-1]
     if text.isdigit() and before in KNOWN.get(module, ()):
         start = line.text[: word.start()].rstrip()
-        yield at("modprobe-parameter-spaces", line, word.start(), text, f"{start}={line.text[word.start() :]}")
+        yield at(
+            "modprobe-parameter-spaces",
+            line,
+            word.start(),
+            text,
+            f"{start}={line.text[word.start() :]}",
+        )
 
 
 def parameter(line: Line, word: re.Match[str], module: str, name: str) -> Iterator[Broken]:
-    """A name that resembles one that the module knows: the lists grow with the drivers, so strange ones are left."""
+    """A name that resembles one that the module knows: the lists grow with the drivers, so strange
+    ones are left.
+    """
     known = KNOWN.get(module, frozenset())
     meant = nearest(name, known, 0.82)
     if not meant and module == "hfi1" and name not in known:
-        meant = next((full for full in ("max_mtu", "num_vls") if name and full.endswith("_" + name)), None)
+        meant = next(
+            (full for full in ("max_mtu", "num_vls") if name and full.endswith("_" + name)), None
+        )
     if meant:
         fixed = line.text[: word.start()] + meant + line.text[word.start() + len(name) :]
-        yield at("modprobe-unknown-parameter", line, word.start(), f"{module} {name}; nearest is {meant}", fixed)
+        yield at(
+            "modprobe-unknown-parameter",
+            line,
+            word.start(),
+            f"{module} {name}; nearest is {meant}",
+            fixed,
+        )
     if (module, name) == ("hfi1", "loopback") and word.group() != "loopback=0":
         fixed = (line.text[: word.start()].rstrip() + line.text[word.end() :]).rstrip()
         rest = len(fixed.split()) > 2
         yield at("modprobe-loopback", line, word.start(), word.group(), fixed if rest else None)
 
 
-def values(line: Line, word: re.Match[str], name: tuple[str, str], value: str, lanes: int) -> Iterator[Broken]:
+def values(
+    line: Line, word: re.Match[str], name: tuple[str, str], value: str, lanes: int
+) -> Iterator[Broken]:
     """One value against the driver's limits."""
     if name == ("hfi1", "krcvqs"):
         yield from queues(line, word, value, lanes)
@@ -163,21 +195,31 @@ def values(line: Line, word: re.Match[str], name: tuple[str, str], value: str, l
     limit = None if "$" in value else LIMITS.get(name)
     number = integer(value)
     if limit and (number is None or not limit.holds(number)):
-        yield at("modprobe-value-range", line, word.start(), f"{word.group()}; {name[1]} is {limit.words}")
+        yield at(
+            "modprobe-value-range",
+            line,
+            word.start(),
+            f"{word.group()}; {name[1]} is {limit.words}",
+        )
 
 
 def queues(line: Line, word: re.Match[str], value: str, lanes: int) -> Iterator[Broken]:
     """krcvqs: too many values, or so many equal ones that every lane was meant.
 
-    Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as wrong only when it
-    names more than half of the lanes and none with 0.
+    Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as
+    wrong only when it names more than half of the lanes and none with 0.
     """
     if "$" in value:
         return  # the script fills it in
     parts = value.strip("\"'").split(",", MOST_WORDS)[:MOST_WORDS]
     numbers = [integer(part) for part in parts]
     if any(number is None or number < 0 for number in numbers):
-        yield at("modprobe-value-range", line, word.start(), f"{word.group()}; krcvqs is a list of counts: 3,3,3")
+        yield at(
+            "modprobe-value-range",
+            line,
+            word.start(),
+            f"{word.group()}; krcvqs is a list of counts: 3,3,3",
+        )
         return
     short = lanes / 2 < len(parts) < lanes and all(numbers)
     if len(parts) > lanes or short:
@@ -207,7 +249,12 @@ def twice(piece: Piece) -> Iterator[Broken]:
             name, equals, value = word.group().partition("=")
             key = (words[1].group(), name)
             if equals and seen.setdefault(key, value) != value:
-                yield at("modprobe-parameter-twice", line, word.start(), f"{name} is {seen[key]} and {value}")
+                yield at(
+                    "modprobe-parameter-twice",
+                    line,
+                    word.start(),
+                    f"{name} is {seen[key]} and {value}",
+                )
 
 
 def integer(text: str) -> int | None:

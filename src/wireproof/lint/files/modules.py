@@ -11,8 +11,8 @@ __all__ = ["KNOWN", "LIMITS", "Limit"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one number may be: one of ``one_of``, or from ``low`` to ``high``, in steps of ``multiple``, perhaps a
-    power of two. ``words`` says it.
+    """What one number may be: one of ``one_of``, or from ``low`` to ``high``, in steps of
+    ``multiple``, perhaps a power of two. ``words`` says it.
     """
 
     words: str
@@ -26,13 +26,18 @@ class Limit:
         """Whether ``value`` is allowed."""
         if self.one_of:
             return value in self.one_of
-        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
+        if (self.low is not None and value < self.low) or (
+            self.high is not None and value > self.high
+        ):
             return False
-        return value % self.multiple == 0 and (not self.power_of_two or (value > 0 and value & (value - 1) == 0))
+        return value % self.multiple == 0 and (
+            not self.power_of_two or (value > 0 and value & (value - 1) == 0)
+        )
 
 
-# Names of all driver generations: old and new ones are both right somewhere. Sources: the drivers' own listings
-# (modinfo), hfi1 0.9-253 to 10.11 and CN5000; rv; upstream irdma, mlx4, mlx5, ib_ipoib.
+# Names of all driver generations: old and new ones are both right somewhere. Sources: the drivers'
+# own listings (modinfo), hfi1 0.9-253 to 10.11 and CN5000; rv; upstream irdma, mlx4, mlx5,
+# ib_ipoib.
 KNOWN: dict[str, frozenset[str]] = {
     "hfi1": listed(
         """aspm cache_size cap_mask cu desct_intr eager_buffer_size hdrq_entsize ipoib_accel kdeth_qp krcvqs
@@ -69,8 +74,8 @@ KNOWN: dict[str, frozenset[str]] = {
     "bnxt_en": frozenset(["debug"]),
 }
 
-# hfi1: reference listing of the driver (modinfo) and its init code: hfi1_max_mtu, rcvhdrcnt (32 < n <= 16352, multiple
-# of 32), num_vls (1-8), hdrq_entsize (2, 16 or 32 dwords).
+# hfi1: reference listing of the driver (modinfo) and its init code: hfi1_max_mtu, rcvhdrcnt (32 < n
+# <= 16352, multiple of 32), num_vls (1-8), hdrq_entsize (2, 16 or 32 dwords).
 LIMITS: dict[tuple[str, str], Limit] = {
     ("hfi1", "max_mtu"): Limit("2048, 4096, 8192 or 10240 bytes", one_of=(2048, 4096, 8192, 10240)),
     ("hfi1", "num_vls"): Limit("1 to 8", 1, 8),
@@ -79,7 +84,9 @@ LIMITS: dict[tuple[str, str], Limit] = {
     ("hfi1", "eager_buffer_size"): Limit(
         "a power of two from 4096 to 67108864 bytes", 4096, 64 << 20, power_of_two=True
     ),
-    ("hfi1", "sdma_descq_cnt"): Limit("a power of two from 64 to 32768", 64, 32768, power_of_two=True),
+    ("hfi1", "sdma_descq_cnt"): Limit(
+        "a power of two from 64 to 32768", 64, 32768, power_of_two=True
+    ),
     ("hfi1", "num_sdma"): Limit("0 (all) to 16", 0, 16),
     ("hfi1", "rcvarr_split"): Limit("0 to 100 per cent", 0, 100),
     ("hfi1", "user_credit_return_threshold"): Limit("0 to 100 per cent", 0, 100),

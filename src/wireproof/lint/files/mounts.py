@@ -77,7 +77,9 @@ CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the mounts and exports of ``recipe``."""
     for piece in pieces(recipe, "fstab"):
-        exports = [line for line in piece.lines if EXPORT.match(line.text) and " nfs" not in line.text]
+        exports = [
+            line for line in piece.lines if EXPORT.match(line.text) and " nfs" not in line.text
+        ]
         for line in piece.lines:
             text = line.text.strip()
             if not text or text.startswith("#") or line in exports:
@@ -116,7 +118,11 @@ def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
         yield at("fstab-nfs", line, line.text.index(source), source, fix)
     for option in columns[3].split(","):
         name = option.partition("=")[0]
-        meant = None if name in NFS_OPTIONS or name.startswith("x-") else nearest(name, NFS_OPTIONS, 0.75)
+        meant = (
+            None
+            if name in NFS_OPTIONS or name.startswith("x-")
+            else nearest(name, NFS_OPTIONS, 0.75)
+        )
         if meant:
             position = line.text.index(option)
             fix = line.text[:position] + meant + line.text[position + len(name) :]

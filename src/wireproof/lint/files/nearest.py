@@ -12,11 +12,16 @@ MOST_WORDS = 120  # of one line are looked at; a line with more is no one's conf
 
 
 @lru_cache(maxsize=8192)
-def nearest(name: str, known: tuple[str, ...] | frozenset[str], likeness: float = 0.8) -> str | None:
-    """The known name most like ``name`` (ratio of matching characters, difflib), None when it is known or far off."""
+def nearest(
+    name: str, known: tuple[str, ...] | frozenset[str], likeness: float = 0.8
+) -> str | None:
+    """The known name most like ``name`` (ratio of matching characters, difflib), None when it is
+    known or far off.
+    """
     if not name or name in known or len(name) > LONGEST_NAME:
         return None
-    # A ratio of r needs lengths within a factor of 2/r - 1: most names are put aside before they are compared.
+    # A ratio of r needs lengths within a factor of 2/r - 1: most names are put aside before they
+    # are compared.
     most = int(len(name) * (2 / likeness - 1))
     least = int(len(name) / (2 / likeness - 1))
     near = [other for other in sorted(known) if least <= len(other) <= most and other[0] in name]

@@ -1,6 +1,8 @@
-"""Configuration text wherever it is: a whole file, a here-document, an echo into a file, or lines quoted in a document.
+"""Configuration text wherever it is: a whole file, a here-document, an echo into a file, or lines
+quoted in a document.
 
-A check asks for the pieces of its kind and never cares where they came from; each line remembers its place.
+A check asks for the pieces of its kind and never cares where they came from; each line remembers
+its place.
 """
 
 from __future__ import annotations
@@ -12,10 +14,21 @@ from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Kind, Recipe
 
-__all__ = ["LONGEST_LINE", "Line", "Piece", "at", "extracted", "is_document", "kind_of_path", "pieces"]
+__all__ = [
+    "LONGEST_LINE",
+    "Line",
+    "Piece",
+    "at",
+    "extracted",
+    "is_document",
+    "kind_of_path",
+    "pieces",
+]
 
-TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")  # a line that a tool fills in is not yet a line
-LONGEST_LINE = 8192  # characters that are looked at; no configuration line is longer and searches stay short
+# a line that a tool fills in is not yet a line
+TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")
+# characters that are looked at; no configuration line is longer and searches stay short
+LONGEST_LINE = 8192
 MIXED: tuple[Kind, ...] = ("script", "unknown")
 
 TARGETS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
@@ -59,7 +72,9 @@ ECHO = re.compile(r"\b(?:echo|printf)\s+(?:-e\s+|-n\s+)?(?:\"([^\"]*)\"|'([^']*)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from 1) of the file."""
+    """One line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from
+    1) of the file.
+    """
 
     number: int
     text: str
@@ -73,7 +88,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lines of one configuration file. ``quoted``: they stand alone in a document, so nothing is said of what lacks."""
+    """Lines of one configuration file. ``quoted``: they stand alone in a document, so nothing is
+    said of what lacks.
+    """
 
     kind: Kind
     path: str
@@ -82,7 +99,9 @@ class Piece:
 
 
 def at(code: str, line: Line, position: int = 0, seen: str = "", fix: str | None = None) -> Broken:
-    """``code`` broken at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line`` alone."""
+    """``code`` broken at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line``
+    alone.
+    """
     corrected = None if fix is None else line.whole(fix)
     return Broken(code, line.number, len(line.before) + position + 1, seen, corrected)
 
@@ -97,10 +116,13 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
     if kind == "sysctl" and recipe.name.endswith("tuned.conf"):
         return
     if recipe.kind == kind and kind in QUOTED and extracted(recipe):
-        return  # the document itself is looked at as a script: there each line's neighbours are known
+        # the document itself is looked at as a script: there each line's neighbours are known
+        return
     if recipe.kind == kind:
         lines = enumerate(recipe.lines, start=1)
-        plain = tuple(Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text))
+        plain = tuple(
+            Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text)
+        )
         part = len(plain) < len(recipe.lines) or is_document(recipe) or extracted(recipe)
         yield Piece(kind, recipe.name, plain, quoted=part)
     elif recipe.kind in MIXED:
@@ -108,14 +130,17 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
 
 
 def is_document(recipe: Recipe) -> bool:
-    """Whether the name is that of a text to read: it may show several files, and the same one twice."""
+    """Whether the name is that of a text to read: it may show several files, and the same one
+    twice.
+    """
     return recipe.name.lower().endswith((".md", ".rst", ".adoc", ".html", ".tex"))
 
 
 def extracted(recipe: Recipe) -> bool:
     """Whether the lines were picked out of a longer text, the others left blank."""
     content = sum(1 for line in recipe.lines if line.strip())
-    # Quoted interfaces have few signs of their own, so a short text is still taken for the file itself.
+    # Quoted interfaces have few signs of their own, so a short text is still taken for the file
+    # itself.
     blank = 4 * content + 3 if recipe.kind == "ifcfg" else 2 * content + 1
     return kind_of_path(recipe.name) is None and len(recipe.lines) > blank
 
@@ -147,7 +172,9 @@ def written(recipe: Recipe) -> Iterator[Piece]:
             target = INTO.search(HEREDOC.sub("", text))
             kind = kind_of_path(target.group(1)) if target else None
             if kind and target:
-                body = tuple(Line(n, recipe.lines[n - 1][:LONGEST_LINE]) for n in range(number + 1, end))
+                body = tuple(
+                    Line(n, recipe.lines[n - 1][:LONGEST_LINE]) for n in range(number + 1, end)
+                )
                 yield Piece(kind, target.group(1), body)
             continue
         for path, line in echoes(number, text):
@@ -159,7 +186,9 @@ def written(recipe: Recipe) -> Iterator[Piece]:
 
 
 def ending(recipe: Recipe, first: int, word: str) -> int:
-    """The line that ends the here-document of line ``first``; one behind the last line when it is cut off."""
+    """The line that ends the here-document of line ``first``; one behind the last line when it is
+    cut off.
+    """
     for number in range(first + 1, len(recipe.lines) + 1):
         if recipe.lines[number - 1].strip() == word:
             return number
@@ -167,19 +196,28 @@ def ending(recipe: Recipe, first: int, word: str) -> int:
 
 
 def echoes(number: int, text: str) -> Iterator[tuple[str, Line]]:
-    """(file, line) of each ``echo "…" >> file`` of one line. Text with escapes or substitutions is left alone."""
+    """(file, line) of each ``echo "…" >> file`` of one line. Text with escapes or substitutions is
+    left alone.
+    """
     for said in ECHO.finditer(text):
         target = INTO.search(text, said.end())
         group = 1 if said.group(1) is not None else 2
         body = said.group(group)
         if target and "\\" not in body and "`" not in body and not (group == 1 and "$" in body):
-            yield target.group(1), Line(number, body, text[: said.start(group)], text[said.end(group) :])
+            yield (
+                target.group(1),
+                Line(number, body, text[: said.start(group)], text[said.end(group) :]),
+            )
 
 
 def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:
-    """Configuration lines that stand in the text as they are. A tuned profile has its own rules: quotes are right."""
+    """Configuration lines that stand in the text as they are. A tuned profile has its own rules:
+    quotes are right.
+    """
     profile = any(text.strip() == "[sysctl]" for text in recipe.lines)
-    lines = [(n, text[:LONGEST_LINE]) for n, text in enumerate(recipe.lines, start=1) if n not in inside]
+    lines = [
+        (n, text[:LONGEST_LINE]) for n, text in enumerate(recipe.lines, start=1) if n not in inside
+    ]
     for kind, shape in QUOTED.items():
         if kind == "ifcfg" or (kind == "sysctl" and profile):
             continue
@@ -192,7 +230,9 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:
 
 
 def ifcfg_blocks(lines: list[tuple[int, str]]) -> Iterator[Piece]:
-    """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an interface's."""
+    """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an
+    interface's.
+    """
     shape = QUOTED["ifcfg"]
     run: list[Line] = []
     for number, text in [*lines, (0, "end of the text")]:

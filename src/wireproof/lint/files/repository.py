@@ -49,7 +49,9 @@ OPTIONS = listed(
     max_parallel_downloads user_agent mediaid enabled_metadata http_caching mdpolicy ui_repoid_vars autorefresh
     deltarpm_percentage"""
 )
-URL = re.compile(r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$|cdrom:\S+$")
+URL = re.compile(
+    r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$|cdrom:\S+$"
+)
 PROPERTY = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(.*?)\s*$")
 KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
 
@@ -75,17 +77,27 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 if current is not None:
                     current.add(found.group(1))
         for name, names in sections.items():
-            if name != "main" and not piece.quoted and not names & {"baseurl", "mirrorlist", "metalink"}:
+            if (
+                name != "main"
+                and not piece.quoted
+                and not names & {"baseurl", "mirrorlist", "metalink"}
+            ):
                 yield at("repository-section", heads[name], 0, f"[{name}] has no baseurl")
 
 
 def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
-    """One ``name=value``; beside other text (``quoted``) it may be of another file, so its name is not judged."""
+    """One ``name=value``; beside other text (``quoted``) it may be of another file, so its name is
+    not judged.
+    """
     name, value = found.groups()
     if name not in OPTIONS:
-        meant = nearest(name.lower(), OPTIONS, 0.8) or (name.lower() if name.lower() in OPTIONS else None)
+        meant = nearest(name.lower(), OPTIONS, 0.8) or (
+            name.lower() if name.lower() in OPTIONS else None
+        )
         if meant and not quoted:
-            yield at("repository-option", line, found.start(1), name, line.text.replace(name, meant, 1))
+            yield at(
+                "repository-option", line, found.start(1), name, line.text.replace(name, meant, 1)
+            )
         return
     if name in ("baseurl", "mirrorlist", "metalink", "gpgkey") and value:
         addresses = re.split(r"[\s,]+", value)
@@ -96,4 +108,9 @@ def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
             fix = f"{line.text[: found.start(2)]}{markup.group()}" if markup else None
             yield at("repository-address", line, found.start(2), value[:160], fix)
         elif name == "baseurl" and KEY.search(value):
-            yield at("repository-address", line, found.start(2), f"{value[:160]} is a key, not a repository")
+            yield at(
+                "repository-address",
+                line,
+                found.start(2),
+                f"{value[:160]} is a key, not a repository",
+            )

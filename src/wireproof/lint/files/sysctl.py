@@ -19,7 +19,9 @@ WRITTEN = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?sysctl\s+(?:-\S+\s+)*(?P<rest>\S
 SIZE = re.compile(r"([0-9]{1,12})\s?([kKmMgG])(?:i?[bB])?$")
 UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 INT_MAX = 2**31 - 1
-BYTES = re.compile(r"net\.core\.[rw]mem_(?:max|default)$|net\.core\.optmem_max$|net\.ipv4\.(?:tcp_[rw]?mem|udp_mem)$")
+BYTES = re.compile(
+    r"net\.core\.[rw]mem_(?:max|default)$|net\.core\.optmem_max$|net\.ipv4\.(?:tcp_[rw]?mem|udp_mem)$"
+)
 INTEGERS = listed(  # one whole number each, from low to high; what is not listed is not judged
     """net.core.rmem_max net.core.wmem_max net.core.rmem_default net.core.wmem_default net.core.optmem_max
     net.core.netdev_max_backlog net.core.somaxconn net.core.busy_poll net.core.busy_read net.core.netdev_budget
@@ -35,7 +37,19 @@ RANGES = {
     "net.ipv4.tcp_mtu_probing": (0, 2),
     "vm.swappiness": (0, 200),
 }
-CONTROLS = ("cubic", "reno", "bbr", "htcp", "dctcp", "bic", "westwood", "vegas", "scalable", "highspeed", "hybla")
+CONTROLS = (
+    "cubic",
+    "reno",
+    "bbr",
+    "htcp",
+    "dctcp",
+    "bic",
+    "westwood",
+    "vegas",
+    "scalable",
+    "highspeed",
+    "hybla",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +104,34 @@ def no_setting(line: Line) -> Iterator[Broken]:
     if command:
         yield at("sysctl-not-a-setting", line, 0, line.text.strip(), command["rest"].strip("\"'"))
     elif pair:
-        yield at("sysctl-not-a-setting", line, 0, line.text.strip(), f"{pair[1]} = {pair[2].strip()}")
+        yield at(
+            "sysctl-not-a-setting", line, 0, line.text.strip(), f"{pair[1]} = {pair[2].strip()}"
+        )
 
 
 def judge_setting(setting: Setting) -> Iterator[Broken]:
     """One setting alone; also used for ``sysctl -w``."""
     command = WRITTEN.match(setting.line.text)
     if command and not setting.line.before and setting.name == "sysctl":
-        yield at("sysctl-not-a-setting", setting.line, 0, setting.line.text.strip(), command["rest"].strip("\"'"))
+        yield at(
+            "sysctl-not-a-setting",
+            setting.line,
+            0,
+            setting.line.text.strip(),
+            command["rest"].strip("\"'"),
+        )
         return
     directory, name = split_name(setting.name)
     if directory in NAMES and name not in NAMES[directory]:
         yield from unknown(setting, directory, name)
         return
     if setting.name in REMOVED:
-        yield at("sysctl-removed", setting.line, setting.name_at, f"{setting.name}: {REMOVED[setting.name]}")
+        yield at(
+            "sysctl-removed",
+            setting.line,
+            setting.name_at,
+            f"{setting.name}: {REMOVED[setting.name]}",
+        )
         return
     yield from judge_value(setting)
 
@@ -117,13 +144,17 @@ def split_name(name: str) -> tuple[str, str]:
 
 def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that exists, there or in the neighbouring directory."""
-    elsewhere = next((other for other, names in NAMES.items() if other != directory and name in names), None)
+    elsewhere = next(
+        (other for other, names in NAMES.items() if other != directory and name in names), None
+    )
     meant = f"{elsewhere}.{name}" if elsewhere else nearest(name, NAMES[directory])
     if meant:
         full = meant if elsewhere else f"{directory}.{meant}"
         start = setting.name_at
         fixed = setting.line.text[:start] + full + setting.line.text[start + len(setting.name) :]
-        yield at("sysctl-unknown-name", setting.line, start, f"{setting.name}; nearest is {full}", fixed)
+        yield at(
+            "sysctl-unknown-name", setting.line, start, f"{setting.name}; nearest is {full}", fixed
+        )
 
 
 def judge_value(setting: Setting) -> Iterator[Broken]:
@@ -140,7 +171,13 @@ def judge_value(setting: Setting) -> Iterator[Broken]:
     plain = plain_value(setting)
     if plain != setting.value:
         fixed = setting.with_value(plain)
-        yield at("sysctl-value-form", setting.line, setting.value_at, f"{setting.name} = {setting.value}", fixed)
+        yield at(
+            "sysctl-value-form",
+            setting.line,
+            setting.value_at,
+            f"{setting.name} = {setting.value}",
+            fixed,
+        )
     if setting.name in TRIPLES:
         yield from triple(setting, words(plain))
     elif setting.name in INTEGERS:
@@ -149,11 +186,19 @@ def judge_value(setting: Setting) -> Iterator[Broken]:
         meant = nearest(plain, CONTROLS, 0.75)
         if meant:
             fixed = setting.with_value(meant)
-            yield at("sysctl-value-range", setting.line, setting.value_at, f"{plain}; nearest is {meant}", fixed)
+            yield at(
+                "sysctl-value-range",
+                setting.line,
+                setting.value_at,
+                f"{plain}; nearest is {meant}",
+                fixed,
+            )
 
 
 def plain_value(setting: Setting) -> str:
-    """The value as the kernel would take it: no quotes, no commas between numbers, no unit letters."""
+    """The value as the kernel would take it: no quotes, no commas between numbers, no unit
+    letters.
+    """
     if setting.name not in TRIPLES and setting.name not in INTEGERS:
         return setting.value
     bare = setting.value
@@ -183,7 +228,9 @@ def triple(setting: Setting, parts: list[str]) -> Iterator[Broken]:
     low, middle, high = (int(part[:20]) for part in parts)
     if not low <= middle <= high:
         ordered = " ".join(str(value) for value in sorted((low, middle, high)))
-        yield at("sysctl-three-values", setting.line, setting.value_at, seen, setting.with_value(ordered))
+        yield at(
+            "sysctl-three-values", setting.line, setting.value_at, seen, setting.with_value(ordered)
+        )
     elif high > INT_MAX and setting.name.endswith(("tcp_rmem", "tcp_wmem")):
         seen = f"{high} is above {INT_MAX}"
         yield at("sysctl-value-range", setting.line, setting.value_at, seen, None)
@@ -193,7 +240,12 @@ def number(setting: Setting, plain: str) -> Iterator[Broken]:
     """One whole number within its range."""
     if not re.fullmatch(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", plain):
         if "$" not in plain and plain == setting.value:
-            yield at("sysctl-value-range", setting.line, setting.value_at, f"{setting.name} = {setting.value}")
+            yield at(
+                "sysctl-value-range",
+                setting.line,
+                setting.value_at,
+                f"{setting.name} = {setting.value}",
+            )
         return
     value = int(plain, 16 if plain.startswith("0x") else 10)
     low, high = RANGES.get(setting.name, (0, INT_MAX))
@@ -201,16 +253,19 @@ def number(setting: Setting, plain: str) -> Iterator[Broken]:
         seen = f"{setting.name} = {value}; it takes {low} to {high}"
         yield at("sysctl-value-range", setting.line, setting.value_at, seen)
     elif (setting.name, value) == ("net.ipv4.tcp_window_scaling", 0):
-        seen = (
-            "net.ipv4.tcp_window_scaling = 0 holds each connection to 65535 bytes per round trip: 0.66 GB/s at 100 us"
+        seen = "net.ipv4.tcp_window_scaling = 0 holds each connection to 65535 bytes per round trip: 0.66 GB/s at 100 us"
+        yield at(
+            "sysctl-value-range", setting.line, setting.value_at, seen, setting.with_value("1")
         )
-        yield at("sysctl-value-range", setting.line, setting.value_at, seen, setting.with_value("1"))
 
 
 def below(settings: dict[str, Setting]) -> Iterator[Broken]:
     """net.core.rmem_max against tcp_rmem, and the same for wmem."""
     for letter in "rw":
-        ceiling, window = settings.get(f"net.core.{letter}mem_max"), settings.get(f"net.ipv4.tcp_{letter}mem")
+        ceiling, window = (
+            settings.get(f"net.core.{letter}mem_max"),
+            settings.get(f"net.ipv4.tcp_{letter}mem"),
+        )
         if not ceiling or not window or not re.fullmatch(r"[0-9]{1,12}", ceiling.value):
             continue
         high = words(window.value)[-1:]

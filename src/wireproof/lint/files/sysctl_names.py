@@ -6,7 +6,8 @@ from wireproof.lint.files.nearest import listed
 
 __all__ = ["NAMES", "REMOVED", "TRIPLES"]
 
-# Directory (dotted): its files. Source: /proc/sys of Linux 6.18 and Documentation/networking/ip-sysctl of older ones.
+# Directory (dotted): its files. Source: /proc/sys of Linux 6.18 and
+# Documentation/networking/ip-sysctl of older ones.
 NAMES: dict[str, frozenset[str]] = {
     "net.core": listed(
         """
@@ -92,4 +93,6 @@ REMOVED: dict[str, str] = {
 }
 
 # Three numbers each: minimum, default (or pressure), maximum.
-TRIPLES = frozenset(("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem", "net.ipv4.udp_mem"))
+TRIPLES = frozenset(
+    ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem", "net.ipv4.udp_mem")
+)

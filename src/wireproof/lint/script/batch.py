@@ -48,7 +48,8 @@ RULES = (
         "An #SBATCH line stands behind the first command.",
         "sbatch stops to read options there: the line is a comment and the option is not set.",
         "all #SBATCH lines before the first command",
-        _SBATCH + " (description: processing stops at the first line that is neither comment nor blank)",
+        _SBATCH
+        + " (description: processing stops at the first line that is neither comment nor blank)",
     ),
     Rule(
         "sbatch-misspelt",
@@ -98,9 +99,17 @@ RULES = (
 )
 
 _SHEBANG = re.compile(r"#!\s*(\S*/)?(env\s+)?(ba|z|k|da)?sh((?:\s+\S+){1,4})\s*$")
-_LETTERS = {"ba": "abefhkmnptuvxBCEHPTilrsDcO", "z": "", "k": "", "da": "abCefhiIlmnsuvVxEc", None: ""}
+_LETTERS = {
+    "ba": "abefhkmnptuvxBCEHPTilrsDcO",
+    "z": "",
+    "k": "",
+    "da": "abCefhiIlmnsuvVxEc",
+    None: "",
+}
 _MISSPELT = re.compile(r"#(\s{0,2})([A-Za-z]{4,9}):?\s+(-{1,2}[A-Za-z][\w-]*)")
-_EQUALS = re.compile(r"(#SBATCH(?=\s).*?)(?:(\s-[A-Za-z])\s?=\s?|(\s--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)")
+_EQUALS = re.compile(
+    r"(#SBATCH(?=\s).*?)(?:(\s-[A-Za-z])\s?=\s?|(\s--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)"
+)
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
 _OPTION_NAMES = """
 account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment constraint container
@@ -160,7 +169,12 @@ def late(recipe: Recipe) -> Iterator[Broken]:
         for option in job.sbatch:
             if first is not None and option.word.line > first:
                 line = recipe.lines[option.word.line - 1]
-                yield Broken("sbatch-after-command", option.word.line, 1, f"{line.strip()} (line {first} is a command)")
+                yield Broken(
+                    "sbatch-after-command",
+                    option.word.line,
+                    1,
+                    f"{line.strip()} (line {first} is a command)",
+                )
 
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
@@ -186,13 +200,21 @@ def options(recipe: Recipe) -> Iterator[Broken]:
             line = recipe.lines[number - 1]
             match = _EQUALS.match(line[:1000])
             if match:
-                fix = line[: match.end(1)] + (f"{match[2]} " if match[2] else f"{match[3]}=") + line[match.end() :]
+                fix = (
+                    line[: match.end(1)]
+                    + (f"{match[2]} " if match[2] else f"{match[3]}=")
+                    + line[match.end() :]
+                )
                 yield Broken("sbatch-equals", number, match.end(1) + 1, line.strip(), fix)
             variable = _VARIABLE.search(line.split(" #")[0])
             if variable and "--wrap" not in line:
                 fix = re.sub(r"\$\{?SLURM_JOB_?ID\}?", "%j", line)
                 yield Broken(
-                    "sbatch-variable", number, variable.start() + 1, variable.group(), fix if fix != line else None
+                    "sbatch-variable",
+                    number,
+                    variable.start() + 1,
+                    variable.group(),
+                    fix if fix != line else None,
                 )
 
 
@@ -204,7 +226,13 @@ def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
     if near:
         line = recipe.lines[option.word.line - 1]
         fix = line[: option.word.column - 1] + near[0] + line[option.word.column - 1 + len(name) :]
-        yield Broken("sbatch-unknown-option", option.word.line, option.word.column, f"{name}, not {near[0]}", fix)
+        yield Broken(
+            "sbatch-unknown-option",
+            option.word.line,
+            option.word.column,
+            f"{name}, not {near[0]}",
+            fix,
+        )
 
 
 def counts(recipe: Recipe) -> Iterator[Broken]:
@@ -213,10 +241,19 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
         before: dict[str, Option] = {}
         for option in job.sbatch:
             known = before.setdefault(option.name, option)
-            if known.value != option.value and option.name not in ("--gres", "--constraint", "--mail-type", "--export"):
+            if known.value != option.value and option.name not in (
+                "--gres",
+                "--constraint",
+                "--mail-type",
+                "--export",
+            ):
                 seen = f"{option.name} is {known.value} in line {known.word.line} and {option.value} here"
                 yield Broken("sbatch-repeated", option.word.line, option.word.column, seen)
-        nodes, tasks, each = job.count("--nodes"), job.count("--ntasks"), job.count("--ntasks-per-node")
+        nodes, tasks, each = (
+            job.count("--nodes"),
+            job.count("--ntasks"),
+            job.count("--ntasks-per-node"),
+        )
         fixed = job.option("--nodes") or ""
         if nodes and tasks and each and fixed.isdigit() and tasks > nodes * each:
             last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")

@@ -72,31 +72,93 @@ _TEXTS = {
     "IMB-RMA": _ONE_SIDED,
     "IMB-EXT": "Window Unidir_Get Unidir_Put Bidir_Get Bidir_Put Accumulate",
     "IMB-MT": "PingPongMT PingPingMT SendRecvMT ExchangeMT UniBandMT BiBandMT BarrierMT BcastMT AllreduceMT ReduceMT",
-    "IMB-NBC": " ".join(f"I{name} I{name}_pure" for name in (_COLLECTIVE + " Reduce_scatter_block").split()),
+    "IMB-NBC": " ".join(
+        f"I{name} I{name}_pure" for name in (_COLLECTIVE + " Reduce_scatter_block").split()
+    ),
 }
-_BENCHMARKS: dict[str, frozenset[str]] = {name: frozenset(text.lower().split()) for name, text in _TEXTS.items()}
+_BENCHMARKS: dict[str, frozenset[str]] = {
+    name: frozenset(text.lower().split()) for name, text in _TEXTS.items()
+}
 _PROGRAMS = frozenset((*_BENCHMARKS, "IMB-IO", "IMB-MPI1-GPU", "IMB-RMA-GPU"))
 _MISSPELT_IMB = re.compile(r"(?<![\w-])(IPB|IBM|BMI|MIB|INB)-(MPI1|P2P|RMA|EXT|NBC|MT|IO)\b")
 _OSU_NAMES = frozenset(
     f"osu_{name}"
     for name in (
-        "latency", "bw", "bibw", "latency_mt", "latency_mp", "mbw_mr", "multi_lat", "put_latency", "put_bw", "put_bibw",
-        "get_latency", "get_bw", "acc_latency", "cas_latency", "fop_latency", "get_acc_latency", "allgather",
-        "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "gather", "gatherv",
-        "reduce", "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv", "iallgather", "iallgatherv",
-        "iallreduce", "ialltoall", "ialltoallv", "ialltoallw", "ibarrier", "ibcast", "igather", "igatherv", "ireduce",
-        "ireduce_scatter", "ireduce_scatter_block", "iscatter", "iscatterv", "init", "hello", "latency_persistent",
-        "bw_persistent", "bibw_persistent", "oshm_put", "oshm_get", "oshm_put_mr", "oshm_get_mr", "oshm_atomics",
-        "oshm_barrier", "oshm_broadcast", "oshm_collect", "oshm_fcollect", "oshm_reduce", "upc_memput", "upc_memget",
-        "nccl_bw", "nccl_latency", "partitioned_latency",
+        "latency",
+        "bw",
+        "bibw",
+        "latency_mt",
+        "latency_mp",
+        "mbw_mr",
+        "multi_lat",
+        "put_latency",
+        "put_bw",
+        "put_bibw",
+        "get_latency",
+        "get_bw",
+        "acc_latency",
+        "cas_latency",
+        "fop_latency",
+        "get_acc_latency",
+        "allgather",
+        "allgatherv",
+        "allreduce",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "barrier",
+        "bcast",
+        "gather",
+        "gatherv",
+        "reduce",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scatter",
+        "scatterv",
+        "iallgather",
+        "iallgatherv",
+        "iallreduce",
+        "ialltoall",
+        "ialltoallv",
+        "ialltoallw",
+        "ibarrier",
+        "ibcast",
+        "igather",
+        "igatherv",
+        "ireduce",
+        "ireduce_scatter",
+        "ireduce_scatter_block",
+        "iscatter",
+        "iscatterv",
+        "init",
+        "hello",
+        "latency_persistent",
+        "bw_persistent",
+        "bibw_persistent",
+        "oshm_put",
+        "oshm_get",
+        "oshm_put_mr",
+        "oshm_get_mr",
+        "oshm_atomics",
+        "oshm_barrier",
+        "oshm_broadcast",
+        "oshm_collect",
+        "oshm_fcollect",
+        "oshm_reduce",
+        "upc_memput",
+        "upc_memget",
+        "nccl_bw",
+        "nccl_latency",
+        "partitioned_latency",
     )
-)  # fmt: skip
+)
 _TWO = re.compile(
     r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw|bibw)_persistent)\Z"
 )
 _EVEN = ("osu_mbw_mr", "osu_multi_lat")
 _CALLED_RMA = re.compile(
-    r"\bRMA\b[^.\n]{0,40}\bPing-?Pong\b|\bPing-?Pong\b[^.\n]{0,40}\bRMA (?:test|benchmark)", re.IGNORECASE
+    r"\bRMA\b[^.\n]{0,40}\bPing-?Pong\b|\bPing-?Pong\b[^.\n]{0,40}\bRMA (?:test|benchmark)",
+    re.IGNORECASE,
 )
 
 
@@ -110,16 +172,26 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
         for match in _MISSPELT_IMB.finditer(line[:4000]):
             right = f"IMB-{match[2]}"
             fix = line[: match.start()] + right + line[match.end() :]
-            yield Broken("benchmark-misspelt", number, match.start() + 1, f"{match.group()}, not {right}", fix)
+            yield Broken(
+                "benchmark-misspelt",
+                number,
+                match.start() + 1,
+                f"{match.group()}, not {right}",
+                fix,
+            )
     for command in commands(recipe):
         name = command.program
         if not re.fullmatch(r"osu_[a-z_]{2,40}", name) or name in _OSU_NAMES:
             continue
-        near = sorted(known for known in _OSU_NAMES if len(known) > 8 and distance(name, known, 2) <= 2)
+        near = sorted(
+            known for known in _OSU_NAMES if len(known) > 8 and distance(name, known, 2) <= 2
+        )
         if len(near) == 1:
             word = command.words[0]
             fix = corrected(recipe, [(word, word.raw.replace(name, near[0]))], word.line)
-            yield Broken("benchmark-misspelt", word.line, word.column, f"{name}, not {near[0]}", fix)
+            yield Broken(
+                "benchmark-misspelt", word.line, word.column, f"{name}, not {near[0]}", fix
+            )
 
 
 def unknown(recipe: Recipe) -> Iterator[Broken]:
@@ -144,11 +216,19 @@ def _unknown(recipe: Recipe, program: str, word: Word, known: frozenset[str]) ->
         return None
     elsewhere = [other for other, names in _BENCHMARKS.items() if name in names]
     if elsewhere:
-        return Broken("imb-unknown-benchmark", word.line, word.column, f"{word.text} is in {', '.join(elsewhere)}")
+        return Broken(
+            "imb-unknown-benchmark",
+            word.line,
+            word.column,
+            f"{word.text} is in {', '.join(elsewhere)}",
+        )
     near = sorted(each for each in known if distance(name, each, 2) <= 2 and len(each) > 5)
     if len(near) == 1:
         return Broken(
-            "imb-unknown-benchmark", word.line, word.column, f"{word.text} for {program}; {near[0]} is meant?"
+            "imb-unknown-benchmark",
+            word.line,
+            word.column,
+            f"{word.text} for {program}; {near[0]} is meant?",
         )
     return None
 
@@ -160,7 +240,11 @@ def called_rma(recipe: Recipe) -> Iterator[Broken]:
     for number, line in enumerate(recipe.lines, 1):
         match = _CALLED_RMA.search(line[:4000]) if "RMA" in line else None
         if match and "IMB-RMA" not in line and " not " not in line:
-            fix = line[: match.start()] + match.group().replace("RMA", "two-sided", 1) + line[match.end() :]
+            fix = (
+                line[: match.start()]
+                + match.group().replace("RMA", "two-sided", 1)
+                + line[match.end() :]
+            )
             yield Broken("pingpong-is-not-rma", number, match.start() + 1, match.group(), fix)
 
 
@@ -173,9 +257,13 @@ def ranks(recipe: Recipe) -> Iterator[Broken]:
                 continue
             place = launch.command.words[0]
             if _TWO.match(launch.benchmark) and count != 2:
-                yield Broken("osu-needs-two", place.line, place.column, f"{launch.benchmark} with {count}")
+                yield Broken(
+                    "osu-needs-two", place.line, place.column, f"{launch.benchmark} with {count}"
+                )
             elif launch.benchmark in _EVEN and count % 2:
-                yield Broken("osu-needs-even", place.line, place.column, f"{launch.benchmark} with {count}")
+                yield Broken(
+                    "osu-needs-even", place.line, place.column, f"{launch.benchmark} with {count}"
+                )
 
 
 def _mixed(launch: Launch) -> bool:

@@ -1,4 +1,6 @@
-"""A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches, whose MPI it is."""
+"""A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches,
+whose MPI it is.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,40 @@ MOST = 500
 
 _SBATCH = re.compile(r"#SBATCH[ \t]+")
 _SHORT = {
-    "-N": "--nodes", "-n": "--ntasks", "-c": "--cpus-per-task", "-t": "--time", "-p": "--partition", "-J": "--job-name",
-    "-o": "--output", "-e": "--error", "-A": "--account", "-C": "--constraint", "-w": "--nodelist", "-x": "--exclude",
-    "-D": "--chdir", "-q": "--qos", "-L": "--licenses", "-d": "--dependency", "-G": "--gpus", "-a": "--array",
-    "-m": "--distribution", "-i": "--input", "-S": "--core-spec", "-B": "--extra-node-info", "-b": "--begin",
-    "-M": "--clusters", "-F": "--nodefile",
-}  # fmt: skip
+    "-N": "--nodes",
+    "-n": "--ntasks",
+    "-c": "--cpus-per-task",
+    "-t": "--time",
+    "-p": "--partition",
+    "-J": "--job-name",
+    "-o": "--output",
+    "-e": "--error",
+    "-A": "--account",
+    "-C": "--constraint",
+    "-w": "--nodelist",
+    "-x": "--exclude",
+    "-D": "--chdir",
+    "-q": "--qos",
+    "-L": "--licenses",
+    "-d": "--dependency",
+    "-G": "--gpus",
+    "-a": "--array",
+    "-m": "--distribution",
+    "-i": "--input",
+    "-S": "--core-spec",
+    "-B": "--extra-node-info",
+    "-b": "--begin",
+    "-M": "--clusters",
+    "-F": "--nodefile",
+}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of an #SBATCH line: its long name, its value ("" when it has none), the place of its name."""
+    """One option of an #SBATCH line: its long name, its value ("" when it has none), the place of
+    its name.
+    """
 
     name: str
     value: str
@@ -40,8 +64,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``. ``value_word`` is the word that
-    holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment, export, genv, x, mca.
+    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``. ``value_word`` is
+    the word that holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
+    export, genv, x, mca.
     """
 
     name: str
@@ -115,10 +140,14 @@ class Job:
 
     @cached_property
     def _general(self) -> tuple[Setting, ...]:
-        return tuple(setting for setting in self.settings if setting.how in ("export", "assignment"))
+        return tuple(
+            setting for setting in self.settings if setting.how in ("export", "assignment")
+        )
 
     def before(self, line: int) -> dict[str, str]:
-        """The variables that are set in lines before this one, not by a launch line's own options."""
+        """The variables that are set in lines before this one, not by a launch line's own
+        options.
+        """
         end = bisect_left(self._general, line, key=lambda setting: setting.word.line)
         return {setting.name: setting.value for setting in self._general[:end]}
 
@@ -130,10 +159,14 @@ class Job:
 
     @cached_property
     def hidden(self) -> bool:
-        """Something that we cannot see may set more: a sourced file, a module, ``set -a``, an environment file."""
+        """Something that we cannot see may set more: a sourced file, a module, ``set -a``, an
+        environment file.
+        """
         for command in self.commands:
             if command.program in ("source", ".") and len(command.words) > 1:
-                if not re.search(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$", command.texts[1]):
+                if not re.search(
+                    r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$", command.texts[1]
+                ):
                     return True
             elif command.program in ("module", "ml", "spack", "eval", "conda", "micromamba"):
                 return True
@@ -160,7 +193,11 @@ def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
     indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
     for number in range(part.first, part.last + 1):
         line = recipe.lines[number - 1]
-        match = _SBATCH.match(line, indent) if not line[:indent].strip() and number not in inside else None
+        match = (
+            _SBATCH.match(line, indent)
+            if not line[:indent].strip() and number not in inside
+            else None
+        )
         if match is None:
             continue
         words = [
@@ -178,7 +215,11 @@ def _options(words: list[Word]) -> Iterator[Option]:
     while at < len(words):
         text = words[at].text
         name, equals, value = text.partition("=")
-        after = words[at + 1].text if at + 1 < len(words) and not words[at + 1].text.startswith("-") else ""
+        after = (
+            words[at + 1].text
+            if at + 1 < len(words) and not words[at + 1].text.startswith("-")
+            else ""
+        )
         if text.startswith("--"):
             yield Option(name, value if equals else after, words[at])
         elif text.startswith("-") and len(text) > 1:
@@ -213,11 +254,17 @@ def _of(command: Command) -> Iterator[Setting]:
             if "=" in following.text:
                 yield _assigned(following, "genv")
             elif at + 2 < len(words):
-                yield Setting(following.text, texts[at + 2].rstrip(","), following, words[at + 2], "genv")
-        elif text == "-x" and "=" in following.text and _NAME.match(following.text.partition("=")[0]):
+                yield Setting(
+                    following.text, texts[at + 2].rstrip(","), following, words[at + 2], "genv"
+                )
+        elif (
+            text == "-x" and "=" in following.text and _NAME.match(following.text.partition("=")[0])
+        ):
             yield _assigned(following, "x")
         elif text in ("-mca", "--mca", "-gmca", "--gmca") and at + 2 < len(words):
-            yield Setting("OMPI_MCA_" + following.text, texts[at + 2], following, words[at + 2], "mca")
+            yield Setting(
+                "OMPI_MCA_" + following.text, texts[at + 2], following, words[at + 2], "mca"
+            )
 
 
 def _assigned(word: Word, how: str) -> Setting:

@@ -1,7 +1,8 @@
 """Names of environment variables, so that a misspelt one is seen. Without the prefix.
 
-Sources: the strings of Intel MPI 2021.18 and its PSM3, `ompi_info --all` of Open MPI 4.1, the manuals of libfabric,
-PSM2, UCX and NCCL. A name that is missing here is never reported for being missing.
+Sources: the strings of Intel MPI 2021.18 and its PSM3, `ompi_info --all` of Open MPI 4.1, the
+manuals of libfabric, PSM2, UCX and NCCL. A name that is missing here is never reported for being
+missing.
 """
 
 from __future__ import annotations
@@ -197,5 +198,7 @@ shmem_mmap_enable_nfs_warning topo_treematch_verbose
 """,
 }
 
-KNOWN: dict[str, frozenset[str]] = {prefix: frozenset(text.split()) for prefix, text in _TEXT.items()}
+KNOWN: dict[str, frozenset[str]] = {
+    prefix: frozenset(text.split()) for prefix, text in _TEXT.items()
+}
 """Prefix: the names that follow it."""

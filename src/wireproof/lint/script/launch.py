@@ -18,16 +18,29 @@ Family = Literal["openmpi", "hydra"]
 BENCHMARK = re.compile(r"(osu_\w+|I[MP]B-[\w-]+|fi_\w+|ib_\w+|ucx_perftest|mpiGraph|\w+_perf)\Z")
 
 _COUNTS = ("-n", "-np", "--np", "--n", "-c")
-_PER_NODE = ("-ppn", "--ppn", "-perhost", "--perhost", "-N", "--npernode", "-npernode", "--ntasks-per-node")
+_PER_NODE = (
+    "-ppn",
+    "--ppn",
+    "-perhost",
+    "--perhost",
+    "-N",
+    "--npernode",
+    "-npernode",
+    "--ntasks-per-node",
+)
 _OPENMPI = re.compile(
     r"--?(mca|gmca|omca|prtemca|allow-run-as-root|oversubscribe|report-bindings|display-map|npernode)\Z"
 )
-_HYDRA = re.compile(r"-(genv|genvall|genvlist|genvnone|perhost|ppn|hosts|launcher|launcher-exec|bootstrap|iface|env)\Z")
+_HYDRA = re.compile(
+    r"-(genv|genvall|genvlist|genvnone|perhost|ppn|hosts|launcher|launcher-exec|bootstrap|iface|env)\Z"
+)
 
 
 @dataclass(frozen=True)
 class Launch:
-    """``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` what it starts, () when nothing."""
+    """``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` what it starts, ()
+    when nothing.
+    """
 
     command: Command
     program: tuple[Word, ...]
@@ -88,7 +101,9 @@ class Launch:
             return found
         for word in self.options:
             text = word.text.partition("=")[0]
-            if _OPENMPI.match(text) or (text == "-x" and not self.command.program.endswith("hydra")):
+            if _OPENMPI.match(text) or (
+                text == "-x" and not self.command.program.endswith("hydra")
+            ):
                 found.add("openmpi")
             elif _HYDRA.match(text):
                 found.add("hydra")

@@ -67,7 +67,9 @@ RULES = (
 _DASHES = "–—−‐‑‒"
 _DASH = re.compile(f"([{_DASHES}]{{1,2}})([A-Za-z][\\w-]*.*|[0-9])$", re.DOTALL)
 # Programs whose options of two or more letters begin with two hyphens.
-_LONG = frozenset(("cpupower", "iperf3", "ethtool", "srun", "sbatch", "dnf", "numactl", "ip", "systemctl"))
+_LONG = frozenset(
+    ("cpupower", "iperf3", "ethtool", "srun", "sbatch", "dnf", "numactl", "ip", "systemctl")
+)
 _IN_SENTENCE = re.compile(
     r"\b(taskset|ib_(?:write|read|send|atomic)_(?:bw|lat)|qperf|iperf3?|modprobe|cpupower|mpirun|mpiexec|ping|numactl|srun)"
     f"(\\s+)([{_DASHES}])(?=[A-Za-z])"
@@ -77,7 +79,11 @@ _INVISIBLE = re.compile("[\u00a0\u2000-\u200d\u202f\u2060\u3000\ufeff]")
 
 
 def _plain(command: Command) -> bool:
-    return bool(re.match(r"[a-z0-9_.~$/-][\w.$/~{}-]*\Z", command.words[0].text)) if command.words else False
+    return (
+        bool(re.match(r"[a-z0-9_.~$/-][\w.$/~{}-]*\Z", command.words[0].text))
+        if command.words
+        else False
+    )
 
 
 def dashes(recipe: Recipe) -> Iterator[Broken]:
@@ -92,7 +98,9 @@ def dashes(recipe: Recipe) -> Iterator[Broken]:
             continue
         seen.update(range(command.line, command.last + 1))
         program = innermost.get(command.line, command.program)
-        edits = [(word, _hyphened(word, program)) for word in command.words[1:] if _DASH.match(word.text)]
+        edits = [
+            (word, _hyphened(word, program)) for word in command.words[1:] if _DASH.match(word.text)
+        ]
         edits = [(word, new) for word, new in edits if "\n" not in word.raw]
         if edits:
             first, last = edits[0][0].line, edits[-1][0].line
@@ -103,7 +111,11 @@ def dashes(recipe: Recipe) -> Iterator[Broken]:
 
 def _in_sentences(recipe: Recipe, seen: set[int]) -> Iterator[Broken]:
     for number, line in enumerate(recipe.lines, 1):
-        if number in seen or line.lstrip().startswith("#") or not any(dash in line for dash in _DASHES):
+        if (
+            number in seen
+            or line.lstrip().startswith("#")
+            or not any(dash in line for dash in _DASHES)
+        ):
             continue
         match = _IN_SENTENCE.search(line[:4000])
         if match:
@@ -116,7 +128,11 @@ def _hyphened(word: Word, program: str) -> str:
     if match is None:
         return word.raw
     name = match[2].partition("=")[0]
-    double = len(match[1]) == 2 or match[1] == "—" or (len(name) > 1 and program in _LONG and name.isalpha())
+    double = (
+        len(match[1]) == 2
+        or match[1] == "—"
+        or (len(name) > 1 and program in _LONG and name.isalpha())
+    )
     return ("--" if double else "-") + match[2]
 
 
@@ -142,7 +158,9 @@ def _opens(word: Word) -> bool:
 
 
 def _requoted(line: str, begin: int) -> str | None:
-    """The line with the first pair of typographic marks behind ``begin`` in ASCII; None when it has no end."""
+    """The line with the first pair of typographic marks behind ``begin`` in ASCII; None when it has
+    no end.
+    """
     places = [at for at in range(begin, len(line)) if line[at] in _QUOTES][:2]
     if len(places) < 2:
         return None
@@ -160,11 +178,17 @@ def invisible(recipe: Recipe) -> Iterator[Broken]:
         for number in range(part.first, part.last + 1) if part.script else ():
             line = recipe.lines[number - 1]
             match = _INVISIBLE.search(line)
-            if match is None or (line.lstrip().startswith("#") and not line.startswith("#SBATCH")) or '"' in line:
+            if (
+                match is None
+                or (line.lstrip().startswith("#") and not line.startswith("#SBATCH"))
+                or '"' in line
+            ):
                 continue
             fix = re.sub("[\u200b-\u200d\u2060\ufeff]", "", line)
             fix = _INVISIBLE.sub(" ", fix)
-            yield Broken("invisible-character", number, match.start() + 1, f"U+{ord(match.group()):04X}", fix)
+            yield Broken(
+                "invisible-character", number, match.start() + 1, f"U+{ord(match.group()):04X}", fix
+            )
 
 
 def backslashes(recipe: Recipe) -> Iterator[Broken]:
@@ -181,7 +205,9 @@ def backslashes(recipe: Recipe) -> Iterator[Broken]:
                     continue  # the markup of a page: "the \\ **-f** flag"
                 if rest.strip() and not rest.lstrip().startswith("#"):
                     fix = corrected(recipe, [(word, "")], word.line)
-                    yield Broken("backslash-inside-line", word.line, word.column, command.text[:80], fix)
+                    yield Broken(
+                        "backslash-inside-line", word.line, word.column, command.text[:80], fix
+                    )
                 elif not rest.strip() and job.part.script:
                     fix = recipe.lines[word.line - 1].rstrip()
                     yield Broken("blank-after-backslash", word.line, word.column, "", fix)

@@ -1,4 +1,6 @@
-"""Rules for the tools that measure a network without MPI: perftest, iperf3, qperf; and for binding with taskset."""
+"""Rules for the tools that measure a network without MPI: perftest, iperf3, qperf; and for binding
+with taskset.
+"""
 
 from __future__ import annotations
 
@@ -92,9 +94,15 @@ def perftest(recipe: Recipe) -> Iterator[Broken]:
             servers[command.program] = command
         elif command.program in servers:
             server = servers.pop(command.program)
-            differ = [flag for flag in ("-R", "-a", "-b") if (flag in server.texts) != (flag in command.texts)]
+            differ = [
+                flag
+                for flag in ("-R", "-a", "-b")
+                if (flag in server.texts) != (flag in command.texts)
+            ]
             if differ and command.line - server.line <= 20:
-                seen = f"{', '.join(differ)} on one side only (lines {server.line} and {command.line})"
+                seen = (
+                    f"{', '.join(differ)} on one side only (lines {server.line} and {command.line})"
+                )
                 yield Broken("perftest-sides-differ", command.line, command.words[0].column, seen)
 
 
@@ -138,14 +146,27 @@ def qperf(recipe: Recipe) -> Iterator[Broken]:
     """Options behind the tests."""
     for command in commands(recipe) if recipe.kind == "script" else ():
         tests = (
-            [at for at, text in enumerate(command.texts) if _TESTS.match(text)] if command.program == "qperf" else []
+            [at for at, text in enumerate(command.texts) if _TESTS.match(text)]
+            if command.program == "qperf"
+            else []
         )
-        if not tests or any(text in ("-lp", "--listen_port") for text in command.texts[tests[-1] :]):
+        if not tests or any(
+            text in ("-lp", "--listen_port") for text in command.texts[tests[-1] :]
+        ):
             continue
-        late = [word for word in command.words[tests[-1] + 1 :] if re.match(r"[-–]{1,2}[a-z]", word.text)]
+        late = [
+            word
+            for word in command.words[tests[-1] + 1 :]
+            if re.match(r"[-–]{1,2}[a-z]", word.text)
+        ]
         if late:
             words = command.words
-            moved = [words[0], *words[1 : tests[0]], *words[tests[-1] + 1 :], *words[tests[0] : tests[-1] + 1]]
+            moved = [
+                words[0],
+                *words[1 : tests[0]],
+                *words[tests[-1] + 1 :],
+                *words[tests[0] : tests[-1] + 1],
+            ]
             edits = [(old, new.raw) for old, new in zip(words, moved, strict=True)]
             fix = corrected(recipe, edits, command.line) if command.line == command.last else None
             yield Broken("qperf-option-order", late[0].line, late[0].column, command.text, fix)
@@ -155,7 +176,11 @@ def taskset(recipe: Recipe) -> Iterator[Broken]:
     """``taskset 0-3 prog``."""
     for command in commands(recipe) if recipe.kind == "script" else ():
         words = command.words
-        if command.program == "taskset" and len(words) > 2 and re.fullmatch(r"\d{1,4}([-,]\d{1,4})+", words[1].text):
+        if (
+            command.program == "taskset"
+            and len(words) > 2
+            and re.fullmatch(r"\d{1,4}([-,]\d{1,4})+", words[1].text)
+        ):
             fix = corrected(recipe, [(words[1], f"-c {words[1].raw}")], words[1].line)
             yield Broken("taskset-list", words[1].line, words[1].column, command.text, fix)
 

@@ -78,7 +78,9 @@ RULES = (
     ),
 )
 
-_TOKEN = re.compile(r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)")
+_TOKEN = re.compile(
+    r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)"
+)
 _ALIASES = {
     "I_MPI_PROCESSOR_LIST": "I_MPI_PIN_PROCESSOR_LIST",
     "I_MPI_PROVIDER": "FI_PROVIDER",
@@ -116,9 +118,32 @@ _VALUES: dict[str, str] = {
     "FI_LOG_LEVEL": r"(?i:warn|trace|info|debug)",
 }
 _PROVIDERS = (
-    "tcp", "sockets", "verbs", "psm", "psm2", "psm3", "opx", "efa", "cxi", "mlx", "shm", "udp", "ucx", "lnx", "usnic",
-    "gni", "bgq", "netdir", "rstream", "sm2", "rxm", "rxd", "mrail", "net", "lpp",
-)  # fmt: skip
+    "tcp",
+    "sockets",
+    "verbs",
+    "psm",
+    "psm2",
+    "psm3",
+    "opx",
+    "efa",
+    "cxi",
+    "mlx",
+    "shm",
+    "udp",
+    "ucx",
+    "lnx",
+    "usnic",
+    "gni",
+    "bgq",
+    "netdir",
+    "rstream",
+    "sm2",
+    "rxm",
+    "rxd",
+    "mrail",
+    "net",
+    "lpp",
+)
 _GONE = re.compile(r"(tmi|dapl|ofa|rdma|rdssm|ssm|sock)\Z")
 
 
@@ -142,7 +167,11 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
     line = recipe.lines[number - 1]
     if _REMOVED.match(name):
         if not old:
-            new = line[:at] + "FI_PROVIDER" + line[at + len(name) :] if name == "I_MPI_TMI_PROVIDER" else None
+            new = (
+                line[:at] + "FI_PROVIDER" + line[at + len(name) :]
+                if name == "I_MPI_TMI_PROVIDER"
+                else None
+            )
             yield Broken("variable-removed", number, at + 1, name, new)
     elif name in _NOTHING:
         yield Broken("variable-without-effect", number, at + 1, name)
@@ -150,13 +179,19 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
         right = nearest(name)
         if right and at >= 0:
             yield Broken(
-                "variable-misspelt", number, at + 1, f"{name}, not {right}", line[:at] + right + line[at + len(name) :]
+                "variable-misspelt",
+                number,
+                at + 1,
+                f"{name}, not {right}",
+                line[:at] + right + line[at + len(name) :],
             )
 
 
 @lru_cache(maxsize=2000)
 def nearest(name: str) -> str | None:
-    """The variable that was meant by an unknown name that differs from it in one word, by a letter or two."""
+    """The variable that was meant by an unknown name that differs from it in one word, by a letter
+    or two.
+    """
     if name in _ALIASES:
         return _ALIASES[name]
     prefix = next((prefix for prefix in KNOWN if name.startswith(prefix)), None)
@@ -183,7 +218,9 @@ def _mistyped(seen: str, known: str) -> bool:
 
 
 def distance(a: str, b: str, limit: int) -> int:
-    """Letters inserted, left out, replaced or swapped with their neighbour (optimal string alignment), up to limit."""
+    """Letters inserted, left out, replaced or swapped with their neighbour (optimal string
+    alignment), up to limit.
+    """
     if abs(len(a) - len(b)) > limit:
         return limit + 1
     before: list[int] = []
@@ -232,14 +269,21 @@ def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[
             wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
             new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
             yield _at(
-                "fabric-removed", setting, seen, corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
+                "fabric-removed",
+                setting,
+                seen,
+                corrected(recipe, [(word, word.raw.replace(value, new))], word.line),
             )
     elif providers:
         new = "shm:ofi" if parts[0] == "shm" else "ofi"
         if setting.how == "genv" and setting.value_word is not setting.word:
             fix = corrected(recipe, [(word, f"{new} -genv FI_PROVIDER {providers[0]}")], word.line)
         else:
-            fix = corrected(recipe, [(word, f"{word.raw.replace(value, new)} FI_PROVIDER={providers[0]}")], word.line)
+            fix = corrected(
+                recipe,
+                [(word, f"{word.raw.replace(value, new)} FI_PROVIDER={providers[0]}")],
+                word.line,
+            )
         yield _at("fabric-is-provider", setting, seen, fix)
     else:
         yield _at("value-invalid", setting, seen)
@@ -252,11 +296,16 @@ def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
     for part in re.split(r"[;,]", value.lower().lstrip("^!")):
         part = part.strip()
         if part and part not in _PROVIDERS and not part.startswith(("ofi_", "off_")):
-            near = next((known for known in _PROVIDERS if len(part) > 2 and distance(part, known, 1) == 1), None)
+            near = next(
+                (known for known in _PROVIDERS if len(part) > 2 and distance(part, known, 1) == 1),
+                None,
+            )
             if near:
                 word = setting.value_word
                 fix = corrected(recipe, [(word, word.raw.replace(part, near))], word.line)
-                yield _at("value-invalid", setting, f"{setting.name}={value}: {near} is meant?", fix)
+                yield _at(
+                    "value-invalid", setting, f"{setting.name}={value}: {near} is meant?", fix
+                )
 
 
 def claims(recipe: Recipe) -> Iterator[Broken]:

@@ -16,11 +16,20 @@ Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
 _PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (
     (re.compile(r"open-?mpi|\bompi|hpc-?x", re.IGNORECASE), "openmpi"),
-    (re.compile(r"/intel/|intel-?mpi|\bimpi|oneapi|mpivars|setvars|/mpi/[\w.]+/env/vars", re.IGNORECASE), "intel"),
+    (
+        re.compile(
+            r"/intel/|intel-?mpi|\bimpi|oneapi|mpivars|setvars|/mpi/[\w.]+/env/vars", re.IGNORECASE
+        ),
+        "intel",
+    ),
     (re.compile(r"mvapich", re.IGNORECASE), "mvapich"),
     (re.compile(r"mpich", re.IGNORECASE), "mpich"),
 )
-_PREFIXES: tuple[tuple[str, Mpi], ...] = (("OMPI_", "openmpi"), ("I_MPI_", "intel"), ("MV2_", "mvapich"))
+_PREFIXES: tuple[tuple[str, Mpi], ...] = (
+    ("OMPI_", "openmpi"),
+    ("I_MPI_", "intel"),
+    ("MV2_", "mvapich"),
+)
 _PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
 _OLD = re.compile(
     r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)|parallel_studio_xe_201[0-8]"
@@ -30,8 +39,8 @@ _OLD = re.compile(
 
 
 def whose(job: Job, launch: Launch) -> Mpi | None:
-    """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into PATH before it,
-    variables of one MPI; None when there is no sign or when signs contradict.
+    """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into
+    PATH before it, variables of one MPI; None when there is no sign or when signs contradict.
     """
     command = launch.command
     direct = _by_place(" ".join(word.text for word in (command.words[:1] or ())))
@@ -43,7 +52,9 @@ def whose(job: Job, launch: Launch) -> Mpi | None:
     around = _around(job, command.line)
     if around:
         return _fitting(around, launch)
-    signs: set[Mpi] = {mpi for name in seen(job, launch) for prefix, mpi in _PREFIXES if name.startswith(prefix)}
+    signs: set[Mpi] = {
+        mpi for name in seen(job, launch) for prefix, mpi in _PREFIXES if name.startswith(prefix)
+    }
     if "openmpi" in launch.families:
         signs.add("openmpi")
     return next(iter(signs)) if len(signs) == 1 else None
@@ -54,14 +65,18 @@ def _by_place(text: str) -> Mpi | None:
 
 
 def _around(job: Job, line: int) -> list[Mpi]:
-    """The MPIs whose files are sourced, whose modules are loaded or whose folders are put into PATH before the line."""
+    """The MPIs whose files are sourced, whose modules are loaded or whose folders are put into PATH
+    before the line.
+    """
     signs = _signs(job)
     at = bisect_right(signs, line, key=lambda sign: sign[0])
     return [mpi for _, mpi in signs[max(0, at - 20) : at]]
 
 
 def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
-    """The last one; where several are there (branches of an if), the last whose options the line has."""
+    """The last one; where several are there (branches of an if), the last whose options the line
+    has.
+    """
     family: dict[Mpi, Family] = {"openmpi": "openmpi", "intel": "hydra", "mpich": "hydra"}
     fits = [mpi for mpi in around if family.get(mpi) in launch.families]
     return fits[-1] if fits else around[-1]
@@ -78,7 +93,9 @@ def _signs(job: Job) -> list[tuple[int, Mpi]]:
         elif command.program == "export" or not texts:
             words = (*command.assignments, *command.words[1:])
             places = [
-                word.text.partition("=")[2].split(":$PATH")[0] for word in words if word.text.startswith(_PATH_NAMES)
+                word.text.partition("=")[2].split(":$PATH")[0]
+                for word in words
+                if word.text.startswith(_PATH_NAMES)
             ]
         for place in places:
             mpi = _by_place(place)

@@ -13,7 +13,9 @@ from wireproof.lint.shell import Word, corrected
 
 __all__ = ["CHECKS", "RULES"]
 
-_PLACEMENT = "Intel MPI developer guide, job schedulers support; I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"
+_PLACEMENT = (
+    "Intel MPI developer guide, job schedulers support; I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"
+)
 
 RULES = (
     Rule(
@@ -82,13 +84,17 @@ RULES = (
 _TWO_SIDED = re.compile(
     r"osu_(latency|bw|bibw|mbw_mr|multi_lat|put|get|acc|cas|fop)\w*|IMB-P2P|IMB-RMA|osu_\w*latency\w*|osu_\w*bw\w*|mpiGraph"
 )
-_PAIRS = re.compile(r"(?i)pingpong|pingping|sendrecv|exchange|uniband|biband|unidir|bidir|birandom|unirandom|corandom")
+_PAIRS = re.compile(
+    r"(?i)pingpong|pingping|sendrecv|exchange|uniband|biband|unidir|bidir|birandom|unirandom|corandom"
+)
 _TCP_BTL = re.compile(r"(^|,)tcp(,|$)")
 _CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
 
 
 def _wire_tests(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
-    """Launches of point-to-point benchmarks, and launch lines that a document shows without their program."""
+    """Launches of point-to-point benchmarks, and launch lines that a document shows without their
+    program.
+    """
     if recipe.kind != "script":
         return
     for job in jobs(recipe):
@@ -109,15 +115,40 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
     for job, launch in _wire_tests(recipe):
         command = launch.command
         nodes, each = job.count("--nodes"), job.count("--ntasks-per-node")
-        spread = each is not None or (job.count("--ntasks") is not None and job.count("--ntasks") == nodes)
+        spread = each is not None or (
+            job.count("--ntasks") is not None and job.count("--ntasks") == nodes
+        )
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
-        if per_node is not None and _looks_intel(job, launch) and job.slurm and not spread and _respects(job, launch):
-            option = launch.options[launch.options.index(per_node) - 1] if per_node in launch.options else per_node
+        if (
+            per_node is not None
+            and _looks_intel(job, launch)
+            and job.slurm
+            and not spread
+            and _respects(job, launch)
+        ):
+            option = (
+                launch.options[launch.options.index(per_node) - 1]
+                if per_node in launch.options
+                else per_node
+            )
             new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
             fix = corrected(recipe, [(option, new)], option.line)
-            yield Broken("ppn-under-slurm", option.line, option.column, f"{option.text} {per_node.text}", fix)
-        elif launch.ranks == 2 and not launch.is_srun and (nodes or 0) > 1 and not spread and not _placed(launch):
-            yield Broken("ranks-on-one-node", command.line, command.words[0].column, f"2 ranks, {nodes} nodes")
+            yield Broken(
+                "ppn-under-slurm", option.line, option.column, f"{option.text} {per_node.text}", fix
+            )
+        elif (
+            launch.ranks == 2
+            and not launch.is_srun
+            and (nodes or 0) > 1
+            and not spread
+            and not _placed(launch)
+        ):
+            yield Broken(
+                "ranks-on-one-node",
+                command.line,
+                command.words[0].column,
+                f"2 ranks, {nodes} nodes",
+            )
 
 
 def _respects(job: Job, launch: Launch) -> bool:
@@ -129,9 +160,39 @@ def _placed(launch: Launch) -> bool:
     if launch.per_node is not None:
         return True
     return launch.has(
-        *("--map-by", "-map-by", "--host", "-host", "-H", "-hosts", "--hosts", "-hostfile", "--hostfile", "-f"),
-        *("-machinefile", "--machinefile", "-rr", "-bynode", "--bynode", "-ppn", "-perhost", "-N", "--npernode"),
-        *("-npernode", "--rankfile", "-rf", "--map-by=ppr", "-machine", "-pernode", "--pernode", "-grr"),
+        *(
+            "--map-by",
+            "-map-by",
+            "--host",
+            "-host",
+            "-H",
+            "-hosts",
+            "--hosts",
+            "-hostfile",
+            "--hostfile",
+            "-f",
+        ),
+        *(
+            "-machinefile",
+            "--machinefile",
+            "-rr",
+            "-bynode",
+            "--bynode",
+            "-ppn",
+            "-perhost",
+            "-N",
+            "--npernode",
+        ),
+        *(
+            "-npernode",
+            "--rankfile",
+            "-rf",
+            "--map-by=ppr",
+            "-machine",
+            "-pernode",
+            "--pernode",
+            "-grr",
+        ),
     )
 
 
@@ -144,16 +205,28 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
-            if not any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values):
+            if not any(
+                name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values
+            ):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
-                yield Broken("no-fabric-selection", word.line, word.column, launch.command.text, fix)
+                yield Broken(
+                    "no-fabric-selection", word.line, word.column, launch.command.text, fix
+                )
             continue
         bare = provider.split(";")[0]
-        if bare in ("tcp", "sockets", "net") and not any(name.startswith("FI_") and "IFACE" in name for name in values):
+        if bare in ("tcp", "sockets", "net") and not any(
+            name.startswith("FI_") and "IFACE" in name for name in values
+        ):
             name = "FI_SOCKETS_IFACE" if bare == "sockets" else "FI_TCP_IFACE"
-            option = f"-x {name}=<interface>" if whose(job, launch) == "openmpi" else f"-genv {name} <interface>"
+            option = (
+                f"-x {name}=<interface>"
+                if whose(job, launch) == "openmpi"
+                else f"-genv {name} <interface>"
+            )
             with_name = None if launch.is_srun else _inserted(recipe, word, option)
-            yield Broken("no-interface", word.line, word.column, f"FI_PROVIDER={provider}", with_name)
+            yield Broken(
+                "no-interface", word.line, word.column, f"FI_PROVIDER={provider}", with_name
+            )
         if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
             yield Broken("no-interface", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
 
@@ -161,7 +234,9 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
 def _looks_intel(job: Job, launch: Launch) -> bool:
     """Intel MPI by its signs; without any, by its benchmarks behind its launcher's options."""
     mpi = whose(job, launch)
-    return mpi == "intel" or (mpi is None and launch.benchmark.startswith("IMB-") and launch.families == {"hydra"})
+    return mpi == "intel" or (
+        mpi is None and launch.benchmark.startswith("IMB-") and launch.families == {"hydra"}
+    )
 
 
 def transports(recipe: Recipe) -> Iterator[Broken]:
@@ -176,13 +251,23 @@ def transports(recipe: Recipe) -> Iterator[Broken]:
                 continue
             setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
             word = setting.word
-            if _TCP_BTL.search(btl) and not any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values):
+            if _TCP_BTL.search(btl) and not any(
+                name.startswith("OMPI_MCA_btl_tcp_if_") for name in values
+            ):
                 value = setting.value_word
                 new = f"{value.raw} --mca btl_tcp_if_include <interface>"
-                fix = corrected(recipe, [(value, new)], value.line) if setting.how == "mca" else None
+                fix = (
+                    corrected(recipe, [(value, new)], value.line) if setting.how == "mca" else None
+                )
                 yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
             if "OMPI_MCA_pml" not in values and setting.how == "mca":
-                yield Broken("pml-not-forced", word.line, word.column, f"btl {btl}", _with_pml(recipe, launch, word))
+                yield Broken(
+                    "pml-not-forced",
+                    word.line,
+                    word.column,
+                    f"btl {btl}",
+                    _with_pml(recipe, launch, word),
+                )
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
@@ -212,7 +297,9 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
             yield Broken("shared-memory-only", word.line, word.column, "FI_PROVIDER=shm")
         btl = set(filter(None, values.get("OMPI_MCA_btl", "").split(",")))
         if btl and btl <= {"self", "sm", "vader"} and values.get("OMPI_MCA_pml", "ob1") == "ob1":
-            yield Broken("shared-memory-only", word.line, word.column, f"btl {values['OMPI_MCA_btl']}")
+            yield Broken(
+                "shared-memory-only", word.line, word.column, f"btl {values['OMPI_MCA_btl']}"
+            )
         tls = set(filter(None, values.get("UCX_TLS", "").split(",")))
         if tls and tls <= {
             "self",
@@ -228,7 +315,9 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
             "cuda_ipc",
             "cuda_copy",
         }:
-            yield Broken("shared-memory-only", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
+            yield Broken(
+                "shared-memory-only", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}"
+            )
 
 
 def first_two(recipe: Recipe) -> Iterator[Broken]:
@@ -242,26 +331,46 @@ def first_two(recipe: Recipe) -> Iterator[Broken]:
             continue
         if launch.ranks and each and launch.ranks > each > 1 and several_nodes(job, launch):
             word = launch.command.words[0]
-            yield Broken("first-two-ranks", word.line, word.column, f"{launch.ranks} ranks, {each} on each node")
+            yield Broken(
+                "first-two-ranks",
+                word.line,
+                word.column,
+                f"{launch.ranks} ranks, {each} on each node",
+            )
 
 
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Exported variables that ssh does not carry."""
     for job in jobs(recipe) if recipe.kind == "script" else ():
         for launch in job.launches[:50]:
-            if job.slurm or launch.is_srun or whose(job, launch) != "openmpi" or not _by_ssh(launch):
+            if (
+                job.slurm
+                or launch.is_srun
+                or whose(job, launch) != "openmpi"
+                or not _by_ssh(launch)
+            ):
                 continue
             passed = {word.text.partition("=")[0] for word in launch.options}
             for setting in job.settings:
-                inside = setting.word.line < launch.command.line and setting.how in ("export", "assignment")
+                inside = setting.word.line < launch.command.line and setting.how in (
+                    "export",
+                    "assignment",
+                )
                 lost = inside and _CARRIED.match(setting.name) and setting.name not in passed
                 early = job.exported.get(setting.name, launch.command.line) < launch.command.line
                 if lost and early and not _by_list(job, launch):
-                    yield Broken("variable-not-forwarded", setting.word.line, setting.word.column, setting.name)
+                    yield Broken(
+                        "variable-not-forwarded",
+                        setting.word.line,
+                        setting.word.column,
+                        setting.name,
+                    )
 
 
 def _by_ssh(launch: Launch) -> bool:
-    return launch.has("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")
+    return launch.has(
+        "--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile"
+    )
 
 
 def _by_list(job: Job, launch: Launch) -> bool:

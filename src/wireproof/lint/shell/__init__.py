@@ -1,4 +1,5 @@
-"""Command lines as people write them: shell and batch scripts, pasted sessions, numbered recipes. Pure, linear, total.
+"""Command lines as people write them: shell and batch scripts, pasted sessions, numbered recipes.
+Pure, linear, total.
 
 ``commands`` gives every simple command of a recipe, wrappers first and then what they start: of
 ``pdsh -w c1 ping -c 3 n2`` the command ``pdsh …`` and the command ``ping -c 3 n2``.
@@ -9,4 +10,15 @@ from wireproof.lint.shell.edit import Edit, corrected
 from wireproof.lint.shell.read import commands
 from wireproof.lint.shell.segment import Segment, bodies, segments
 
-__all__ = ["Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "bodies", "commands", "corrected", "segments"]
+__all__ = [
+    "Command",
+    "Edit",
+    "Heredoc",
+    "Redirect",
+    "Segment",
+    "Word",
+    "bodies",
+    "commands",
+    "corrected",
+    "segments",
+]

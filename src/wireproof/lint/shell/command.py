@@ -10,8 +10,8 @@ __all__ = ["Command", "Heredoc", "Redirect", "Word"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """``text`` has its quotes and backslashes removed (variables stay as written); ``raw`` is the source's text, which
-    starts at ``line`` and ``column`` (both from 1, columns in characters).
+    """``text`` has its quotes and backslashes removed (variables stay as written); ``raw`` is the
+    source's text, which starts at ``line`` and ``column`` (both from 1, columns in characters).
     """
 
     text: str
@@ -38,9 +38,10 @@ class Heredoc:
 
 @dataclass(frozen=True)
 class Command:
-    """One simple command. ``words[0]`` is the program, or the first option where a document shows options only; empty
-    when the line only assigns. ``line`` to ``last`` are its physical lines; ``text`` is its source. ``outer`` are the
-    words of the wrappers that start it (``sudo``, ``pdsh -w c1``, ``mpirun -n 2`` …).
+    """One simple command. ``words[0]`` is the program, or the first option where a document shows
+    options only; empty when the line only assigns. ``line`` to ``last`` are its physical lines;
+    ``text`` is its source. ``outer`` are the words of the wrappers that start it (``sudo``, ``pdsh
+    -w c1``, ``mpirun -n 2`` …).
     """
 
     words: tuple[Word, ...]

@@ -10,7 +10,9 @@ from wireproof.lint.shell.command import Word
 __all__ = ["Edit", "corrected"]
 
 Edit = tuple[Word, str]
-"""The word that is replaced, and its new source text; "" takes the word and one blank before it away."""
+"""The word that is replaced, and its new source text; "" takes the word and one blank before it
+away.
+"""
 
 
 def corrected(recipe: Recipe, edits: Iterable[Edit], first: int, last: int | None = None) -> str:

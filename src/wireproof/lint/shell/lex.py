@@ -1,4 +1,6 @@
-"""One pass from text to tokens: words, operators, line ends. Never fails: what is not shell is words."""
+"""One pass from text to tokens: words, operators, line ends. Never fails: what is not shell is
+words.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,9 @@ class _Reader:
 
 
 def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) -> Iterator[Token]:
-    """The tokens of ``lines``, the first of which has the number ``first``; ``indents[i]`` characters at the start of
-    line i (a prompt, a bullet) are skipped. ``spanning``: quotes may go over line ends.
+    """The tokens of ``lines``, the first of which has the number ``first``; ``indents[i]``
+    characters at the start of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may go
+    over line ends.
     """
     starts, at = [], 0
     for line in lines:
@@ -81,7 +84,8 @@ def _next(reader: _Reader, limit: int) -> Token | None:
         reader.at += 1  # meant as a continuation: a blank behind it makes it none
         return Word("\\", *reader.place(at), "\\")
     if text.startswith(("$> ", "\\$> "), at):
-        reader.at = text.index(">", at) + 1  # a second prompt in the line: two lines of a document, joined
+        # a second prompt in the line: two lines of a document, joined
+        reader.at = text.index(">", at) + 1
         return End(";", *reader.place(at))
     if char == "#":
         reader.at = text.index("\n", at)
@@ -111,7 +115,12 @@ def _operator(reader: _Reader) -> End | None:
 def _placeholder(text: str, at: int) -> bool:
     """``<server ipoib addr>``: a name to be filled in, not a redirection."""
     close = text.find(">", at, at + 60)
-    return close > at + 1 and "\n" not in text[at:close] and text[at + 1].isalpha() and text[close - 1] not in BLANK
+    return (
+        close > at + 1
+        and "\n" not in text[at:close]
+        and text[at + 1].isalpha()
+        and text[close - 1] not in BLANK
+    )
 
 
 def _word(reader: _Reader, limit: int) -> Word:

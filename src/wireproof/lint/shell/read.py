@@ -16,15 +16,17 @@ from wireproof.lint.shell.wrap import inner
 __all__ = ["commands"]
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_KEYWORDS = frozenset(("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc"))
+_KEYWORDS = frozenset(
+    ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc")
+)
 _HEADS = frozenset(("for", "case", "select", "function", "esac", "in", "[[", "[", "test"))
 NESTED = 8
 """How many wrappers may stand in front of one program."""
 
 
 def commands(recipe: Recipe) -> list[Command]:
-    """Every simple command, in order; of a wrapped command the wrapper first, then what it starts. Sentences and
-    comments are left out. Never raises; time is linear in the size.
+    """Every simple command, in order; of a wrapped command the wrapper first, then what it starts.
+    Sentences and comments are left out. Never raises; time is linear in the size.
     """
     return list(_commands(recipe))
 
@@ -51,13 +53,16 @@ def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
         continued = line.rstrip(" \t\r").endswith("\\") and not sentence
     for number, line in enumerate(blanked):
         if line.endswith(("\\ ", "\\\r", "\\\t")) and not part.script:
-            blanked[number] = line.rstrip()  # a document's line end: the backslash was meant to continue
+            # a document's line end: the backslash was meant to continue
+            blanked[number] = line.rstrip()
     stream = tokens(blanked, part.first, indents, spanning=part.script)
     yield from _simple(stream, recipe, part, bodies)
 
 
 def _cut_remark(line: str) -> str:
-    """Without ``// on the server``, which documents write behind commands; the length before it does not change."""
+    """Without ``// on the server``, which documents write behind commands; the length before it
+    does not change.
+    """
     at = line.find(" // ")
     return line if at < 0 else line[:at]
 
@@ -78,7 +83,9 @@ class _Bodies:
         return places[at] if at < len(places) else None
 
 
-def _simple(stream: Iterator[Token], recipe: Recipe, part: Segment, bodies: _Bodies) -> Iterator[Command]:
+def _simple(
+    stream: Iterator[Token], recipe: Recipe, part: Segment, bodies: _Bodies
+) -> Iterator[Command]:
     words: list[Word] = []
     redirects: list[Redirect] = []
     heredoc: Heredoc | None = None

@@ -1,4 +1,6 @@
-"""Which lines belong together: a file is one script, or a document that shows several between its sentences."""
+"""Which lines belong together: a file is one script, or a document that shows several between its
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ SCRIPT_NAMES = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".batch")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The lines ``first`` to ``last`` (from 1, both included). ``script``: it starts with ``#!`` or is a script by its
-    kind and has no sentences; its lines are trusted to be shell.
+    """The lines ``first`` to ``last`` (from 1, both included). ``script``: it starts with ``#!`` or
+    is a script by its kind and has no sentences; its lines are trusted to be shell.
     """
 
     first: int
@@ -49,7 +51,9 @@ _HERE = re.compile(r"(?<!<)<<-?[ \t]{0,4}['\"\\]?([A-Za-z_]\w{0,60})(?!<)")
 
 @lru_cache(maxsize=4)
 def bodies(recipe: Recipe) -> frozenset[int]:
-    """The numbers of the lines that are inside of here-documents: data of the script, not its commands."""
+    """The numbers of the lines that are inside of here-documents: data of the script, not its
+    commands.
+    """
     places: dict[str, list[int]] = {}
     for number, line in enumerate(recipe.lines, 1):
         if len(line) < 70:
@@ -73,17 +77,23 @@ def indent(line: str) -> int:
 
 
 def is_prose(line: str) -> bool:
-    """A sentence, not a command: two or more of the little words that commands do not have. No prompt before it."""
+    """A sentence, not a command: two or more of the little words that commands do not have. No
+    prompt before it.
+    """
     head = line[:400]
     if "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ ")):
         return False
     words = [word.strip(".,:;()\"'“”") for word in head.split()]
     little = sum(word.lower() in _STOP_WORDS for word in words)
-    return little >= 2 or (little == 1 and words[-1:] != [] and head.rstrip().endswith((".", ":")) and len(words) > 4)
+    return little >= 2 or (
+        little == 1 and words[-1:] != [] and head.rstrip().endswith((".", ":")) and len(words) > 4
+    )
 
 
 def segments(recipe: Recipe) -> list[Segment]:
-    """Cut at fences (```` ``` ````), at ``#!`` lines, and, outside of scripts by name, at sentences."""
+    """Cut at fences (```` ``` ````), at ``#!`` lines, and, outside of scripts by name, at
+    sentences.
+    """
     lines = recipe.lines
     start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
     head = lines[start].lstrip("\ufeff \t") if start < len(lines) else ""
@@ -105,7 +115,10 @@ def segments(recipe: Recipe) -> list[Segment]:
 
 def _document(lines: tuple[str, ...], inside: frozenset[int]) -> bool:
     shown = [line for number, line in enumerate(lines, 1) if number not in inside]
-    return any(line.startswith("```") for line in shown) or sum(line.startswith("#!") for line in shown) > 1
+    return (
+        any(line.startswith("```") for line in shown)
+        or sum(line.startswith("#!") for line in shown) > 1
+    )
 
 
 def _cut(cuts: list[Segment], first: int, last: int, script: bool) -> None:

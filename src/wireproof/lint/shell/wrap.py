@@ -11,7 +11,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Options that take one value, by wrapper. Options with ``=`` need no entry. Source: each program's manual page.
+# Options that take one value, by wrapper. Options with ``=`` need no entry. Source: each program's
+# manual page.
 _VALUES: dict[str, frozenset[str]] = {
     name: _words(options)
     for name, options in {
@@ -96,10 +97,13 @@ def launched(words: tuple[Word, ...]) -> int | None:
     while at < len(words):
         text = words[at].text
         if text in _LAUNCH_TWO:
-            at += 2 if at + 1 < len(words) and "=" in words[at + 1].text else 3  # hydra also takes -genv NAME=VALUE
+            # hydra also takes -genv NAME=VALUE
+            at += 2 if at + 1 < len(words) and "=" in words[at + 1].text else 3
         elif text in _LAUNCH_ONE:
             at += 2
-        elif text.startswith(("-", "–", "—")) or (words[0].text.endswith("mpirun_rsh") and "=" in text):
+        elif text.startswith(("-", "–", "—")) or (
+            words[0].text.endswith("mpirun_rsh") and "=" in text
+        ):
             at += 1
         else:
             return at

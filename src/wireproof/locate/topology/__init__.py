@@ -1,4 +1,6 @@
-"""Readers of topologies: text in, `wireproof.model.fabric.Fabric` out. docs/topology.md shows each form."""
+"""Readers of topologies: text in, `wireproof.model.fabric.Fabric` out. docs/topology.md shows each
+form.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,14 @@ def readable(text: str, source: str) -> None:
     if not text.strip():
         raise BadInput(f"{source} is empty: give the topology of the fabric, or leave it out.")
     if len(text) > LONGEST_TEXT:
-        raise BadInput(f"{source} has {len(text)} characters: give a topology of at most {LONGEST_TEXT}.")
+        raise BadInput(
+            f"{source} has {len(text)} characters: give a topology of at most {LONGEST_TEXT}."
+        )
     head = text[:65536]
-    if "\0" in head or sum(not (letter.isprintable() or letter.isspace()) for letter in head) > len(head) // 20:
+    if (
+        "\0" in head
+        or sum(not (letter.isprintable() or letter.isspace()) for letter in head) > len(head) // 20
+    ):
         raise BadInput(
             f"{source} is binary: give the topology as text (the page `topology` of the manual lists which)."
         )
@@ -45,19 +50,27 @@ class Builder:
         return f"{self.source}, line {line}"
 
     def check_name(self, name: str, line: int) -> str:
-        """``name``, or BadInput when it can be no name in a report: empty, endless, or not printable."""
+        """``name``, or BadInput when it can be no name in a report: empty, endless, or not
+        printable.
+        """
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise BadInput(f"{self.where(line)}: {short(name) or 'nothing'} is not a name; name the node or switch.")
+            raise BadInput(
+                f"{self.where(line)}: {short(name) or 'nothing'} is not a name; name the node or switch."
+            )
         return name
 
     def switch(self, name: str, line: int) -> None:
         """A switch exists; where it was first told is kept."""
         self.switches.setdefault(self.check_name(name, line), line)
         if len(self.switches) > _MOST_SWITCHES:
-            raise BadInput(f"{self.where(line)}: more than {_MOST_SWITCHES} switches; give the fabric that is meant.")
+            raise BadInput(
+                f"{self.where(line)}: more than {_MOST_SWITCHES} switches; give the fabric that is meant."
+            )
 
     def attach(self, node: str, switch: str, line: int, nic: str = "", port: str = "") -> None:
-        """One NIC of a node on a switch. The same NIC on two switches is an error, and so are two nameless ones."""
+        """One NIC of a node on a switch. The same NIC on two switches is an error, and so are two
+        nameless ones.
+        """
         self.check_name(node, line)
         known = self.attachments.get((node, nic))
         if known is not None and known.switch != switch:
@@ -72,12 +85,18 @@ class Builder:
             self.lines[node, nic] = line
             self.attachments[node, nic] = Attachment(node=node, switch=switch, nic=nic, port=port)
             if len(self.attachments) > MOST_NAMES:
-                raise BadInput(f"{self.where(line)}: more than {MOST_NAMES} nodes; give the fabric that is meant.")
+                raise BadInput(
+                    f"{self.where(line)}: more than {MOST_NAMES} nodes; give the fabric that is meant."
+                )
 
-    def join(self, one: str, other: str, line: int, rate: float | None = None, count: int = 1) -> None:
+    def join(
+        self, one: str, other: str, line: int, rate: float | None = None, count: int = 1
+    ) -> None:
         """``count`` more cables between two switches."""
         if one == other:
-            raise BadInput(f"{self.where(line)}: switch {short(one)} is joined to itself; name the other switch.")
+            raise BadInput(
+                f"{self.where(line)}: switch {short(one)} is joined to itself; name the other switch."
+            )
         key = (one, other) if (other, one) not in self.cables else (other, one)
         self.cables.setdefault(key, []).extend([rate] * count)
 
@@ -88,12 +107,16 @@ class Builder:
     def fabric(self, levels: dict[str, int] | None = None) -> Fabric:
         """The Fabric; BadInput when no node has a place. ``levels`` when the source tells them."""
         if not self.attachments:
-            raise BadInput(f"{self.source} names no node on any switch: give the topology of the nodes to measure.")
+            raise BadInput(
+                f"{self.source} names no node on any switch: give the topology of the nodes to measure."
+            )
         levels = levels if levels is not None else self._levels()
         beyond = sorted(set(self.switches) - set(levels))
         if beyond:
             names = ", ".join(map(short, beyond[:3])) + (" ..." if len(beyond) > 3 else "")
-            self.note(f"switches left out because they are joined to no switch with nodes: {len(beyond)} ({names}).")
+            self.note(
+                f"switches left out because they are joined to no switch with nodes: {len(beyond)} ({names})."
+            )
         cables = [
             Cable(one=one, other=other, count=len(rates), rate_bits_per_s=_slowest(rates))
             for (one, other), rates in self.cables.items()

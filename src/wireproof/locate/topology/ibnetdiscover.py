@@ -1,7 +1,9 @@
-"""InfiniBand: what ``ibnetdiscover`` prints (also its topology files, with and without ``-g`` and ``-f``).
+"""InfiniBand: what ``ibnetdiscover`` prints (also its topology files, with and without ``-g`` and
+``-f``).
 
-Read after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and rdma-core. Each link is
-told twice, once by each end; both tellings are used, so that a file that was cut still gives what it holds.
+Read after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
+rdma-core. Each link is told twice, once by each end; both tellings are used, so that a file that
+was cut still gives what it holds.
 """
 
 from __future__ import annotations
@@ -14,14 +16,17 @@ from wireproof.model.fabric import Fabric
 
 __all__ = ["host_and_nic", "read_ibnetdiscover"]
 
-_BLOCK = re.compile(r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?')
+_BLOCK = re.compile(
+    r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?'
+)
 _PORT = re.compile(
     r"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?(?:\[ext \d{1,4}\])?\s+"
     r'"([SHR]-[0-9a-fA-F]{1,16})"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?[^#\n]{0,80}(?:#(.{0,400}))?'
 )
 _QUOTED = re.compile(r'"([^"\n]{0,200})"')
 _SPEED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
-# Data rate of one lane in Gbit/s after the encoding (InfiniBand architecture specification volume 2).
+# Data rate of one lane in Gbit/s after the encoding (InfiniBand architecture specification volume
+# 2).
 _LANE = {
     "SDR": 2.0,
     "DDR": 4.0,
@@ -39,7 +44,9 @@ _NIC = re.compile(
 
 
 def host_and_nic(description: str) -> tuple[str, str]:
-    """(node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") when it names no host."""
+    """(node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") when it
+    names no host.
+    """
     words = description.replace("'", " ").split()
     if len(words) == 1 and _NIC.fullmatch(words[0]) is None:
         return words[0], ""
@@ -78,14 +85,19 @@ class _Reader:
         self.links.setdefault(key, (self.current, other, rate, number))
 
     def switch_names(self) -> dict[str, str]:
-        """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with the end of the
-        identity where two switches have one description.
+        """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with
+        the end of the identity where two switches have one description.
         """
-        plain = {each: _plain(text) or each for each, text in self.names.items() if each.startswith("S")}
+        plain = {
+            each: _plain(text) or each for each, text in self.names.items() if each.startswith("S")
+        }
         seen: dict[str, int] = {}
         for name in plain.values():
             seen[name] = seen.get(name, 0) + 1
-        return {each: name if seen[name] == 1 else f"{name} ({each[-6:]})" for each, name in plain.items()}
+        return {
+            each: name if seen[name] == 1 else f"{name} ({each[-6:]})"
+            for each, name in plain.items()
+        }
 
 
 def _plain(description: str) -> str:
@@ -93,12 +105,15 @@ def _plain(description: str) -> str:
     found = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
     if found is None:
         return description.strip()
-    part = re.search(r"/([LS]\d{1,3})(?:/|$)", found.group(2))  # a line card or spine card inside a director
+    # a line card or spine card inside a director
+    part = re.search(r"/([LS]\d{1,3})(?:/|$)", found.group(2))
     return found.group(1) + (f"/{part.group(1)}" if part else "")
 
 
 def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
-    """Hosts and switches of ``ibnetdiscover``. Adapters whose description names no host are left out with a note."""
+    """Hosts and switches of ``ibnetdiscover``. Adapters whose description names no host are left
+    out with a note.
+    """
     reader = _Reader(source)
     for number, line in enumerate(text.splitlines(), start=1):
         reader.feed(number, line.strip())
@@ -131,9 +146,13 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
 
 
 def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> str:
-    """Two adapters of one node with one NIC name (or none) on two switches: the identity keeps them apart."""
+    """Two adapters of one node with one NIC name (or none) on two switches: the identity keeps them
+    apart.
+    """
     known = builder.attachments.get((node, nic))
     if known is None or known.switch == switch:
         return nic
-    builder.note(f"node {short(node)} has two adapters called {short(nic) or 'nothing'}: told apart by their GUIDs.")
+    builder.note(
+        f"node {short(node)} has two adapters called {short(nic) or 'nothing'}: told apart by their GUIDs."
+    )
     return f"{nic or 'guid'} ({host[-6:]})"

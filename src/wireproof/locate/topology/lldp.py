@@ -1,8 +1,10 @@
-"""LLDP: what ``lldpctl`` (lldpd 1.0) prints on several nodes, as ``-f keyvalue`` or as its plain text.
+"""LLDP: what ``lldpctl`` (lldpd 1.0) prints on several nodes, as ``-f keyvalue`` or as its plain
+text.
 
-Whose output a line is must be told, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue`` puts ``n1: `` before
-each line (so does pdsh), ``clush -b`` puts the names between two rules, and files can be joined with ``==> n1 <==``.
-Switches that run lldpd may be among the nodes: who is named as a neighbour is a switch.
+Whose output a line is must be told, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue``
+puts ``n1: `` before each line (so does pdsh), ``clush -b`` puts the names between two rules, and
+files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes: who is
+named as a neighbour is a switch.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ _OWN_WORDS = {
     "TTL",
     "MgmtIP",
 }
-COLLECT = "collect it with `clush -w NODES lldpctl -f keyvalue`, which names the node before each line"
+COLLECT = (
+    "collect it with `clush -w NODES lldpctl -f keyvalue`, which names the node before each line"
+)
 
 
 @dataclasses.dataclass
@@ -51,7 +55,14 @@ class _Neighbour:
         return self.fields.get("name") or self.fields.get("mac") or self.fields.get("id", "")
 
     def port(self) -> str:
-        return next((self.fields[key] for key in ("ifname", "local", "descr", "portmac") if key in self.fields), "")
+        return next(
+            (
+                self.fields[key]
+                for key in ("ifname", "local", "descr", "portmac")
+                if key in self.fields
+            ),
+            "",
+        )
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, str]]:
@@ -65,7 +76,12 @@ def _sections(text: str) -> Iterator[tuple[int, str, str]]:
             owner, rules = joined.group(1), 0
         elif _RULE.fullmatch(line):
             rules += 1
-        elif rules and number < len(lines) and _RULE.fullmatch(lines[number].strip()) and " " not in line:
+        elif (
+            rules
+            and number < len(lines)
+            and _RULE.fullmatch(lines[number].strip())
+            and " " not in line
+        ):
             owner = line
         else:
             rules = 0
@@ -106,7 +122,9 @@ class _Heard:
             else:
                 kind, _, rest = value.strip().partition(" ")
                 key = {"ifname": "ifname", "local": "local", "mac": "portmac"}.get(kind, "local")
-                self._put(number, owner, self.nic[owner], key if word == "PortID" else "mac", rest or kind)
+                self._put(
+                    number, owner, self.nic[owner], key if word == "PortID" else "mac", rest or kind
+                )
 
     def _put(self, number: int, owner: str, nic: str, key: str, value: str) -> None:
         if not owner:
@@ -117,14 +135,18 @@ class _Heard:
 
 
 def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
-    """Nodes, their NICs and the switch ports that they hear. BadInput when a line's node is not told."""
+    """Nodes, their NICs and the switch ports that they hear. BadInput when a line's node is not
+    told.
+    """
     heard = _Heard()
     for number, owner, line in _sections(text):
         heard.feed(number, owner, line)
     if not heard.all:
         raise BadInput(f"{source} names no LLDP neighbour: {COLLECT}.")
     if heard.nameless:
-        raise BadInput(f"{source}, line {heard.nameless}: it is not told which node printed this; {COLLECT}.")
+        raise BadInput(
+            f"{source}, line {heard.nameless}: it is not told which node printed this; {COLLECT}."
+        )
     builder = Builder(source)
     switches = {each.name() for each in heard.all.values()}
     joined: set[tuple[str, ...]] = set()
@@ -146,5 +168,7 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     rails = Counter(node for node, _ in builder.attachments)
     several = sum(count > 1 for count in rails.values())
     if several:
-        builder.note(f"nodes that hear switches on several NICs: {several}; the NIC that is measured decides.")
+        builder.note(
+            f"nodes that hear switches on several NICs: {several}; the NIC that is measured decides."
+        )
     return builder.fabric()

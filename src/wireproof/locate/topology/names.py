@@ -1,4 +1,6 @@
-"""Sets of names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``), counted before they are expanded."""
+"""Sets of names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``), counted before
+they are expanded.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from wireproof.model.errors import BadInput
 __all__ = ["MOST_NAMES", "expand", "short"]
 
 MOST_NAMES = 200_000
-"""More nodes or switches than any machine has: a set of more is a slip (``n[0-9999999]``) and costs nothing here."""
+"""More nodes or switches than any machine has: a set of more is a slip (``n[0-9999999]``) and costs
+nothing here.
+"""
 _ITEM = re.compile(r"[^\s\[\],]*(?:\[[0-9,-]{1,20000}\][^\s\[\],]*){0,4}")
 _PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
@@ -30,12 +34,16 @@ def _items(text: str, where: str) -> Iterator[str]:
         elif letter == "]":
             depth -= 1
         if depth not in (0, 1):
-            raise BadInput(f"{where}: the brackets of {short(text)} do not match; write sets like n[1-4,7].")
+            raise BadInput(
+                f"{where}: the brackets of {short(text)} do not match; write sets like n[1-4,7]."
+            )
         if letter == "," and depth == 0:
             yield text[start:index]
             start = index + 1
     if depth:
-        raise BadInput(f"{where}: the brackets of {short(text)} do not match; write sets like n[1-4,7].")
+        raise BadInput(
+            f"{where}: the brackets of {short(text)} do not match; write sets like n[1-4,7]."
+        )
     yield text[start:]
 
 
@@ -47,21 +55,29 @@ def _ranges(item: str, where: str) -> list[list[tuple[str, int]]]:
         for part in inside.split(","):
             found = _PART.fullmatch(part)
             if found is None or int(found.group(2) or found.group(1)) < int(found.group(1)):
-                raise BadInput(f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7].")
-            parts.append((found.group(1), int(found.group(2) or found.group(1)) - int(found.group(1)) + 1))
+                raise BadInput(
+                    f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7]."
+                )
+            parts.append(
+                (found.group(1), int(found.group(2) or found.group(1)) - int(found.group(1)) + 1)
+            )
         brackets.append(parts)
     return brackets
 
 
 def expand(text: str, where: str) -> list[str]:
-    """The names of ``text`` in their order, without repeats. BadInput, beginning with ``where``, when it is no set."""
+    """The names of ``text`` in their order, without repeats. BadInput, beginning with ``where``,
+    when it is no set.
+    """
     total = 0
     planned: list[tuple[str, list[list[tuple[str, int]]]]] = []
     for item in map(str.strip, _items(text.strip(), where)):
         if not item:
             continue
         if _ITEM.fullmatch(item) is None or len(item) > 40_000 or not item.isprintable():
-            raise BadInput(f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7].")
+            raise BadInput(
+                f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7]."
+            )
         brackets = _ranges(item, where)
         names = 1
         for parts in brackets:
@@ -72,14 +88,19 @@ def expand(text: str, where: str) -> list[str]:
                 f"{where}: {short(text)} stands for more than {MOST_NAMES} names; give the set that is meant."
             )
         planned.append((item, brackets))
-    return list(dict.fromkeys(name for item, brackets in planned for name in _written(item, brackets)))
+    return list(
+        dict.fromkeys(name for item, brackets in planned for name in _written(item, brackets))
+    )
 
 
 def _written(item: str, brackets: list[list[tuple[str, int]]]) -> Iterator[str]:
     """Every name of one item; numbers keep the width of the first of their range."""
     between = re.split(r"\[[^\]]*\]", item)
     numbers = [
-        [f"{int(first) + step:0{len(first)}d}" for first, count in parts for step in range(count)] for parts in brackets
+        [f"{int(first) + step:0{len(first)}d}" for first, count in parts for step in range(count)]
+        for parts in brackets
     ]
     for chosen in itertools.product(*numbers):
-        yield between[0] + "".join(number + text for number, text in zip(chosen, between[1:], strict=True))
+        yield between[0] + "".join(
+            number + text for number, text in zip(chosen, between[1:], strict=True)
+        )

@@ -1,7 +1,9 @@
-"""Omni-Path: the links that ``opareport -o links`` prints, and any of its reports that lists links in that form.
+"""Omni-Path: the links that ``opareport -o links`` prints, and any of its reports that lists links
+in that form.
 
-Read after the text that opa-fm/opa-ff 10.x writes (header ``Rate NodeGUID Port Type Name``, then two lines a link, the
-second beginning with ``<->``). ``-o nodes`` tells no links: it gives no place to a node, and the reader says so.
+Read after the text that opa-fm/opa-ff 10.x writes (header ``Rate NodeGUID Port Type Name``, then
+two lines a link, the second beginning with ``<->``). ``-o nodes`` tells no links: it gives no place
+to a node, and the reader says so.
 """
 
 from __future__ import annotations
@@ -36,7 +38,13 @@ class _Links:
             found = _END.match(line.strip())
             if found is None:
                 continue  # cable details, headings, rules
-            end = (found["type"], found["guid"].lower(), found["port"], found["name"].strip(), number)
+            end = (
+                found["type"],
+                found["guid"].lower(),
+                found["port"],
+                found["name"].strip(),
+                number,
+            )
             if found["type"] == "SW":
                 self.names[end[1]] = end[3] or end[1]
             if found["far"] is None:
@@ -45,12 +53,17 @@ class _Links:
                 self.links.append((near, end, rate))
                 near = None
         if near is not None:
-            self.builder.note(f"line {near[4]}: the other end of the last link is missing; the text was cut.")
+            self.builder.note(
+                f"line {near[4]}: the other end of the last link is missing; the text was cut."
+            )
 
     def switch_names(self) -> dict[str, str]:
         """GUID to name in reports; the GUID's end keeps two switches of one name apart."""
         times = Counter(self.names.values())
-        return {guid: name if times[name] == 1 else f"{name} ({guid[-6:]})" for guid, name in self.names.items()}
+        return {
+            guid: name if times[name] == 1 else f"{name} ({guid[-6:]})"
+            for guid, name in self.names.items()
+        }
 
 
 def read_opareport(text: str, source: str = "opareport") -> Fabric:
@@ -75,7 +88,9 @@ def read_opareport(text: str, source: str = "opareport") -> Fabric:
         host, switch = (near, far) if far[0] == "SW" else (far, near)
         node, nic = host_and_nic(host[3])
         if switch[0] != "SW" or not node:
-            reader.builder.note(f"line {host[4]}: a link without a switch or a host's name is left out.")
+            reader.builder.note(
+                f"line {host[4]}: a link without a switch or a host's name is left out."
+            )
             continue
         reader.builder.attach(node, switches[switch[1]], host[4], nic, switch[2])
     return reader.builder.fabric()

@@ -1,8 +1,10 @@
-"""A topology of our own, in TOML: for a fabric that no tool describes, or only in part. docs/topology.md has it whole.
+"""A topology of our own, in TOML: for a fabric that no tool describes, or only in part.
+docs/topology.md has it whole.
 
-``[[switch]]`` has a ``name`` and ``nodes`` and / or ``switches`` (sets such as ``n[1-16]``, or lists of them); ``nic``
-says which NIC of these nodes hangs there. ``[[cable]]`` says ``between`` which two switches how many (``count``) cables
-of what ``rate`` run. A switch below another one has one cable to it, unless a ``[[cable]]`` says otherwise.
+``[[switch]]`` has a ``name`` and ``nodes`` and / or ``switches`` (sets such as ``n[1-16]``, or
+lists of them); ``nic`` says which NIC of these nodes hangs there. ``[[cable]]`` says ``between``
+which two switches how many (``count``) cables of what ``rate`` run. A switch below another one has
+one cable to it, unless a ``[[cable]]`` says otherwise.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ def read_own(text: str, source: str = "topology.toml") -> Fabric:
     unknown = sorted(set(tables) - {"switch", "cable"})
     if unknown:
         raise BadInput(f"{source} has {short(unknown[0])}: it may hold [[switch]] and [[cable]].")
-    switches, cables = _tables(tables, "switch", _SWITCH, source), _tables(tables, "cable", _CABLE, source)
+    switches, cables = (
+        _tables(tables, "switch", _SWITCH, source),
+        _tables(tables, "cable", _CABLE, source),
+    )
     builder = Builder(source)
     below: dict[str, tuple[int, list[str]]] = {}
     for number, table in enumerate(switches, start=1):
@@ -57,7 +62,9 @@ def _tables(tables: dict[str, Any], name: str, keys: set[str], source: str) -> l
         unknown = sorted(set(table) - keys)
         if unknown:
             known = ", ".join(sorted(keys))
-            raise BadInput(f"{source}, [[{name}]] number {number} has {short(unknown[0])}: it may have {known}.")
+            raise BadInput(
+                f"{source}, [[{name}]] number {number} has {short(unknown[0])}: it may have {known}."
+            )
     return found
 
 
@@ -70,7 +77,9 @@ def _names(table: dict[str, Any], key: str, where: str) -> list[str]:
     return expand(",".join(sets), f"{where}, {key}")
 
 
-def _switch(builder: Builder, number: int, table: dict[str, Any], below: dict[str, tuple[int, list[str]]]) -> None:
+def _switch(
+    builder: Builder, number: int, table: dict[str, Any], below: dict[str, tuple[int, list[str]]]
+) -> None:
     where = f"{builder.source}, [[switch]] number {number}"
     name, nic = table.get("name"), table.get("nic", "")
     if not isinstance(name, str) or not isinstance(nic, str):
@@ -78,17 +87,24 @@ def _switch(builder: Builder, number: int, table: dict[str, Any], below: dict[st
     builder.switch(name, number)
     for node in _names(table, "nodes", where):
         builder.attach(node, name, number, nic)
-    children = below.setdefault(name, (number, []))[1]  # one table per rail: a switch may be told in several
+    # one table per rail: a switch may be told in several
+    children = below.setdefault(name, (number, []))[1]
     for child in _names(table, "switches", where):
         if child == name:
-            raise BadInput(f"{where}: switch {short(name)} names itself; name the switches below it.")
+            raise BadInput(
+                f"{where}: switch {short(name)} names itself; name the switches below it."
+            )
         children.append(child)
 
 
 def _cable(builder: Builder, number: int, table: dict[str, Any]) -> frozenset[str]:
     where = f"{builder.source}, [[cable]] number {number}"
     between, count, rate = table.get("between"), table.get("count", 1), table.get("rate")
-    if not isinstance(between, list) or len(between) != 2 or not all(isinstance(end, str) for end in between):
+    if (
+        not isinstance(between, list)
+        or len(between) != 2
+        or not all(isinstance(end, str) for end in between)
+    ):
         raise BadInput(f'{where}: between must name two switches, such as ["leaf1", "spine1"].')
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10_000:
         raise BadInput(f"{where}: count is {short(str(count))}; it must be from 1 to 10000.")
@@ -97,7 +113,13 @@ def _cable(builder: Builder, number: int, table: dict[str, Any]) -> frozenset[st
         raise BadInput(f'{where}: rate is {short(str(rate))}; write it such as "100gbit".')
     for end in between:
         _known(builder, end, where)
-    builder.join(between[0], between[1], number, float(found[1]) * _SCALE[found[2].lower()] if found else None, count)
+    builder.join(
+        between[0],
+        between[1],
+        number,
+        float(found[1]) * _SCALE[found[2].lower()] if found else None,
+        count,
+    )
     return frozenset(between)
 
 
@@ -107,7 +129,9 @@ def _known(builder: Builder, name: str, where: str) -> None:
 
 
 def _no_cycle(source: str, below: dict[str, tuple[int, list[str]]]) -> None:
-    """BadInput when a switch is below itself (Kahn: what is left after removing whatever has no child left)."""
+    """BadInput when a switch is below itself (Kahn: what is left after removing whatever has no
+    child left).
+    """
     above: dict[str, list[str]] = {}
     left = {name: len(children) for name, (_, children) in below.items()}
     for name, (_, children) in below.items():
@@ -121,4 +145,6 @@ def _no_cycle(source: str, below: dict[str, tuple[int, list[str]]]) -> None:
                 ready.append(parent)
     stuck = [name for name, count in left.items() if count]
     if stuck:
-        raise BadInput(f"{source}, [[switch]] number {below[stuck[0]][0]}: switch {short(stuck[0])} is below itself.")
+        raise BadInput(
+            f"{source}, [[switch]] number {below[stuck[0]][0]}: switch {short(stuck[0])} is below itself."
+        )

@@ -21,16 +21,31 @@ FORMS = (
 )
 _SIGNS = (
     (re.compile(r"^\s{0,20}\[\[\s?(?:switch|cable)\s?\]\]", re.MULTILINE), read_own),
-    (re.compile(r'^(?:Switch|Ca|Rt)\s{1,8}\d{1,4}\s{1,8}"[SHR]-[0-9a-fA-F]', re.MULTILINE), read_ibnetdiscover),
-    (re.compile(r"^\s{0,8}(?:<->|\d{1,4}g)\s{1,8}0x[0-9a-fA-F]{8,16}\s", re.MULTILINE), read_opareport),
     (
-        re.compile(r"^.{0,255}?\blldp\..{1,64}?\.(?:chassis|port)\.|^.{0,255}?\bInterface:\s.{1,64}, via: ", re.M),
+        re.compile(r'^(?:Switch|Ca|Rt)\s{1,8}\d{1,4}\s{1,8}"[SHR]-[0-9a-fA-F]', re.MULTILINE),
+        read_ibnetdiscover,
+    ),
+    (
+        re.compile(r"^\s{0,8}(?:<->|\d{1,4}g)\s{1,8}0x[0-9a-fA-F]{8,16}\s", re.MULTILINE),
+        read_opareport,
+    ),
+    (
+        re.compile(
+            r"^.{0,255}?\blldp\..{1,64}?\.(?:chassis|port)\.|^.{0,255}?\bInterface:\s.{1,64}, via: ",
+            re.M,
+        ),
         read_lldp,
     ),
-    (re.compile(r"^\s{0,20}(?:SwitchName|BlockName)\s{0,4}=", re.MULTILINE | re.IGNORECASE), read_slurm),
+    (
+        re.compile(r"^\s{0,20}(?:SwitchName|BlockName)\s{0,4}=", re.MULTILINE | re.IGNORECASE),
+        read_slurm,
+    ),
 )
 _REFUSED = (
-    (re.compile(r"^(?:- )?topology:", re.MULTILINE), "is Slurm's YAML: give what `scontrol show topology` prints"),
+    (
+        re.compile(r"^(?:- )?topology:", re.MULTILINE),
+        "is Slurm's YAML: give what `scontrol show topology` prints",
+    ),
     (
         re.compile(r"^NodeGUID\s{1,20}Type\s{1,8}Name|Node Type Brief Summary", re.M),
         "has nodes without links: give `opareport -o links`",
@@ -40,7 +55,8 @@ _REFUSED = (
 
 
 def read_topology(text: str, source: str) -> Fabric:
-    """The fabric that ``text`` describes, whichever tool wrote it; ``source`` is its name in every sentence.
+    """The fabric that ``text`` describes, whichever tool wrote it; ``source`` is its name in every
+    sentence.
 
     Raises BadInput, one sentence with the line: empty, binary, not recognised, contradictory.
     """

@@ -1,7 +1,8 @@
-"""Slurm: ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show topology``.
+"""Slurm: ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show
+topology``.
 
-Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and says nothing; how many
-cables join two switches is not told either.
+Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and says
+nothing; how many cables join two switches is not told either.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class _Line:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """(number of the first line, text) with comments removed and continuation lines (a backslash at the end) joined."""
+    """(number of the first line, text) with comments removed and continuation lines (a backslash at
+    the end) joined.
+    """
     start, gathered = 0, ""
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.split("#", 1)[0].rstrip()
@@ -51,14 +54,18 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
         if key.lower() in words and equals:
             words[key.lower()] = value.strip('"')
     if words["blockname"]:
-        builder.note("blocks (topology/block) are taken as leaf switches; how they are joined is not told.")
+        builder.note(
+            "blocks (topology/block) are taken as leaf switches; how they are joined is not told."
+        )
     name = words["switchname"] or words["blockname"]
     if not name:
         first = line.partition("=")[0].strip().lower().partition(" ")[0]
         if first == "include":
             builder.note(f"line {number} includes another file, which is not read.")
         elif first not in ("blocksizes", "blocksize"):
-            raise BadInput(f"{where}: {short(line)} is not understood; lines of topology.conf begin with SwitchName=.")
+            raise BadInput(
+                f"{where}: {short(line)} is not understood; lines of topology.conf begin with SwitchName=."
+            )
         return None
     return _Line(number, name, expand(words["nodes"], where), expand(words["switches"], where))
 
@@ -66,7 +73,8 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
 def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     """The tree of switches of a topology.conf, or of what ``scontrol show topology`` prints.
 
-    BadInput, naming the line: a switch twice, a child that no line defines, a cycle, a node on two leaves.
+    BadInput, naming the line: a switch twice, a child that no line defines, a cycle, a node on two
+    leaves.
     """
     builder = Builder(source)
     told: dict[str, _Line] = {}
@@ -78,17 +86,22 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
         builder.switch(parsed.name, number)
         if parsed.name in told:
             before = told[parsed.name].number
-            raise BadInput(f"{builder.where(number)}: switch {short(parsed.name)} is there twice (line {before}).")
+            raise BadInput(
+                f"{builder.where(number)}: switch {short(parsed.name)} is there twice (line {before})."
+            )
         told[parsed.name] = parsed
         names += len(parsed.nodes) + len(parsed.switches)
         if names > _MOST_TOLD:
-            raise BadInput(f"{builder.where(number)}: more than {_MOST_TOLD} names; give the fabric that is meant.")
+            raise BadInput(
+                f"{builder.where(number)}: more than {_MOST_TOLD} names; give the fabric that is meant."
+            )
     levels = _heights(builder, told)
     placed: dict[str, int] = {}
     for each in sorted(told.values(), key=lambda line: (levels[line.name], line.number)):
         for node in each.nodes:
             if placed.setdefault(node, levels[each.name]) == levels[each.name]:
-                builder.attach(node, each.name, each.number)  # else scontrol repeats what hangs below
+                # else scontrol repeats what hangs below
+                builder.attach(node, each.name, each.number)
         for child in each.switches:
             builder.join(child, each.name, each.number)
     builder.note(f"{source} does not tell how many cables join two switches.")
@@ -96,7 +109,9 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
 
 
 def _heights(builder: Builder, told: dict[str, _Line]) -> dict[str, int]:
-    """Switch to its level: 1 without children, else one more than the highest child. BadInput for a cycle."""
+    """Switch to its level: 1 without children, else one more than the highest child. BadInput for a
+    cycle.
+    """
     levels: dict[str, int] = {}
     for start in told:
         path: dict[str, None] = {}
@@ -111,12 +126,16 @@ def _heights(builder: Builder, told: dict[str, _Line]) -> dict[str, int]:
                 continue
             if name in path:
                 where = builder.where(told[name].number)
-                raise BadInput(f"{where}: switch {short(name)} is below itself; a tree has no cycle.")
+                raise BadInput(
+                    f"{where}: switch {short(name)} is below itself; a tree has no cycle."
+                )
             path[name] = None
             stack.append((name, True))
             for child in told[name].switches:
                 if child not in told:
                     where = builder.where(told[name].number)
-                    raise BadInput(f"{where}: switch {short(child)} is named but no line defines it.")
+                    raise BadInput(
+                        f"{where}: switch {short(child)} is named but no line defines it."
+                    )
                 stack.append((child, False))
     return levels

@@ -8,7 +8,9 @@ __all__ = ["positions", "uplinks"]
 
 
 def uplinks(fabric: Fabric) -> dict[str, list[str]]:
-    """Leaf to the switch at the far end of each of its up-links; parallel cables are listed one by one."""
+    """Leaf to the switch at the far end of each of its up-links; parallel cables are listed one by
+    one.
+    """
     found: dict[str, list[str]] = {each.switch: [] for each in fabric.attachments}
     for cable in fabric.cables:
         for low, high in ((cable.one, cable.other), (cable.other, cable.one)):
@@ -18,7 +20,9 @@ def uplinks(fabric: Fabric) -> dict[str, list[str]]:
 
 
 def positions(fabric: Fabric) -> dict[str, int]:
-    """Node to its place on its leaf, from 0: by port where all ports of the leaf are numbers, else as listed."""
+    """Node to its place on its leaf, from 0: by port where all ports of the leaf are numbers, else
+    as listed.
+    """
     first: dict[str, tuple[str, str]] = {}
     for each in fabric.attachments:
         first.setdefault(each.node, (each.switch, each.port))

@@ -1,4 +1,6 @@
-"""Judgement of series that other programs have printed. Pure, and without numpy: ten thousand files in seconds."""
+"""Judgement of series that other programs have printed. Pure, and without numpy: ten thousand files
+in seconds.
+"""
 
 from __future__ import annotations
 

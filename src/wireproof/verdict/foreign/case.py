@@ -18,11 +18,13 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 @dataclass(slots=True)
 class Case:
-    """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path. ``held``: something of
-    the series was held against a limit of the link. ``told``: its sizes tell the rate.
-    ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing of the rate.
-    ``guessed``: that RDMA carries the bytes was concluded from the numbers. ``unit_wrong``: the message rate
-    contradicts the printed bandwidth, of which nothing can be said then."""
+    """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path.
+    ``held``: something of the series was held against a limit of the link. ``told``: its sizes tell
+    the rate. ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing
+    of the rate. ``guessed``: that RDMA carries the bytes was concluded from the numbers.
+    ``unit_wrong``: the message rate contradicts the printed bandwidth, of which nothing can be said
+    then.
+    """
 
     series: Series
     curve: Curve
@@ -39,10 +41,18 @@ class Case:
     guessed: bool = False
     unit_wrong: bool = False
 
-    def add(self, code: str, severity: Severity, message: str, evidence: Evidence | None = None) -> None:
+    def add(
+        self, code: str, severity: Severity, message: str, evidence: Evidence | None = None
+    ) -> None:
         # Some words are the log's own: one line, whatever it held.
-        told = message if message.isprintable() else "".join(c if c.isprintable() else " " for c in message)
-        self.reasons.append(Reason(code=code, severity=severity, message=told, evidence=evidence or {}))
+        told = (
+            message
+            if message.isprintable()
+            else "".join(c if c.isprintable() else " " for c in message)
+        )
+        self.reasons.append(
+            Reason(code=code, severity=severity, message=told, evidence=evidence or {})
+        )
 
     @property
     def kind(self) -> str:
@@ -53,12 +63,18 @@ class Case:
         """More processes than one pair, of which some may be neighbours on one node."""
         series = self.series
         hosts = {name.rpartition(":")[0] or name for name in series.hosts}
-        several = (series.processes or 2) > 2 and series.pairs == 1 and len(hosts) != series.processes
-        return series.traffic == "ring" or (several and series.traffic in ("exchange", "stream", "pingpong"))
+        several = (
+            (series.processes or 2) > 2 and series.pairs == 1 and len(hosts) != series.processes
+        )
+        return series.traffic == "ring" or (
+            several and series.traffic in ("exchange", "stream", "pingpong")
+        )
 
     @property
     def limited(self) -> list[Row]:
-        """Rows of sizes that the line's rate bounds: above the bucket of a limiter or of the lab's shaper."""
+        """Rows of sizes that the line's rate bounds: above the bucket of a limiter or of the lab's
+        shaper.
+        """
         least = self.bounds.least_size if self.bounds is not None else 0
         return [row for row in self.curve.moved if row.size > self.bucket and row.size >= least]
 
@@ -67,7 +83,9 @@ class Case:
         return max(self.limited, key=self.held_goodput, default=None)
 
     def held_goodput(self, row: Row) -> float:
-        """Goodput less the bytes that the lab's shaper lets pass for nothing; on a real link all of it."""
+        """Goodput less the bytes that the lab's shaper lets pass for nothing; on a real link all of
+        it.
+        """
         credit = self.bounds.credit if self.bounds is not None else 0
         if not credit or row.goodput is None:
             return row.goodput or 0.0

@@ -1,4 +1,6 @@
-"""A series as one curve: time of one operation and goodput of one direction against size, with what rounding hides."""
+"""A series as one curve: time of one operation and goodput of one direction against size, with what
+rounding hides.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _WAITED = ("pingpong", "put", "get", "atomic", "exchange")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size. ``wait_ns``: time of an operation that is answered before the next; ``goodput``: bytes/s of one
-    direction, over all pairs; ``doubt``: share of both that rounding may hide."""
+    """One size. ``wait_ns``: time of an operation that is answered before the next; ``goodput``:
+    bytes/s of one direction, over all pairs; ``doubt``: share of both that rounding may hide.
+    """
 
     size: int
     wait_ns: float | None
@@ -77,10 +80,13 @@ def _trouble(point: SeriesPoint) -> str:
     if not 0 <= point.message_bytes <= _LARGEST:
         return f"line {point.line}: a message of {point.message_bytes} B"
     named = (
-        ("half round trip", point.hrt_ns), ("time", point.time_ns), ("shortest time", point.time_min_ns),
-        ("longest time", point.time_max_ns), ("goodput", point.goodput_bytes_per_s),
+        ("half round trip", point.hrt_ns),
+        ("time", point.time_ns),
+        ("shortest time", point.time_min_ns),
+        ("longest time", point.time_max_ns),
+        ("goodput", point.goodput_bytes_per_s),
         ("message rate", point.messages_per_s),
-    )  # fmt: skip
+    )
     for name, value in named:
         if value is None:
             continue
@@ -93,7 +99,9 @@ def _trouble(point: SeriesPoint) -> str:
 
 
 def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
-    """A ping-pong's goodput is size / half round trip, whatever the program prints (IMB-P2P, ucx: both directions)."""
+    """A ping-pong's goodput is size / half round trip, whatever the program prints (IMB-P2P, ucx:
+    both directions).
+    """
     time = point.hrt_ns if point.hrt_ns is not None else point.time_ns
     wait: float | None = None
     doubt = 0.0

@@ -13,21 +13,59 @@ __all__ = ["cache_fall", "explanations"]
 _FIRST, _LAST, _FALL = 16 << 10, 1 << 20, 0.15
 _REACHED = 0.6  # share of attainable that a link must have been used for to be an explanation
 _CANDIDATES = (
-    "1gbe", "10gbe", "25gbe", "40gbe", "100gbe", "200gbe", "roce10", "roce25", "roce40", "roce100", "roce200",
-    "roce400", "sdr", "ddr", "qdr", "fdr", "edr", "hdr200", "ndr400", "xdr800", "opa100", "cn5000", "truescale",
-    "efa100", "efa200", "slingshot200", "slingshot400", "ipoib-qdr", "ipoib-edr", "ipofabric-opa100",
-)  # fmt: skip
+    "1gbe",
+    "10gbe",
+    "25gbe",
+    "40gbe",
+    "100gbe",
+    "200gbe",
+    "roce10",
+    "roce25",
+    "roce40",
+    "roce100",
+    "roce200",
+    "roce400",
+    "sdr",
+    "ddr",
+    "qdr",
+    "fdr",
+    "edr",
+    "hdr200",
+    "ndr400",
+    "xdr800",
+    "opa100",
+    "cn5000",
+    "truescale",
+    "efa100",
+    "efa200",
+    "slingshot200",
+    "slingshot400",
+    "ipoib-qdr",
+    "ipoib-edr",
+    "ipofabric-opa100",
+)
 
 
 def cache_fall(curve: Curve) -> tuple[int, float, int, float] | None:
-    """(size and goodput of the maximum, size and goodput of the end) when the curve falls as a cache does."""
+    """(size and goodput of the maximum, size and goodput of the end) when the curve falls as a
+    cache does.
+    """
     rows = curve.moved
     if len(rows) < 3 or curve.best is None:
         return None
     peak, end = curve.best, rows[-1]
-    if not _FIRST <= peak.size <= _LAST or end.size < 2 * peak.size or peak.goodput is None or end.goodput is None:
+    if (
+        not _FIRST <= peak.size <= _LAST
+        or end.size < 2 * peak.size
+        or peak.goodput is None
+        or end.goodput is None
+    ):
         return None
-    return (peak.size, peak.goodput, end.size, end.goodput) if end.goodput < (1 - _FALL) * peak.goodput else None
+    return (
+        (peak.size, peak.goodput, end.size, end.goodput)
+        if end.goodput < (1 - _FALL) * peak.goodput
+        else None
+    )
 
 
 @lru_cache(maxsize=4)
@@ -36,10 +74,12 @@ def _candidates(verbs: bool) -> tuple[tuple[str, Bounds], ...]:
 
 
 def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str]:
-    """Names of the links whose limits the curve fits: floor, usual start, ceiling, and enough of it used.
+    """Names of the links whose limits the curve fits: floor, usual start, ceiling, and enough of it
+    used.
 
-    ``way``: ``tcp`` or ``rdma`` where that is known to carry the bytes: only such links are named. ``fills``: smallest
-    size in flight at which a stream tells the rate. ``shm`` when memory is an explanation.
+    ``way``: ``tcp`` or ``rdma`` where that is known to carry the bytes: only such links are named.
+    ``fills``: smallest size in flight at which a stream tells the rate. ``shm`` when memory is an
+    explanation.
     """
     start = curve.start.wait_ns if curve.start is not None else None
     best = curve.best.goodput if curve.best is not None and curve.rows[-1].size >= fills else None
@@ -51,9 +91,16 @@ def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str
             continue
         if start is not None and not bounds.doubt <= start <= bounds.slow:
             continue
-        if best is not None and bounds.most is not None and not _REACHED * bounds.most <= best <= 1.02 * bounds.most:
+        if (
+            best is not None
+            and bounds.most is not None
+            and not _REACHED * bounds.most <= best <= 1.02 * bounds.most
+        ):
             continue
-        if all((row.wait_ns or 0.0) * (1 + row.doubt) >= bounds.shortest(row.size) for row in curve.waited):
+        if all(
+            (row.wait_ns or 0.0) * (1 + row.doubt) >= bounds.shortest(row.size)
+            for row in curve.waited
+        ):
             found.append(name)
     return found
 

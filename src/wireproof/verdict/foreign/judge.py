@@ -1,4 +1,6 @@
-"""``judge_series(series, link) -> SeriesVerdict``: the judgement of what another program has printed. Pure."""
+"""``judge_series(series, link) -> SeriesVerdict``: the judgement of what another program has
+printed. Pure.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,10 @@ def judge_series(
 ) -> SeriesVerdict:
     """Judge one series against the claimed link, or, without one, against what any NIC can do.
 
-    ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet link is held against
-    kernel TCP unless the series itself says RDMA, or its start excludes TCP and RoCE explains all of it. ``criteria``
-    and ``table`` override thresholds and constants. Never raises on any series; PhysicsError for an impossible claim.
+    ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet
+    link is held against kernel TCP unless the series itself says RDMA, or its start excludes TCP
+    and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants. Never
+    raises on any series; PhysicsError for an impossible claim.
     """
     series = as_stream(series)
     case = Case(series, curve_of(series), criteria or Criteria(), table)
@@ -65,8 +68,10 @@ def _verbs(series: Series) -> bool:
 
 
 def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
-    """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of sockets against
-    TCP, whatever was claimed; the rest against the claim, or RoCE where only that explains an Ethernet's numbers."""
+    """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of
+    sockets against TCP, whatever was claimed; the rest against the claim, or RoCE where only that
+    explains an Ethernet's numbers.
+    """
     verbs, way = _verbs(case.series), carrier(case.series)
     if way == "rdma":
         link = _with_path_mtu(case.series, link)
@@ -77,7 +82,13 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
         rdma = _with_path_mtu(case.series, carried_by(link, "rdma"))
         return _instead(case, bounds_of(rdma, table, verbs=verbs), "judged-as-rdma", "RDMA", path)
     if way == "tcp" and link.protocol not in ("tcp", "shm", "loopback"):
-        return _instead(case, bounds_of(carried_by(link, "tcp"), table), "judged-as-tcp", "kernel TCP or UDP", path)
+        return _instead(
+            case,
+            bounds_of(carried_by(link, "tcp"), table),
+            "judged-as-tcp",
+            "kernel TCP or UDP",
+            path,
+        )
     bounds = bounds_of(link, table, verbs=verbs)
     if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or way == "tcp":
         return bounds
@@ -115,15 +126,18 @@ def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
 
 def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
     said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
-    text = f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
+    text = (
+        f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
+    )
     agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
     case.add(code, "note" if not said or agrees else "warning", text[:400])
     return bounds
 
 
 def _explains(case: Case, bounds: Bounds) -> bool:
-    """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no memory has: its own
-    doubt then stays with the series."""
+    """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no
+    memory has: its own doubt then stays with the series.
+    """
     trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
     judge_physics(trial)
     judge_shape(trial)
@@ -131,18 +145,26 @@ def _explains(case: Case, bounds: Bounds) -> bool:
     memory = (case.table or default_table())["typical.shm"].value
     late = start is not None and start.wait_ns is not None and start.wait_ns >= memory
     allowed = {"cache-shaped"} if late else set()
-    return not any(r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons)
+    return not any(
+        r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons
+    )
 
 
 def _expect(case: Case) -> tuple[float | None, list[str]]:
-    """Attainable goodput with its arithmetic, and the reasons of what is slower than it should be."""
+    """Attainable goodput with its arithmetic, and the reasons of what is slower than it should
+    be.
+    """
     bounds = case.bounds
     if bounds is None:
         least = any_nic_ns(case.table)
         case.add("no-limit-known", "inconclusive", _without_link(case, least))
         return None, []
     if not bounds.wire:
-        case.add("no-wire-claimed", "inconclusive", f"{case.kind} was claimed: nothing is said about a network")
+        case.add(
+            "no-wire-claimed",
+            "inconclusive",
+            f"{case.kind} was claimed: nothing is said about a network",
+        )
         return None, []
     fastest = case.fastest
     attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
@@ -159,35 +181,61 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
 
 def _without_link(case: Case, least: float) -> str:
     start, best = case.curve.start, case.curve.best
-    seen = [f"starts at {time(start.wait_ns)}"] if start is not None and start.wait_ns is not None else []
-    seen += [f"reaches {rate(best.goodput)}"] if best is not None and best.goodput is not None else []
+    seen = (
+        [f"starts at {time(start.wait_ns)}"]
+        if start is not None and start.wait_ns is not None
+        else []
+    )
+    seen += (
+        [f"reaches {rate(best.goodput)}"] if best is not None and best.goodput is not None else []
+    )
     told = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
     return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
 
 
 def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -> None:
-    """Says what of the series could not be held against the link, so that nothing passes without evidence."""
+    """Says what of the series could not be held against the link, so that nothing passes without
+    evidence.
+    """
     series = case.series
     if case.guessed and not told and case.held:
         text = "RDMA was concluded from the start alone, and no size tells the rate; say --path rdma or tcp"
         case.add("sizes-too-small", "inconclusive", text)
     if series.traffic == "other":
         case.held = False
-        case.add("not-a-link-test", "inconclusive", f"{series.benchmark} is not judged by a link's limits")
+        case.add(
+            "not-a-link-test",
+            "inconclusive",
+            f"{series.benchmark} is not judged by a link's limits",
+        )
     elif series.traffic in ("collective", "ring") or case.chain:
         _held_collective(case)
     elif not told and not case.held and case.curve.rows:
-        what = "no rate is claimed" if attainable is None else "the sizes are too small to tell the rate of the link"
-        case.add("sizes-too-small", "inconclusive", f"{what}, and the series has no start to hold against a floor")
-    elif not told and attainable is None and case.curve.best is not None and case.curve.start is None:
+        what = (
+            "no rate is claimed"
+            if attainable is None
+            else "the sizes are too small to tell the rate of the link"
+        )
+        case.add(
+            "sizes-too-small",
+            "inconclusive",
+            f"{what}, and the series has no start to hold against a floor",
+        )
+    elif (
+        not told and attainable is None and case.curve.best is not None and case.curve.start is None
+    ):
         case.held = False
         case.add(
-            "no-limit-known", "inconclusive", f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS"
+            "no-limit-known",
+            "inconclusive",
+            f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS",
         )
 
 
 def _held_collective(case: Case) -> None:
-    """A collective or ring never passes: within one node it can take just as long as over a quick wire."""
+    """A collective or ring never passes: within one node it can take just as long as over a quick
+    wire.
+    """
     case.held = False
     if far_too_slow(case):
         return
@@ -205,25 +253,47 @@ def _unit_doubt(case: Case, attainable: float | None) -> None:
     near = False
     if attainable and best is not None and best.goodput is not None and best.wait_ns is None:
         reached = best.goodput / attainable
-        near = any((reached >= limit) != (reached * f >= limit) for limit in (share, 1.02) for f in (_MEBI, 1 / _MEBI))
-    told = "; the other unit would change the verdict" if near else "; the verdict is the same in either"
+        near = any(
+            (reached >= limit) != (reached * f >= limit)
+            for limit in (share, 1.02)
+            for f in (_MEBI, 1 / _MEBI)
+        )
+    told = (
+        "; the other unit would change the verdict"
+        if near
+        else "; the verdict is the same in either"
+    )
     case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{told}"[:400])
 
 
 def _explain(case: Case) -> None:
-    case.reasons = [reason for reason in case.reasons if not (case.off and reason.code == "no-limit-known")]
+    case.reasons = [
+        reason for reason in case.reasons if not (case.off and reason.code == "no-limit-known")
+    ]
 
 
 def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
     series, best, start = case.series, case.curve.best, case.curve.start
     severities = {reason.severity for reason in case.reasons}
-    verdict: Verdict = "fail" if "fail" in severities else "inconclusive" if "inconclusive" in severities else "pass"
+    verdict: Verdict = (
+        "fail"
+        if "fail" in severities
+        else "inconclusive"
+        if "inconclusive" in severities
+        else "pass"
+    )
     if verdict == "pass" and not case.held:
         verdict = "inconclusive"
     proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
     explained: list[str] = []
-    if verdict != "pass" and series.traffic not in ("collective", "ring", "other") and not case.chain:
-        explained = explanations(case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight)
+    if (
+        verdict != "pass"
+        and series.traffic not in ("collective", "ring", "other")
+        and not case.chain
+    ):
+        explained = explanations(
+            case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight
+        )
         _name(case, explained)
     if proof == "unproven" and (case.bounds is None or case.bounds.wire):
         case.add("log-without-counters", "note", _NO_COUNTERS)
@@ -234,19 +304,28 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         efficiency = (moved if fastest is None else case.held_goodput(fastest)) / attainable
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
-        proof=proof, verdict=verdict, efficiency=efficiency, attainable_bytes_per_s=attainable,
-        best_bytes_per_s=moved, start_ns=start.wait_ns if start is not None else None,
-        reasons=sorted(case.reasons, key=lambda reason: rank[reason.severity]), explained_by=explained,
+        proof=proof,
+        verdict=verdict,
+        efficiency=efficiency,
+        attainable_bytes_per_s=attainable,
+        best_bytes_per_s=moved,
+        start_ns=start.wait_ns if start is not None else None,
+        reasons=sorted(case.reasons, key=lambda reason: rank[reason.severity]),
+        explained_by=explained,
         derivation=derivation,
-    )  # fmt: skip
+    )
 
 
 _FILLS = 65_536
-_NO_COUNTERS = "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
+_NO_COUNTERS = (
+    "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
+)
 
 
 def _name(case: Case, explained: list[str]) -> None:
-    """Says which links would explain the curve: without a claim, and where the claimed one does not."""
+    """Says which links would explain the curve: without a claim, and where the claimed one does
+    not.
+    """
     if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return
     more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""

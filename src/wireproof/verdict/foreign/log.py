@@ -1,4 +1,6 @@
-"""``judge_log(series, link)``: the series of one log, each judged, and then by what the others of the same log show."""
+"""``judge_log(series, link)``: the series of one log, each judged, and then by what the others of
+the same log show.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ def judge_log(
     criteria: Criteria | None = None,
     table: Table | None = None,
 ) -> list[SeriesVerdict]:
-    """One verdict per series. A bandwidth table that fills the link acquits it: large ping-pongs of the same log that
-    are slow are then slow by their protocol, which is a doubt and no failure.
+    """One verdict per series. A bandwidth table that fills the link acquits it: large ping-pongs of
+    the same log that are slow are then slow by their protocol, which is a doubt and no failure.
     """
     found = [judge_series(one, link, path=path, criteria=criteria, table=table) for one in series]
     share = (criteria or Criteria()).min_efficiency
@@ -65,7 +67,9 @@ def _acquitted(one: Series, judged: SeriesVerdict, filling: Sequence[Series]) ->
     severities = {reason.severity for reason in reasons}
     verdict: Verdict = "fail" if "fail" in severities else "inconclusive"
     rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
-    return msgspec.structs.replace(judged, verdict=verdict, reasons=sorted(reasons, key=lambda r: rank[r.severity]))
+    return msgspec.structs.replace(
+        judged, verdict=verdict, reasons=sorted(reasons, key=lambda r: rank[r.severity])
+    )
 
 
 def _doubted(reason: Reason, why: str) -> Reason:

@@ -1,4 +1,6 @@
-"""A series of one point per pair of hosts (mpiGraph): which pair, which node, which direction is slow."""
+"""A series of one point per pair of hosts (mpiGraph): which pair, which node, which direction is
+slow.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,17 @@ def _pairs(case: Case) -> list[_Pair]:
             continue
         if not (0 <= source < len(names) and 0 <= target < len(names)):
             continue
-        pair = _Pair(_host(names[int(source)]), _host(names[int(target)]), point.goodput_bytes_per_s)
+        pair = _Pair(
+            _host(names[int(source)]), _host(names[int(target)]), point.goodput_bytes_per_s
+        )
         if pair.source != pair.target:
             found.append(pair)
     return found
 
 
 def judge_pairs(case: Case) -> None:
-    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are told as that node's.
+    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are told as
+    that node's.
 
     A pair above the link's ceiling fails. Nothing is said of a series that names no pairs.
     """
@@ -60,15 +65,19 @@ def judge_pairs(case: Case) -> None:
     for direction in ("sends", "receives"):
         told |= _nodes(case, pairs, slow, usual, direction)
     left = sorted(
-        (p for p in slow if not told & {("sends", p.source), ("receives", p.target)}), key=lambda p: p.goodput
+        (p for p in slow if not told & {("sends", p.source), ("receives", p.target)}),
+        key=lambda p: p.goodput,
     )
     if left:
         shown = ", ".join(f"{p.source} -> {p.target} {rate(p.goodput)}" for p in left[:_SHOWN])
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        text = (
-            f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the median {rate(usual)}: "
+        text = f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the median {rate(usual)}: "
+        case.add(
+            "slow-pair",
+            "fail",
+            f"{text}{shown}{more}",
+            {"pairs": len(left), "median_bytes_per_s": usual},
         )
-        case.add("slow-pair", "fail", f"{text}{shown}{more}", {"pairs": len(left), "median_bytes_per_s": usual})
 
 
 def _ceiling(case: Case, pairs: list[_Pair]) -> None:
@@ -80,10 +89,17 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
             f"{worst.source} -> {worst.target}: {rate(worst.goodput)} is more than the {rate(most)} that {case.kind} "
             f"can carry ({len(over)} of {len(pairs)} pairs)"
         )
-        case.add("above-ceiling", "fail", text, {"goodput_bytes_per_s": worst.goodput, "pairs": len(over)})
+        case.add(
+            "above-ceiling",
+            "fail",
+            text,
+            {"goodput_bytes_per_s": worst.goodput, "pairs": len(over)},
+        )
 
 
-def _nodes(case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, direction: str) -> set[tuple[str, str]]:
+def _nodes(
+    case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, direction: str
+) -> set[tuple[str, str]]:
     """Nodes most of whose pairs in one direction are slow, while the other nodes' are not."""
     of: dict[str, list[_Pair]] = defaultdict(list)
     for pair in pairs:
@@ -95,8 +111,11 @@ def _nodes(case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, dire
         if len(own) >= _FEWEST - 1 and len(of) >= _FEWEST and share >= _MOST_OF:
             found.add((direction, node))
             middle = median(pair.goodput for pair in own)
-            text = (
-                f"{node} {direction} at {rate(middle)}, {middle / usual:.0%} of the median {rate(usual)} of all pairs"
+            text = f"{node} {direction} at {rate(middle)}, {middle / usual:.0%} of the median {rate(usual)} of all pairs"
+            case.add(
+                "node-direction-slow",
+                "fail",
+                text,
+                {"node": node, "direction": direction, "share": share},
             )
-            case.add("node-direction-slow", "fail", text, {"node": node, "direction": direction, "share": share})
     return found

@@ -1,4 +1,6 @@
-"""What no wire can do: quicker than the floor, faster than the link, more packets than it has room for."""
+"""What no wire can do: quicker than the floor, faster than the link, more packets than it has room
+for.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ _WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come
 _MOST_RAILS = 8.2
 _BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
 _AFTER = 0.5
-_SYNCHRONIZING = ("barrier", "allreduce", "alltoall", "allgather", "reduce_scatter", "reduce-scatter")
+_SYNCHRONIZING = (
+    "barrier",
+    "allreduce",
+    "alltoall",
+    "allgather",
+    "reduce_scatter",
+    "reduce-scatter",
+)
 _MEBI = 1.048576
 _SMALL_STREAM = 64  # messages up to this size tell what a core sends, bytes
 _LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
@@ -45,7 +54,9 @@ def judge_physics(case: Case) -> None:
 
 def _local(case: Case) -> bool:
     """A put that is complete when its own buffer is free says nothing about the other end."""
-    text = f"{case.series.benchmark} {case.series.formula} {' '.join(case.series.notes[:8])}".lower()
+    text = (
+        f"{case.series.benchmark} {case.series.formula} {' '.join(case.series.notes[:8])}".lower()
+    )
     return case.series.traffic == "put" and "local" in text
 
 
@@ -61,7 +72,12 @@ def _any_nic(case: Case) -> None:
         return
     case.off = case.too_quick = True
     text = f"{time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in less than {time(quickest)}"
-    case.add("below-any-nic", "fail", text, {"time_ns": start.wait_ns, "any_nic_ns": quickest, "size": start.size})
+    case.add(
+        "below-any-nic",
+        "fail",
+        text,
+        {"time_ns": start.wait_ns, "any_nic_ns": quickest, "size": start.size},
+    )
 
 
 def _floor(case: Case, bounds: Bounds) -> None:
@@ -78,9 +94,10 @@ def _floor(case: Case, bounds: Bounds) -> None:
         "for half a round trip"
     )
     why = {
-        "fail": "", "inconclusive": "; the floor is from literature, so this is a doubt",
+        "fail": "",
+        "inconclusive": "; the floor is from literature, so this is a doubt",
         "note": "; the floor is from literature and nearly reached",
-    }  # fmt: skip
+    }
     case.off = case.off or doubt == "fail"
     case.too_quick = case.too_quick or doubt == "fail"
     case.held = case.held or doubt == "note"
@@ -89,14 +106,23 @@ def _floor(case: Case, bounds: Bounds) -> None:
 
 
 def _collective(case: Case, bounds: Bounds) -> None:
-    """A collective in which each rank hears of all others takes at least one message; skew may hide half of it."""
+    """A collective in which each rank hears of all others takes at least one message; skew may hide
+    half of it.
+    """
     series = case.series
     ring = series.traffic == "ring"
     synchronizing = any(word in series.benchmark.lower() for word in _SYNCHRONIZING)
-    if series.traffic not in ("collective", "ring") or not (synchronizing or ring) or series.metric == "overlap":
+    if (
+        series.traffic not in ("collective", "ring")
+        or not (synchronizing or ring)
+        or series.metric == "overlap"
+    ):
         return
     times = [
-        (max(t, p.time_max_ns or 0.0), p.message_bytes) for p in series.points for t in [p.time_ns or p.hrt_ns] if t
+        (max(t, p.time_max_ns or 0.0), p.message_bytes)
+        for p in series.points
+        for t in [p.time_ns or p.hrt_ns]
+        if t
     ]
     # A collective of nothing sends nothing, but for the barrier.
     least_size = 0 if "barrier" in series.benchmark.lower() else 1
@@ -108,16 +134,25 @@ def _collective(case: Case, bounds: Bounds) -> None:
         case.off = case.too_quick = True
         one = f"one message over {case.kind} takes {time(bounds.floor)}"
         text = f"{series.benchmark} took {time(least)} at {size(at)}; {one}"
-        case.add("below-floor", "fail", text, {"time_ns": least, "floor_ns": bounds.floor, "size": at})
+        case.add(
+            "below-floor", "fail", text, {"time_ns": least, "floor_ns": bounds.floor, "size": at}
+        )
 
 
 def _burst(case: Case, bounds: Bounds) -> bool:
-    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate, larger ones keep it.
+    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate,
+    larger ones keep it.
 
-    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited wire.
+    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited
+    wire.
     """
     start, most = case.curve.start, bounds.most
-    if bounds.link.protocol != "tcp" or most is None or start is None or (start.wait_ns or 0.0) < bounds.hard:
+    if (
+        bounds.link.protocol != "tcp"
+        or most is None
+        or start is None
+        or (start.wait_ns or 0.0) < bounds.hard
+    ):
         return False
     rows = [
         row
@@ -125,10 +160,11 @@ def _burst(case: Case, bounds: Bounds) -> bool:
         if row.goodput is not None and row.size >= max(_TRANSFER_FROM, bounds.least_size)
     ]
     broken = [
-        row for row in rows
+        row
+        for row in rows
         if (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
         or case.held_goodput(row) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
-    ]  # fmt: skip
+    ]
     if not broken or broken[-1].size > _BUCKET:
         return False
     after = [row for row in rows if row.size > broken[-1].size]
@@ -141,7 +177,12 @@ def _burst(case: Case, bounds: Bounds) -> bool:
         "through at once"
     )
     case.bucket = broken[-1].size
-    case.add("rate-limited", "inconclusive", text, {"size": broken[-1].size, "attainable_bytes_per_s": most})
+    case.add(
+        "rate-limited",
+        "inconclusive",
+        text,
+        {"size": broken[-1].size, "attainable_bytes_per_s": most},
+    )
     return True
 
 
@@ -150,7 +191,11 @@ def _transfer(case: Case, bounds: Bounds) -> None:
     worst: tuple[float, Row] | None = None
     broken = 0
     for row in case.curve.waited:
-        if row.size < max(_TRANSFER_FROM, bounds.least_size) or bounds.most is None or row.wait_ns is None:
+        if (
+            row.size < max(_TRANSFER_FROM, bounds.least_size)
+            or bounds.most is None
+            or row.wait_ns is None
+        ):
             continue
         if case.series.traffic == "atomic" or _local(case):
             continue
@@ -170,13 +215,22 @@ def _transfer(case: Case, bounds: Bounds) -> None:
     sizes = "this size breaks" if broken == 1 else f"{broken} sizes break"
     text = (
         f"{size(row.size)} in {time(row.wait_ns or 0.0)}: moving the bytes alone takes {time(moved)} at "
-        f"{rate(bounds.most)}, and " + (f"{time(left)} is left" if left > 0 else "nothing is left")
+        f"{rate(bounds.most)}, and "
+        + (f"{time(left)} is left" if left > 0 else "nothing is left")
         + f" for a start of {time(bounds.floor)} ({sizes} the bound)"
-    )  # fmt: skip
+    )
     case.add(
-        "faster-than-transfer", "fail", text,
-        {"size": row.size, "time_ns": row.wait_ns, "transfer_ns": moved, "floor_ns": bounds.floor, "sizes": broken},
-    )  # fmt: skip
+        "faster-than-transfer",
+        "fail",
+        text,
+        {
+            "size": row.size,
+            "time_ns": row.wait_ns,
+            "transfer_ns": moved,
+            "floor_ns": bounds.floor,
+            "sizes": broken,
+        },
+    )
 
 
 def _ceiling(case: Case, bounds: Bounds) -> None:
@@ -190,10 +244,15 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
     told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.4g} times the {rate(most)} that {case.kind} can carry"
     ways = " in one direction" if case.series.directions > 1 else ""
     evidence: Evidence = {
-        "goodput_bytes_per_s": best.goodput, "attainable_bytes_per_s": most, "size": best.size, "ratio": ratio
-    }  # fmt: skip
+        "goodput_bytes_per_s": best.goodput,
+        "attainable_bytes_per_s": most,
+        "size": best.size,
+        "ratio": ratio,
+    }
     if case.series.unit_doubt and best.goodput / _MEBI <= most * (1 + tolerance):
-        case.add("above-ceiling", "inconclusive", f"{told}{ways}; with MB for MiB it would fit", evidence)
+        case.add(
+            "above-ceiling", "inconclusive", f"{told}{ways}; with MB for MiB it would fit", evidence
+        )
         return
     if case.unit_wrong:
         case.add("above-ceiling", "inconclusive", f"{told}{ways}; its unit is in doubt", evidence)
@@ -217,25 +276,36 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
 
 
 def _slowest_pair(case: Case, bounds: Bounds) -> None:
-    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the link."""
+    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the
+    link.
+    """
     if not case.chain or bounds.most is None:
         return
     for row in case.curve.rows:
         slowest = row.point.values.get("goodput_min_bytes_per_s")
-        if slowest is None or not bounds.most * (1 + case.criteria.ceiling_tolerance) < slowest < math.inf:
+        if (
+            slowest is None
+            or not bounds.most * (1 + case.criteria.ceiling_tolerance) < slowest < math.inf
+        ):
             continue
         case.off = True
         text = (
             f"even the slowest pair moves {rate(slowest)}, {slowest / bounds.most:.4g} times the {rate(bounds.most)} "
             f"that {case.kind} can carry: no pair crossed it"
         )
-        evidence: Evidence = {"goodput_bytes_per_s": slowest, "attainable_bytes_per_s": bounds.most, "size": row.size}
+        evidence: Evidence = {
+            "goodput_bytes_per_s": slowest,
+            "attainable_bytes_per_s": bounds.most,
+            "size": row.size,
+        }
         case.add("above-ceiling", "fail", text, evidence)
         return
 
 
 def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
-    """What the number would be in another unit or by another formula, where that would fit the link."""
+    """What the number would be in another unit or by another formula, where that would fit the
+    link.
+    """
     if case.too_quick or case.series.unit_doubt:
         return
     waited = case.curve.best is not None and case.curve.best.wait_ns is not None
@@ -244,16 +314,26 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
         return 0.85 * most <= value <= most * (1 + tolerance)
 
     if fits(best / 8):
-        case.add("unit-doubt", "note", f"{rate(best)} / 8 = {rate(best / 8)} would fit: bits read as bytes?")
+        case.add(
+            "unit-doubt",
+            "note",
+            f"{rate(best)} / 8 = {rate(best / 8)} would fit: bits read as bytes?",
+        )
     elif fits(best / _MEBI) and not waited:
-        case.add("unit-doubt", "note", f"{rate(best)} / 1.048576 = {rate(best / _MEBI)} would fit: MB read as MiB?")
+        case.add(
+            "unit-doubt",
+            "note",
+            f"{rate(best)} / 1.048576 = {rate(best / _MEBI)} would fit: MB read as MiB?",
+        )
     elif fits(best / 2) and case.series.directions == 1:
         why = "is the time halved twice?" if waited else "is it the sum of both directions?"
         case.add("wrong-formula", "note", f"{rate(best)} / 2 = {rate(best / 2)} would fit: {why}")
 
 
 def _striped(case: Case, ratio: float) -> bool:
-    """A plateau near a whole number of links, from a start that a wire has: several rails, not memory."""
+    """A plateau near a whole number of links, from a start that a wire has: several rails, not
+    memory.
+    """
     if (
         case.too_quick
         or not 1.6 <= ratio <= _MOST_RAILS
@@ -270,9 +350,16 @@ def _striped(case: Case, ratio: float) -> bool:
 def _message_rate(case: Case, bounds: Bounds) -> None:
     """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
     link, series = bounds.link, case.series
-    if link.protocol in ("tcp", "iwarp", "truescale") or is_shaped(link) or link.line_rate is None or case.chain:
+    if (
+        link.protocol in ("tcp", "iwarp", "truescale")
+        or is_shaped(link)
+        or link.line_rate is None
+        or case.chain
+    ):
         return
-    if series.traffic not in ("stream", "rate", "exchange") or (series.pairs > 1 and len(series.hosts) != 2):
+    if series.traffic not in ("stream", "rate", "exchange") or (
+        series.pairs > 1 and len(series.hosts) != 2
+    ):
         return
     header = (case.table or default_table())[f"{link.protocol}.header"].value
     least = _LEAST_FRAME if link.protocol in ("rocev2", "psm3", "efa", "slingshot") else 0.0
@@ -287,14 +374,26 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
                 f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the line each, "
                 f"{rate(messages * packet)} on a line of {rate(link.line_rate / 8)}"
             )
-            case.add("message-rate-above-link", "fail", text, {"messages_per_s": messages, "size": row.size})
+            case.add(
+                "message-rate-above-link",
+                "fail",
+                text,
+                {"messages_per_s": messages, "size": row.size},
+            )
             return
 
 
 def _one_pair(case: Case, bounds: Bounds) -> None:
-    """Small messages of one pair, more in a second than one core sends over such a link: a warning, from literature."""
+    """Small messages of one pair, more in a second than one core sends over such a link: a warning,
+    from literature.
+    """
     series = case.series
-    if case.off or series.traffic not in ("stream", "exchange", "rate") or series.pairs > 1 or series.protocol:
+    if (
+        case.off
+        or series.traffic not in ("stream", "exchange", "rate")
+        or series.pairs > 1
+        or series.protocol
+    ):
         return
     small = [row for row in case.curve.moved if 0 < row.size <= _SMALL_STREAM and row.goodput]
     if case.chain or case.unit_wrong or not small:
@@ -309,4 +408,6 @@ def _one_pair(case: Case, bounds: Bounds) -> None:
         f"{messages / 1e6:.3g} M messages/s of {size(row.size)} by one pair; over {case.kind} one core usually sends "
         f"less than {usual / 1e6:g} M/s, through memory it does"
     )
-    case.add("message-rate-unusual", "warning", text, {"messages_per_s": messages, "usual_per_s": usual})
+    case.add(
+        "message-rate-unusual", "warning", text, {"messages_per_s": messages, "usual_per_s": usual}
+    )

@@ -1,4 +1,6 @@
-"""The curve against size: a cache's shape, cliffs where the library changes its protocol, noise, two paths in one."""
+"""The curve against size: a cache's shape, cliffs where the library changes its protocol, noise,
+two paths in one.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _KNOBS = {
     "infiniband": "UCX_RNDV_THRESH (UCX) or FI_OFI_RXM_BUFFER_SIZE (libfabric verbs)",
     "rocev2": "UCX_RNDV_THRESH (UCX), FI_OFI_RXM_BUFFER_SIZE (libfabric verbs) or PSM3_MQ_RNDV_NIC_THRESH (PSM3)",
 }
-_INTEL = "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
+_INTEL = (
+    "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
+)
 _OPEN = "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"
 _MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
 _ANY = (
@@ -47,7 +51,9 @@ def judge_shape(case: Case) -> None:
 
 
 def _cache(case: Case) -> None:
-    """Beside another contradiction it is one more; alone it is a doubt; with a start that no memory has, a hint."""
+    """Beside another contradiction it is one more; alone it is a doubt; with a start that no memory
+    has, a hint.
+    """
     found = cache_fall(case.curve)
     if found is None:
         return
@@ -67,24 +73,41 @@ def _cache(case: Case) -> None:
     else:
         text += ", as copies through a cache do and a wire does not"
     evidence: Evidence = {
-        "peak_size": peak, "peak_bytes_per_s": best, "end_size": end, "end_bytes_per_s": last
-    }  # fmt: skip
+        "peak_size": peak,
+        "peak_bytes_per_s": best,
+        "end_size": end,
+        "end_bytes_per_s": last,
+    }
     case.add("cache-shaped", severity, text, evidence)
 
 
 def _two_paths(case: Case, bounds: Bounds) -> None:
-    """Small sizes quicker than the link's floor, large ones just what the link carries: two paths in one table."""
+    """Small sizes quicker than the link's floor, large ones just what the link carries: two paths
+    in one table.
+    """
     large = [row for row in case.curve.waited if row.size >= _MIXED_FROM and row.wait_ns]
-    if not case.too_quick or bounds.most is None or len(large) < 2 or cache_fall(case.curve) is not None:
+    if (
+        not case.too_quick
+        or bounds.most is None
+        or len(large) < 2
+        or cache_fall(case.curve) is not None
+    ):
         return
     best = max(row.goodput or 0.0 for row in large)
     if not 0.8 <= best / bounds.most <= 1.005:
         return
-    # The large ones have a start of their own, one that the wire has: else it is one path and a coincidence.
-    if any((row.wait_ns or 0.0) - row.size / best * 1e9 < bounds.hard for row in large if row.goodput != best):
+    # The large ones have a start of their own, one that the wire has: else it is one path and a
+    # coincidence.
+    if any(
+        (row.wait_ns or 0.0) - row.size / best * 1e9 < bounds.hard
+        for row in large
+        if row.goodput != best
+    ):
         return
     case.mixed = True
-    small = max((row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard), default=0)
+    small = max(
+        (row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard), default=0
+    )
     text = (
         f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those of {case.kind}: "
         "two paths carry this table"
@@ -93,7 +116,9 @@ def _two_paths(case: Case, bounds: Bounds) -> None:
 
 
 def _inversions(case: Case) -> None:
-    """Sizes that take longer than a larger one: isolated small ones are noise, from 1 KiB on a protocol's doing."""
+    """Sizes that take longer than a larger one: isolated small ones are noise, from 1 KiB on a
+    protocol's doing.
+    """
     groups: list[list[Row]] = []
     least = 0.0
     before = False
@@ -117,9 +142,12 @@ def _certain(row: Row) -> float:
 def _inversion(case: Case, group: list[Row]) -> None:
     row = max(group, key=lambda found: found.wait_ns or 0.0)
     larger = next(
-        other for other in case.curve.waited
-        if other.size > row.size and other.wait_ns and _certain(row) > _INVERTED * other.wait_ns * (1 + other.doubt)
-    )  # fmt: skip
+        other
+        for other in case.curve.waited
+        if other.size > row.size
+        and other.wait_ns
+        and _certain(row) > _INVERTED * other.wait_ns * (1 + other.doubt)
+    )
     more = (row.wait_ns or 0.0) / (larger.wait_ns or 1.0) - 1
     sizes = ", ".join(size(found.size) for found in group[:6])
     text = (
@@ -127,26 +155,41 @@ def _inversion(case: Case, group: list[Row]) -> None:
         f"({time(larger.wait_ns or 0.0)})"
     )
     evidence: Evidence = {
-        "size": row.size, "time_ns": row.wait_ns, "larger_size": larger.size, "larger_time_ns": larger.wait_ns,
+        "size": row.size,
+        "time_ns": row.wait_ns,
+        "larger_size": larger.size,
+        "larger_time_ns": larger.wait_ns,
         "sizes": sizes,
-    }  # fmt: skip
+    }
     if row.size >= _CLIFF_FROM and len(group) > 1:
         text = f"{text}; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
         case.add("protocol-switch-cliff", "warning", text, evidence)
     else:
-        also = f" (so does {', '.join(size(g.size) for g in group if g is not row)})" if len(group) > 1 else ""
-        case.add("non-monotone", "note", f"{text}{also}: noise, or a disturbed measurement", evidence)
+        also = (
+            f" (so does {', '.join(size(g.size) for g in group if g is not row)})"
+            if len(group) > 1
+            else ""
+        )
+        case.add(
+            "non-monotone", "note", f"{text}{also}: noise, or a disturbed measurement", evidence
+        )
 
 
 def _cliff(case: Case) -> None:
-    """Goodput falls to the next size and comes back: the protocol changes too early or too late there."""
+    """Goodput falls to the next size and comes back: the protocol changes too early or too late
+    there.
+    """
     rows = [row for row in case.curve.moved if row.size >= _CLIFF_FROM and row.goodput]
     found: tuple[float, Row, Row] | None = None
     later = 0.0
     for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
         low, high = before.goodput or 0.0, after.goodput or 0.0
         later = max(later, high)
-        if 1 - high / low > _CLIFF and later >= 0.97 * low and (found is None or 1 - high / low >= found[0]):
+        if (
+            1 - high / low > _CLIFF
+            and later >= 0.97 * low
+            and (found is None or 1 - high / low >= found[0])
+        ):
             found = 1 - high / low, before, after
     if found is None:
         return
@@ -156,14 +199,19 @@ def _cliff(case: Case) -> None:
         f"{size(after.size)} and comes back later: the library changes its protocol there; {_advice(case)}"
     )
     evidence: Evidence = {
-        "size": before.size, "next_size": after.size, "fall": fall,
-        "bytes_per_s": before.goodput, "next_bytes_per_s": after.goodput,
-    }  # fmt: skip
+        "size": before.size,
+        "next_size": after.size,
+        "fall": fall,
+        "bytes_per_s": before.goodput,
+        "next_bytes_per_s": after.goodput,
+    }
     case.add("protocol-switch-cliff", "warning", text, evidence)
 
 
 def _advice(case: Case) -> str:
-    """The setting that moves the switch, by what is known of library and link; where there is none, where to look."""
+    """The setting that moves the switch, by what is known of library and link; where there is none,
+    where to look.
+    """
     series = case.series
     if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
         return "no MPI is in between, so look at MTU, inline size and buffers"
@@ -175,7 +223,11 @@ def _knob(case: Case) -> str:
         return _KNOBS[case.bounds.link.protocol]
     series = case.series
     text = f"{series.tool} {series.version} {' '.join(series.notes[:20])}".lower()
-    for words, knob in ((("open mpi", "openmpi"), _OPEN), (("mpich",), _MPICH), (("intel", "imb"), _INTEL)):
+    for words, knob in (
+        (("open mpi", "openmpi"), _OPEN),
+        (("mpich",), _MPICH),
+        (("intel", "imb"), _INTEL),
+    ):
         if any(word in text for word in words):
             return knob
     return _ANY

@@ -1,4 +1,6 @@
-"""Is the series itself sound: complete, consistent, of enough iterations, in a unit and formula that are known."""
+"""Is the series itself sound: complete, consistent, of enough iterations, in a unit and formula
+that are known.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ def _time(point: SeriesPoint) -> float | None:
 
 
 def _products(case: Case) -> Iterable[tuple[str, list[tuple[int, float, float]]]]:
-    """(what is compared, [(size, product, share that rounding hides)]): each product should be one constant."""
+    """(what is compared, [(size, product, share that rounding hides)]): each product should be one
+    constant.
+    """
     points = [row.point for row in case.curve.rows]
     moved: list[tuple[int, float, float]] = []
     turned: list[tuple[int, float, float]] = []
@@ -84,11 +88,16 @@ def _products(case: Case) -> Iterable[tuple[str, list[tuple[int, float, float]]]
 
 
 def _arithmetic(case: Case) -> None:
-    """Rows whose columns do not fit together as those of the other rows do. One constant factor is a definition."""
+    """Rows whose columns do not fit together as those of the other rows do. One constant factor is
+    a definition.
+    """
     # IMB-MT makes its columns of different threads' times.
-    if case.series.traffic in ("collective", "ring", "other") or case.series.benchmark.endswith("MT"):
+    if case.series.traffic in ("collective", "ring", "other") or case.series.benchmark.endswith(
+        "MT"
+    ):
         return
-    # Of more than two ranks the time is their mean and the goodput made of the longest: the factor is none.
+    # Of more than two ranks the time is their mean and the goodput made of the longest: the factor
+    # is none.
     several = (case.series.processes or 0) > 2 or case.series.pairs > 1
     for what, products in _products(case):
         if several and what.startswith("time"):
@@ -97,7 +106,8 @@ def _arithmetic(case: Case) -> None:
         if not clear:
             continue
         usual = median(product for _, product, _ in clear)
-        # IMB-P2P prints the mean of the ranks' times and rates made of the longest: noise sets them apart one way.
+        # IMB-P2P prints the mean of the ranks' times and rates made of the longest: noise sets them
+        # apart one way.
         below = _NOISY if case.series.tool == "imb" and what.startswith("time") else _ODD
         odd = [
             (at, p)
@@ -106,7 +116,9 @@ def _arithmetic(case: Case) -> None:
         ]
         if odd:
             shown = ", ".join(f"{size(at)}: {p:.4g}" for at, p in odd[:_SHOWN])
-            text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
+            text = (
+                f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
+            )
             case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
         elif what.startswith("message rate"):
             _unit(case, usual)
@@ -117,7 +129,9 @@ def _arithmetic(case: Case) -> None:
 
 
 def _factor(case: Case, usual: float) -> None:
-    """The constant itself: 1 message in half a round trip, or as many as the series has directions and pairs."""
+    """The constant itself: 1 message in half a round trip, or as many as the series has directions
+    and pairs.
+    """
     series = case.series
     known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
     if series.traffic == "exchange":
@@ -136,16 +150,24 @@ def _factor(case: Case, usual: float) -> None:
 
 
 def _unit(case: Case, usual: float) -> None:
-    """Messages x size against the printed bandwidth: they are one number, unless a unit is wrong."""
+    """Messages x size against the printed bandwidth: they are one number, unless a unit is
+    wrong.
+    """
     series = case.series
-    known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs, series.processes or 1)} - {0.0}
+    known = {
+        float(d * p)
+        for d in (1, series.directions)
+        for p in (1, series.pairs, series.processes or 1)
+    } - {0.0}
     known |= {1 / k for k in known} | {0.5, 2.0}
     if usual <= 0 or any(abs(usual / k - 1) <= _UNIT_OFF for k in known):
         return
     fits = next((said for factor, said in _UNITS if abs(usual / factor - 1) <= _UNIT_OFF), "")
     text = f"message rate x size is {usual:.4g} times the printed bandwidth{': ' + fits if fits else ''}"
     case.unit_wrong = True
-    case.add("unit-doubt", "inconclusive", f"{text}; its heading or its unit is wrong", {"factor": usual})
+    case.add(
+        "unit-doubt", "inconclusive", f"{text}; its heading or its unit is wrong", {"factor": usual}
+    )
 
 
 def _iterations(case: Case) -> None:
@@ -169,7 +191,12 @@ def _iterations(case: Case) -> None:
             f"{count} iterations at {size(at)} ({len(few)} sizes in all), at least {least} are needed: first touches "
             "and the clock's steps are in the mean"
         )
-        case.add("too-few-iterations", "inconclusive", text, {"size": at, "iterations": count, "sizes": len(few)})
+        case.add(
+            "too-few-iterations",
+            "inconclusive",
+            text,
+            {"size": at, "iterations": count, "sizes": len(few)},
+        )
 
 
 def tell_formula(case: Case) -> None:
@@ -184,14 +211,14 @@ def tell_formula(case: Case) -> None:
         text = "PingPing: both send at once and the time is not halved; it is no PingPong"
     elif series.directions > 1:
         best = case.curve.best
-        each = f": {rate(best.goodput)} each" if best is not None and best.goodput is not None else ""
+        each = (
+            f": {rate(best.goodput)} each" if best is not None and best.goodput is not None else ""
+        )
         text = f"the printed goodput is the sum of {series.directions} directions{each}; one direction is judged"
     elif series.traffic == "exchange":
         text = "both directions are loaded at once: do not hold it against a one-way stream"
     elif series.tool == "table":
-        text = (
-            "the table does not name its benchmark: of a whole round trip or a collective the verdict would be another"
-        )
+        text = "the table does not name its benchmark: of a whole round trip or a collective the verdict would be another"
     else:
         return
     case.add("formula-differs", "note", f"{text} ({series.formula})"[:400])

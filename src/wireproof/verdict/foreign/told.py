@@ -1,4 +1,6 @@
-"""What the log itself says of its path: where the ranks are, and which provider carried the messages."""
+"""What the log itself says of its path: where the ranks are, and which provider carried the
+messages.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,15 @@ _MTU = re.compile(r"Mtu ?: (\d{3,4})(?:\[B\])?", re.ASCII)
 _MTUS = (256, 512, 1024, 2048, 4096)
 _LOOPBACK = re.compile(r"(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)(?![\w.-])", re.ASCII)
 _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
-    "tcp": "tcp", "sockets": "tcp", "udp": "tcp", "net": "tcp", "verbs": "rdma", "mlx": "rdma", "shm": "shm",
+    "tcp": "tcp",
+    "sockets": "tcp",
+    "udp": "tcp",
+    "net": "tcp",
+    "verbs": "rdma",
+    "mlx": "rdma",
+    "shm": "shm",
     "sm2": "shm",
-}  # fmt: skip
+}
 
 
 def _provider(series: Series) -> str:
@@ -33,7 +41,9 @@ def _provider(series: Series) -> str:
 
 
 def carrier(series: Series) -> str:
-    """``tcp``, ``rdma`` or "": what carries the bytes, by the program's own nature or by the provider that it names."""
+    """``tcp``, ``rdma`` or "": what carries the bytes, by the program's own nature or by the
+    provider that it names.
+    """
     if series.protocol:
         return "tcp" if series.protocol == "udp" else series.protocol
     found = _BY_PROVIDER.get(_provider(series), "")
@@ -41,7 +51,9 @@ def carrier(series: Series) -> str:
 
 
 def bypass(series: Series, path: str) -> str:
-    """The library that carries sockets past the kernel, as the log or the user names it; "" for none."""
+    """The library that carries sockets past the kernel, as the log or the user names it; "" for
+    none.
+    """
     for note in series.notes[:_NOTES]:
         if note.startswith(_BYPASS):
             return note.removeprefix(_BYPASS)[:_SHOWN]
@@ -49,7 +61,9 @@ def bypass(series: Series, path: str) -> str:
 
 
 def path_mtu(series: Series) -> int | None:
-    """The path MTU that perftest prints ("Mtu: 4096[B]"); None when it prints none that there is."""
+    """The path MTU that perftest prints ("Mtu: 4096[B]"); None when it prints none that there
+    is.
+    """
     if series.tool != "perftest":
         return None
     match = next((found for note in series.notes[:_NOTES] if (found := _MTU.fullmatch(note))), None)
@@ -57,7 +71,9 @@ def path_mtu(series: Series) -> int | None:
 
 
 def judge_told(case: Case) -> None:
-    """A log that places all ranks on one host, or names a shared-memory provider, needs no more evidence."""
+    """A log that places all ranks on one host, or names a shared-memory provider, needs no more
+    evidence.
+    """
     series = case.series
     if case.bounds is None or not case.bounds.wire:
         return

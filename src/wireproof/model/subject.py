@@ -1,0 +1,90 @@
+"""What a finding is about: typed, so that nothing has to be read back out of a sentence.
+
+``str()`` of each is the text that people read and that stands as ``subject`` in JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Both", "Direction", "Link", "Node", "Port", "Route", "Subject", "Switch", "Whole"]
+
+Direction = Literal["", "tx", "rx"]
+"""As the node sees it: ``tx`` leaves it, ``rx`` reaches it; "" for both."""
+
+
+class _Subject(msgspec.Struct, frozen=True, tag_field="kind", order=True):
+    pass
+
+
+class Whole(_Subject, tag="run"):
+    """The run, the log or the section as a whole; ``name`` is how it is called."""
+
+    name: str = "run"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Node(_Subject, tag="node"):
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Port(_Subject, tag="port"):
+    """A port of a node, in one direction or in both; ``nic`` where it has more than one."""
+
+    node: str
+    direction: Direction = ""
+    nic: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.node, self.nic, self.direction) if part)
+
+
+class Route(_Subject, tag="route"):
+    """From one node to another."""
+
+    origin: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.origin} -> {self.target}"
+
+    @property
+    def back(self) -> Route:
+        return Route(self.target, self.origin)
+
+
+class Both(_Subject, tag="pair"):
+    """Two nodes, in both directions."""
+
+    one: str
+    other: str
+
+    def __str__(self) -> str:
+        return f"{self.one} <-> {self.other}"
+
+
+class Link(_Subject, tag="link"):
+    """A cable between a switch and a node or another switch."""
+
+    near: str
+    far: str
+
+    def __str__(self) -> str:
+        return f"{self.near} - {self.far}"
+
+
+class Switch(_Subject, tag="switch"):
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Subject = Whole | Node | Port | Route | Both | Link | Switch

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.report import quantity
+from wireproof.model import quantity
 from wireproof.report.names import clean, fold, natural
 
 

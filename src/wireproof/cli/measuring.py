@@ -10,12 +10,12 @@ import msgspec
 from wireproof.analysis.saturation import FULL, filled
 from wireproof.cli.patterns import GROUP_PATTERNS, PAIR_PATTERNS
 from wireproof.cli.place import Place
+from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point
 from wireproof.model.record import Form, GroupPattern, Pattern
 from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
 from wireproof.plan.sweep import SIZES, sweep
-from wireproof.report import quantity
 from wireproof.report.section import Section
 from wireproof.settings.resolve import Settings
 

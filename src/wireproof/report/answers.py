@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
-from wireproof.report import quantity
 from wireproof.report.names import fold
 from wireproof.report.section import CULPRITS, Section, ranked, results
 from wireproof.report.traffic import Flow, flows

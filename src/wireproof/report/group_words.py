@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.record import Quantiles
-from wireproof.report import quantity
 from wireproof.report.columns import Head
 from wireproof.report.group_rows import GroupRow, GroupTable
 from wireproof.report.names import clean

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wireproof.report import quantity
+from wireproof.model import quantity
 from wireproof.report.names import clean, natural
 from wireproof.report.rows import Cell, Table, heat_cells, heat_size
 

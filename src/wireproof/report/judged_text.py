@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from wireproof.report import quantity
+from wireproof.model import quantity
 from wireproof.report.judged import JudgedSeries
 from wireproof.report.text import Look
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
+from wireproof.model import quantity
 from wireproof.model.located import Located
-from wireproof.report import quantity
 from wireproof.report.heat import GRADIENT, shade
 from wireproof.report.names import clean, fold, natural
 from wireproof.report.rows import Cell, Table, heat_cells, heat_size

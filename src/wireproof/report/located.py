@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.located import ABOUT, Blame, Cause, Contention, Located, Metric, Tier
-from wireproof.report import quantity
 from wireproof.report.names import clean, fold
 
 __all__ = ["Culprit", "Story", "each", "stories", "value_words"]

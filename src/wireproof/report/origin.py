@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import shlex
 
+from wireproof.model import quantity
 from wireproof.model.record import Host
 from wireproof.model.run import Run
-from wireproof.report import quantity
 from wireproof.report.names import clean, fold
 from wireproof.report.section import Section
 

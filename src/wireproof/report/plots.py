@@ -9,7 +9,7 @@ from importlib import import_module
 from statistics import median
 from typing import Any
 
-from wireproof.report import quantity
+from wireproof.model import quantity
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table
 from wireproof.report.section import Section

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from wireproof.model import quantity
 from wireproof.model.plan import Plan, Point
 from wireproof.model.record import Close, EngineError, Frame, PointRecord, Start
-from wireproof.report import quantity
 from wireproof.report.names import clean
 from wireproof.report.text import Look
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from wireproof.model import quantity
 from wireproof.model.series import Series
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
-from wireproof.report import quantity
 from wireproof.report.answers import LEVELS
 from wireproof.report.json_text import json_text
 from wireproof.report.names import clean, natural

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
+from wireproof.model import quantity
 from wireproof.model.located import Blame, Located
-from wireproof.report import quantity
 from wireproof.report.names import clean, natural
 from wireproof.report.section import Section
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.report import quantity
 from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.group_text import group_parts

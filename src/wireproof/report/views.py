@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.report import plots, quantity
+from wireproof.report import plots
 from wireproof.report.answers import Answer, answers, seen_of
 from wireproof.report.embedded import embedded
 from wireproof.report.group_view import GroupView, group_views

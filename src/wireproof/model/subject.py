@@ -15,11 +15,11 @@ Direction = Literal["", "tx", "rx"]
 """As the node sees it: ``tx`` leaves it, ``rx`` reaches it; "" for both."""
 
 
-class _Subject(msgspec.Struct, frozen=True, tag_field="kind", order=True):
+class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
     pass
 
 
-class Whole(_Subject, tag="run"):
+class Whole(_Subject, frozen=True, tag="run"):
     """The run, the log or the section as a whole; ``name`` is how it is called."""
 
     name: str = "run"
@@ -28,14 +28,14 @@ class Whole(_Subject, tag="run"):
         return self.name
 
 
-class Node(_Subject, tag="node"):
+class Node(_Subject, frozen=True, tag="node"):
     name: str
 
     def __str__(self) -> str:
         return self.name
 
 
-class Port(_Subject, tag="port"):
+class Port(_Subject, frozen=True, tag="port"):
     """A port of a node, in one direction or in both; ``nic`` where it has more than one."""
 
     node: str
@@ -46,7 +46,7 @@ class Port(_Subject, tag="port"):
         return " ".join(part for part in (self.node, self.nic, self.direction) if part)
 
 
-class Route(_Subject, tag="route"):
+class Route(_Subject, frozen=True, tag="route"):
     """From one node to another."""
 
     origin: str
@@ -60,7 +60,7 @@ class Route(_Subject, tag="route"):
         return Route(self.target, self.origin)
 
 
-class Both(_Subject, tag="pair"):
+class Both(_Subject, frozen=True, tag="pair"):
     """Two nodes, in both directions."""
 
     one: str
@@ -70,7 +70,7 @@ class Both(_Subject, tag="pair"):
         return f"{self.one} <-> {self.other}"
 
 
-class Link(_Subject, tag="link"):
+class Link(_Subject, frozen=True, tag="link"):
     """A cable between a switch and a node or another switch."""
 
     near: str
@@ -80,7 +80,7 @@ class Link(_Subject, tag="link"):
         return f"{self.near} - {self.far}"
 
 
-class Switch(_Subject, tag="switch"):
+class Switch(_Subject, frozen=True, tag="switch"):
     name: str
 
     def __str__(self) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 
 from benchmarks.row import Row, Sense
 from benchmarks.setting import Setting
-from wireproof.locate.conclude import conclude
-from wireproof.locate.screen import Screened, screen
+from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.screen.sweep import Screened, screen
 from wireproof.locate.world import Fault, World
 from wireproof.model.located import Direction, Located, Metric
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds

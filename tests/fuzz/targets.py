@@ -108,10 +108,10 @@ def _damaged_frames(choice: random.Random, number: int) -> bytes:
 
 
 def _judged(run: Run, *, page: bool) -> str:
-    from wireproof.locate.causes import explain
-    from wireproof.locate.conclude import conclude
+    from wireproof.locate.causes.explain import explain
+    from wireproof.locate.confirm.conclude import conclude
     from wireproof.locate.from_run import samples_of
-    from wireproof.locate.screen import screen
+    from wireproof.locate.screen.sweep import screen
     from wireproof.model.claim import Criteria
     from wireproof.report.html import render
     from wireproof.report.machine import to_json

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 from tests.synthetic import lab, run_of
 
-from wireproof.locate.conclude import conclude
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Located

@@ -12,9 +12,9 @@ import pytest
 from benchmarks.locate import sweep
 
 from wireproof.cli.locating import from_world
-from wireproof.locate.conclude import conclude
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.locate.slowness import rounding
 from wireproof.locate.world import Fault, World
 from wireproof.model.errors import BadInput

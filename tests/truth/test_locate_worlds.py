@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.locate import sweep
 
-from wireproof.locate.screen import Screened, screen
+from wireproof.locate.screen.sweep import Screened, screen
 from wireproof.locate.world import Fault, World
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds

@@ -10,9 +10,9 @@ import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, lab, link_of, run_of
 
-from wireproof.locate.conclude import conclude
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import Quiet
 from wireproof.model.run import Run

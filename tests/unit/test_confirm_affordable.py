@@ -9,7 +9,7 @@ import numpy as np
 from wireproof.cli.place import Place
 from wireproof.cli.screening import confirm_points
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.plan.schedule import screen_rounds
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))

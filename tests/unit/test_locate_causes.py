@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.locate.causes import MOST_CAUSES, explain
-from wireproof.locate.causes_facts import fact_requests
-from wireproof.locate.causes_machine import machine, settings
-from wireproof.locate.causes_rules import RULES
+from wireproof.locate.causes.explain import MOST_CAUSES, explain
+from wireproof.locate.causes.fact_requests import fact_requests
+from wireproof.locate.causes.properties import machine, settings
+from wireproof.locate.causes.rules import RULES
 from wireproof.model.located import Blame, Contention, Located
 from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Rdma, Sentinel
 from wireproof.model.run import Run

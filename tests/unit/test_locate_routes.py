@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from wireproof.locate.routes import blame_paths, whole_leaves
-from wireproof.locate.routes_cover import log_tail
+from wireproof.locate.routes.cover import log_tail
+from wireproof.locate.routes.search import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import positions, uplinks
 from wireproof.locate.world import Fault, World

@@ -9,10 +9,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from wireproof.locate.conclude import conclude
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.criteria import Criteria
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.locate.tiers import places_of, tiers_of
 from wireproof.locate.world import Fault, World
 from wireproof.model.fabric import Attachment, Cable, Fabric

@@ -80,7 +80,7 @@ COMMANDS_UP_TO = 256
 
 def _facts(place: Place) -> tuple[FactRequest, ...]:
     """What is read on every host: enough to tell a cause where a node is slow."""
-    from wireproof.locate.causes_facts import fact_requests
+    from wireproof.locate.causes.fact_requests import fact_requests
     from wireproof.probes.snapshot import quick
 
     nic = place.nics[0] if place.nics else ""

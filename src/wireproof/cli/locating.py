@@ -13,11 +13,11 @@ import numpy as np
 
 from wireproof.cli.screening import again_rounds, leaves_of
 from wireproof.files.hostile import read_bounded
-from wireproof.locate.causes import explain
-from wireproof.locate.conclude import conclude
+from wireproof.locate.causes.explain import explain
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import screen
+from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
 from wireproof.model.errors import BadInput

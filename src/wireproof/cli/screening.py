@@ -16,10 +16,10 @@ from wireproof.cli.delivery import say
 from wireproof.cli.place import Place
 from wireproof.cli.session import Wish, carried_run, judged, merged_run
 from wireproof.instrument.measure import Outcome
-from wireproof.locate.causes import explain
-from wireproof.locate.conclude import conclude
+from wireproof.locate.causes.explain import explain
+from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import reasons_of, samples_of
-from wireproof.locate.screen import Screened, screen
+from wireproof.locate.screen.sweep import Screened, screen
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric

@@ -53,7 +53,7 @@ def causes() -> dict[str, Entry]:
     """The causes that a culprit may have, as entries; they are no findings and never stand
     alone.
     """
-    from wireproof.locate.causes_rules import RULES
+    from wireproof.locate.causes.rules import RULES
 
     words = {"node": "NODE", "nic": "NIC"}
     return {

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.locate.causes_node import (
+from wireproof.locate.causes.node import (
     AGREE,
     LEAST_PEERS,
     Node,

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.blame import blame_of
-from wireproof.locate.confirm import Alone, Finding, alone, look, look_at_pairs
+from wireproof.locate.confirm.alone import Alone, Finding, alone, look, look_at_pairs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.routes import whole_leaves
+from wireproof.locate.routes.search import whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen import Screened, least_found, path_blames
+from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
+from wireproof.locate.screen.sweep import Screened, least_found, path_blames
 from wireproof.locate.slowness import check, value_of
-from wireproof.locate.suspects import Suspect, is_sure, screened_blame
 from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Contention, Direction, Located, Metric

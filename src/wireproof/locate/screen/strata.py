@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import Ports, fine_strata, levels_of, robust_scale
 from wireproof.locate.groups import grouped_best
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.effects import Ports, fine_strata, levels_of, robust_scale
 from wireproof.locate.significance import Floats
 from wireproof.locate.tiers import Places
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wireproof.locate.causes_machine import UNLIMITED, Properties
+from wireproof.locate.causes.properties import UNLIMITED, Properties
 from wireproof.model.located import Blame
 
 __all__ = ["AGREE", "LEAST_PEERS", "Node", "Sign", "against", "shown_as", "usual_of", "worded"]

@@ -9,8 +9,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.routes_cover import log_tail, thresholds
-from wireproof.locate.routes_guess import Crossing
+from wireproof.locate.routes.cover import log_tail, thresholds
+from wireproof.locate.routes.guess import Crossing
 from wireproof.model.located import Direction
 
 __all__ = ["Stain", "stains"]

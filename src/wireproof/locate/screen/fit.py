@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log
-from wireproof.locate.drift import drift_of
-from wireproof.locate.effects import Effects, Ports, explained, fine_strata, polish
-from wireproof.locate.leaves import leaf_excess, slow_inside
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.drift import drift_of
+from wireproof.locate.screen.effects import Effects, Ports, explained, fine_strata, polish
+from wireproof.locate.screen.leaves import leaf_excess, slow_inside
+from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.significance import REACH, Floats, median_error
 from wireproof.locate.slowness import log_slowness
-from wireproof.locate.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.tiers import ONE_SWITCH, Places
 
 __all__ = ["Fit", "fit", "port_levels", "shown", "tier_levels"]

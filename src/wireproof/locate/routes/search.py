@@ -3,8 +3,8 @@ possible.
 
 Greedy: the set of samples (all that cross one up-link, one spine, one leaf's up side) that chance
 explains least is blamed, what it explains is set aside, and so on, until chance explains the rest.
-Which up-link a flow took is known only under a routing that is tried (`routes_guess`). Where none
-fits, the leaf of a bad up-link can be told, and not which of its up-links it is (`routes_unnamed`).
+Which up-link a flow took is known only under a routing that is tried (`routes.guess`). Where none
+fits, the leaf of a bad up-link can be told, and not which of its up-links it is (`routes.stains`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.routes_cover import Culprit, best_cover, cuts, name_of
-from wireproof.locate.routes_guess import Crossing, crossing, guesses, settled, sharing
-from wireproof.locate.routes_leaves import whole_leaves
-from wireproof.locate.routes_unnamed import Stain, stains
+from wireproof.locate.routes.cover import Culprit, best_cover, cuts, name_of
+from wireproof.locate.routes.guess import Crossing, crossing, guesses, settled, sharing
+from wireproof.locate.routes.stains import Stain, stains
+from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Direction

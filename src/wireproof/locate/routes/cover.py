@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.routes_guess import Crossing, Guess, sharing, without_load
+from wireproof.locate.routes.guess import Crossing, Guess, sharing, without_load
 from wireproof.model.located import Direction
 
 __all__ = ["Culprit", "best_cover", "cuts", "log_tail", "name_of", "thresholds"]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import Ports, Start
 from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.effects import Ports, Start
 from wireproof.locate.significance import Floats
 from wireproof.locate.tiers import ONE_SWITCH, Places
 

@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import robust_scale
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.effects import robust_scale
 from wireproof.locate.significance import (
     MEDIAN_FACTOR,
     Floats,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
-from wireproof.locate.causes_machine import Properties
+from wireproof.locate.causes.properties import Properties
 from wireproof.model.ledger import Direction
 from wireproof.model.record import Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run

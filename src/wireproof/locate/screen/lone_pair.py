@@ -8,9 +8,9 @@ import numpy as np
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.suspects import Suspect
 from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
 from wireproof.locate.slowness import log_slowness
-from wireproof.locate.suspects import Suspect
 
 __all__ = ["screen_two"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.effects import robust_scale
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.effects import robust_scale
 from wireproof.locate.significance import Floats
 
 __all__ = ["drift_of"]

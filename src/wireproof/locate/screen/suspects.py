@@ -12,9 +12,10 @@ import numpy as np
 
 from wireproof.locate.blame import blame_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.effects import Effects
+from wireproof.locate.screen.unsteady import Unsteady
 from wireproof.locate.significance import (
     REACH,
     Floats,
@@ -25,7 +26,6 @@ from wireproof.locate.significance import (
     quantile,
     upper_tail,
 )
-from wireproof.locate.unsteady import Unsteady
 from wireproof.model.located import Blame, Direction
 
 __all__ = [

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.effects import Effects, explained, fine_strata, robust_scale
-from wireproof.locate.fit import Fit, fit, port_levels, shown, tier_levels
-from wireproof.locate.lone_pair import screen_two
-from wireproof.locate.routes import blame_paths, whole_leaves
+from wireproof.locate.routes.search import blame_paths, whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose
-from wireproof.locate.slowness import check, log_slowness, rounding, value_of
-from wireproof.locate.strata import Kinds, one_kind
-from wireproof.locate.suspects import (
+from wireproof.locate.screen.effects import Effects, explained, fine_strata, robust_scale
+from wireproof.locate.screen.fit import Fit, fit, port_levels, shown, tier_levels
+from wireproof.locate.screen.lone_pair import screen_two
+from wireproof.locate.screen.strata import Kinds, one_kind
+from wireproof.locate.screen.suspects import (
     Suspect,
     good_nodes,
     is_sure,
@@ -29,8 +27,10 @@ from wireproof.locate.suspects import (
     with_tail,
     with_unsteady,
 )
+from wireproof.locate.screen.unsteady import unsteady_ports
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose
+from wireproof.locate.slowness import check, log_slowness, rounding, value_of
 from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
-from wireproof.locate.unsteady import unsteady_ports
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 

@@ -1,5 +1,5 @@
 """The cause of what was located, as far as counters, Facts and sentinels tell. Pure; the rules are
-``causes_rules``.
+``causes.rules``.
 
 No rule fires without something seen; where none fires the culprit has no cause and its evidence
 says so.
@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from wireproof.locate.causes_machine import Properties, claimed_nic, machine, settings
-from wireproof.locate.causes_node import Node, Sign
-from wireproof.locate.causes_rules import RULES, Rule
-from wireproof.locate.causes_traffic import growth, readings, timing, traffic
+from wireproof.locate.causes.counters import growth, readings, timing, traffic
+from wireproof.locate.causes.node import Node, Sign
+from wireproof.locate.causes.properties import Properties, claimed_nic, machine, settings
+from wireproof.locate.causes.rules import RULES, Rule
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wireproof.locate.causes_node import Sign
-from wireproof.locate.causes_signs import (
+from wireproof.locate.causes.node import Sign
+from wireproof.locate.causes.signs import (
     Above,
     Below,
     Differs,

@@ -1,0 +1,1 @@
+"""Suspects measured again alone, and what is concluded from both stages."""

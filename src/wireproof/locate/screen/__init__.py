@@ -1,0 +1,1 @@
+"""The sweep over all nodes: what each port reaches among others, and who is suspected."""

@@ -39,6 +39,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "instrument": {"model", "launch", "files"},
     "store": {"model", "analysis", "files"},
     "report": {"model", "analysis", "files"},
+    "workflow": {"*"},
     "cli": {"*"},
 }
 PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "plan"}

@@ -431,11 +431,11 @@ def _log_seeds() -> list[list[bytes]]:
 
 
 def _try_log(data: bytes) -> str:
-    from wireproof.cli.judging import Case, judge_text
     from wireproof.physics.claims import claim_from_text
     from wireproof.report.judged import encoded
     from wireproof.report.judged_text import long_text, short_text
     from wireproof.report.text import Look
+    from wireproof.workflow.judge import Case, judge_text
 
     try:
         series = judge_text(

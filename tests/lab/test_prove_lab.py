@@ -13,11 +13,11 @@ import pytest
 from tests.lab.conftest import Build, say, stream_proved
 
 from wireproof.cli.place import Place, lab_place
-from wireproof.cli.proving import Companion, Proved, run_proved
 from wireproof.lab import Lab
 from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
+from wireproof.workflow.prove import Companion, Proved, run_proved
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -90,7 +90,7 @@ READ_DIRECTLY = {
     "files": "the place that checks",
     "launch/elf.py": "libraries and programs that are looked at, bounded",
     "report/html.py": "parts of the page, from our own package",
-    "cli/judging.py": "what the shell has opened for us",
+    "workflow/judge.py": "what the shell has opened for us",
     "cli/prolog.py": "the null device",
     "instrument/process.py": "the plan that we have just written",
     "instrument/leavings.py": "/proc",

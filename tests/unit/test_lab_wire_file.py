@@ -10,11 +10,17 @@ import msgspec
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.cli.lab_wire import wire_observer
 from wireproof.lab import commands
 from wireproof.lab.errors import LabError
 from wireproof.lab.links import claimed_link
-from wireproof.lab.wire import WireStatus, fallen_behind, read_wire_status, wire_obstacle, wire_text
+from wireproof.lab.wire import (
+    WireStatus,
+    fallen_behind,
+    read_wire_status,
+    wire_observer,
+    wire_obstacle,
+    wire_text,
+)
 from wireproof.model.errors import BadInput
 from wireproof.model.record import EngineError
 from wireproof.model.topology import (

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.analysis.traffic import host_traffic
-from wireproof.cli.prove_hosts import entered_node, hosts_of_command
 from wireproof.instrument.watch import Follower
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
@@ -24,6 +23,7 @@ from wireproof.model.traffic import (
 )
 from wireproof.report.proved import document, lines
 from wireproof.verdict.traffic import judge_traffic
+from wireproof.workflow.command_hosts import entered_node, hosts_of_command
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'
 FULL = HELLO + b"".join(

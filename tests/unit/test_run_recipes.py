@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.place import Place, this_machine
-from wireproof.cli.recipes import Asked, Prepared, prepare_run
 from wireproof.launch.elf import read_needed
 from wireproof.launch.install import Family, MpiInstall
 from wireproof.launch.program import (
@@ -25,6 +24,7 @@ from wireproof.launch.program import (
 from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, recipes_of
 from wireproof.launch.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.workflow.benchmark_steps import Asked, Prepared, prepare_run
 
 TWO = ("n1", "n2")
 

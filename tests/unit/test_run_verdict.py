@@ -8,8 +8,6 @@ import pytest
 
 from wireproof.cli import running
 from wireproof.cli.place import Place, this_machine
-from wireproof.cli.recipes import Asked, Step, prepare_run
-from wireproof.cli.running import informed, main_argv, overall, without_claim
 from wireproof.launch.recipe import find_recipe
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
@@ -17,6 +15,8 @@ from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.judged import JudgedSeries, joined
+from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
+from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from wireproof.cli.bug import BUG
-from wireproof.cli.judging import Case, Judged, judged_files
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.report.judged import VERSION, FileError, encoded
 from wireproof.report.judged_text import totals
 from wireproof.report.text import Look
+from wireproof.workflow.judge import Case, Judged, judged_files
 
 __all__ = ["command"]
 

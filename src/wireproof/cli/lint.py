@@ -47,7 +47,7 @@ def command(
         )
     if fix and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
-    from wireproof.cli.linting import Asked, lint_files
+    from wireproof.workflow.lint import Asked, lint_files
 
     return lint_files(
         list(files),

@@ -18,9 +18,9 @@ from wireproof.files.hostile import read_bounded
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
-    from wireproof.cli.proving import Companion, Proved
     from wireproof.model.claim import LinkClaim
     from wireproof.settings.resolve import Settings
+    from wireproof.workflow.prove import Companion, Proved
 
 __all__ = ["command", "proving_place"]
 
@@ -41,7 +41,7 @@ def _read_text(path: str) -> str:
 
 def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
-    from wireproof.cli.prove_hosts import hosts_of_allocation, hosts_of_command
+    from wireproof.workflow.command_hosts import hosts_of_allocation, hosts_of_command
 
     if settings.hosts.value:
         return settings.hosts.value, ""
@@ -62,8 +62,8 @@ def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], s
     """``wireproof lab exec LAB NODE WORDS`` means these words in that node: (words, lab, node or
     nothing).
     """
-    from wireproof.cli.prove_hosts import entered_node
     from wireproof.model.errors import BadInput
+    from wireproof.workflow.command_hosts import entered_node
 
     entered = entered_node(argv)
     if entered is None:
@@ -120,9 +120,9 @@ def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) ->
 
 
 def _servers(given: tuple[tuple[str, str], ...], place: Place) -> list[Companion]:
-    from wireproof.cli.proving import Companion
     from wireproof.model.errors import BadInput
     from wireproof.settings.hosts import parse_hosts
+    from wireproof.workflow.prove import Companion
 
     found = []
     for host, text in given:
@@ -223,10 +223,10 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     """
     from wireproof.cli.delivery import say
     from wireproof.cli.place import reader_prefix
-    from wireproof.cli.prove_results import usual_results
-    from wireproof.cli.proving import run_proved
     from wireproof.model.errors import BadInput
     from wireproof.settings.durations import parse_duration
+    from wireproof.workflow.prove import run_proved
+    from wireproof.workflow.result_files import usual_results
 
     interval = parse_duration(options["interval"])
     if not 0.001 <= interval <= LONGEST_INTERVAL_S:

@@ -15,9 +15,9 @@ from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
-    from wireproof.cli.recipes import Asked, Prepared
     from wireproof.launch.recipe import Recipe
     from wireproof.model.claim import LinkClaim
+    from wireproof.workflow.benchmark_steps import Asked, Prepared
 
 __all__ = ["command", "path_of", "recipe_document", "recipe_lines", "title_of"]
 
@@ -47,7 +47,7 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
     from wireproof.cli.place import Asked, place_of
-    from wireproof.cli.prove_hosts import hosts_of_allocation
+    from wireproof.workflow.command_hosts import hosts_of_allocation
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
     hosts: str | None = options["hosts"]
@@ -117,7 +117,7 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
 
 
 def _asked(options: dict[str, Any], extra: tuple[str, ...]) -> Asked:
-    from wireproof.cli.recipes import Asked
+    from wireproof.workflow.benchmark_steps import Asked
 
     return Asked(
         sizes=_sizes(options["sizes"]),
@@ -282,13 +282,13 @@ def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
         click.echo(f"wireproof: {line}", err=True)
     if options["dry_run"]:
         return _dry_run(recipe, asked, place, options)
-    from wireproof.cli.running import run_prepared
+    from wireproof.workflow.benchmark import run_prepared
 
     return run_prepared(recipe, asked, place, options)
 
 
 def _dry_run(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
-    from wireproof.cli.recipes import prepare_run
+    from wireproof.workflow.benchmark_steps import prepare_run
 
     prepared = prepare_run(recipe, asked, place, folder="")
     title = title_of(recipe, prepared, options)

@@ -17,10 +17,10 @@ from wireproof.analysis.totals import joined_totals
 from wireproof.cli.absent import absent, nobody, unfit
 from wireproof.cli.campaign import GOES_ON, MOST_ATTEMPTS, Carried, attempt_folder, carry_out
 from wireproof.cli.delivery import say
-from wireproof.cli.lab_wire import wire_observer
 from wireproof.cli.place import Place
 from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.measure import Outcome, measure
+from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
 from wireproof.launch.request import Fabric, LaunchCommand, NicSelection
 from wireproof.model.claim import Claim, Criteria, Limits

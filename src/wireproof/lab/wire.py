@@ -8,12 +8,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wireproof.lab.errors import LabError
+from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
+
+if TYPE_CHECKING:
+    from wireproof.lab.cluster import Lab
 
 __all__ = [
     "CONFIG",
@@ -23,6 +28,7 @@ __all__ = [
     "WireStatus",
     "fallen_behind",
     "read_wire_status",
+    "wire_observer",
     "wire_obstacle",
     "wire_ports",
     "wire_text",
@@ -181,3 +187,17 @@ def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
         f"the lab's wire fell behind: {late + starved} of {frames} frames were more than"
         f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were slower than they say"
     )
+
+
+def wire_observer(lab: Lab | None) -> Callable[[], Sequence[EngineError]]:
+    """Compares the wire's counters from now on; the result names what it lost when it fell
+    behind.
+    """
+    if lab is None or (before := lab.wire_status()) is None:
+        return tuple
+
+    def observe() -> Sequence[EngineError]:
+        late = fallen_behind(before, lab.wire_status())
+        return (EngineError(code="wire-late", message=late),) if late else ()
+
+    return observe

@@ -20,7 +20,6 @@ from wireproof.analysis.traffic import host_traffic, not_watched
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.cli.place import Place
-from wireproof.cli.prove_results import ResultFile
 from wireproof.cli.reach import guarded, launcher_environment, reach
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
@@ -29,6 +28,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.traffic import judge_traffic
+from wireproof.workflow.result_files import ResultFile
 
 __all__ = ["Companion", "Proved", "run_proved"]
 

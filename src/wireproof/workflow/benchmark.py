@@ -19,14 +19,14 @@ import msgspec
 
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.proving import Companion, Proved, run_proved
 from wireproof.cli.reach import guarded, reach
-from wireproof.cli.recipes import Asked, Prepared, Step, prepare_run
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.report.json_text import json_text
+from wireproof.workflow.benchmark_steps import Asked, Prepared, Step, prepare_run
+from wireproof.workflow.prove import Companion, Proved, run_proved
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place

@@ -21,7 +21,7 @@ from benchmarks.stage import Stage, build_plain_loop, here
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import ABIS, find_engine
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import (

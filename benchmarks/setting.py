@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.row import NotRun, Row
-from wireproof.launch.find import choose_mpi, find_mpis
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 
 __all__ = ["Setting", "compiler_of", "find_intel", "label_of", "other_mpis"]

@@ -10,7 +10,7 @@ from tests.mpi.mpis import EVERY_MPI, LIBRARY, VARIANT, install_of, run, sweep
 
 from wireproof.launch.command import prepare
 from wireproof.launch.engines import find_engine
-from wireproof.launch.find import find_mpis
+from wireproof.launch.mpi.discovery import find_mpis
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.store.load import load_run
@@ -115,7 +115,7 @@ def test_a_family_that_is_not_here_names_what_is() -> None:
     families = {install.family for install in find_mpis(around)}
     if "intel" in families:
         pytest.skip("Intel MPI is installed system-wide")
-    from wireproof.launch.find import choose_mpi
+    from wireproof.launch.mpi.discovery import choose_mpi
 
     with pytest.raises(
         CouldNotMeasure, match=r"no usable MPI for --mpi intel; found MPICH .*--mpi PATH"

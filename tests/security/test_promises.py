@@ -88,7 +88,7 @@ READ_DIRECTLY = {
     "lab": "our own folder of a lab, /proc and /sys",
     "probes": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
-    "launch/elf.py": "libraries and programs that are looked at, bounded",
+    "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html.py": "parts of the page, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
     "cli/prolog.py": "the null device",

@@ -320,8 +320,8 @@ def test_no_relative_folder_is_searched_for_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No program is searched in a relative folder."""
-    from wireproof.launch.find import find_mpis
-    from wireproof.launch.program import find_tool
+    from wireproof.launch.mpi.discovery import find_mpis
+    from wireproof.launch.programs.program import find_tool
 
     _program(tmp_path, "mpiexec")
     _program(tmp_path, "osu_bw")

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from tests.slurm.labs import Cluster, cluster
 
-from wireproof.launch.allocation import Allocation
-from wireproof.launch.slurm_job import JobRequest, allocated
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from tests.mpi.mpis import install_of
 from wireproof.instrument.measure import Outcome, measure
 from wireproof.lab import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
-from wireproof.launch.allocation import Allocation
 from wireproof.launch.command import engine_for, provenance
 from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 from wireproof.model.topology import Network, Topology

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.lab.slurm_files import Partition, slurm_conf, topology_conf
-from wireproof.launch.slurm_words import (
+from wireproof.launch.schedulers.slurm_commands import (
     JobRequest,
     JobState,
     batch_script,

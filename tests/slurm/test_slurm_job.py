@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.slurm.labs import Cluster
 
-from wireproof.launch.allocation import Allocation
-from wireproof.launch.slurm_job import (
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.slurm_job import (
     JobRequest,
     JobState,
     allocate,
@@ -162,7 +162,7 @@ def test_topology_is_slurms_own_text(here: Cluster) -> None:
 
 CODE = """
 import sys, time
-from wireproof.launch.slurm_job import JobRequest, allocated
+from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 def say(state):
     print(state.state, flush=True)
 with allocated(JobRequest(nodes={nodes}, poll_s=0.2, through={through!r}), say):

@@ -16,12 +16,12 @@ from tests.slurm.labs import MIB, Cluster, measured, plan_for, request_for
 
 from wireproof.instrument.measure import Outcome
 from wireproof.instrument.plan_text import write_plan
-from wireproof.launch.allocation import Allocation, current
 from wireproof.launch.command import build_command, engine_for
 from wireproof.launch.request import LaunchRequest, Starter
-from wireproof.launch.slurm import slurm, slurm_ways, way_request
-from wireproof.launch.slurm_found import find_slurm, slurm_requests
-from wireproof.launch.slurm_job import JobRequest, batch_script, job_ended
+from wireproof.launch.schedulers.allocation import Allocation, current
+from wireproof.launch.schedulers.slurm import slurm, slurm_ways, way_request
+from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script, job_ended
+from wireproof.launch.schedulers.slurm_probe import find_slurm, slurm_requests
 from wireproof.model.frames import FrameReader
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import Host, PointRecord

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.launch.engines import EngineChoice
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchRequest
-from wireproof.launch.slurm import SlurmFound, fold_hosts, slurm, slurm_ways, way_request
-from wireproof.launch.slurm_found import parse_plugins, parse_version
+from wireproof.launch.schedulers.slurm import SlurmFound, fold_hosts, slurm, slurm_ways, way_request
+from wireproof.launch.schedulers.slurm_probe import parse_plugins, parse_version
 from wireproof.model.errors import BadInput
 
 FOUND = SlurmFound(

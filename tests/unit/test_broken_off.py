@@ -17,8 +17,8 @@ from wireproof.cli.session import merged_run
 from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
-from wireproof.launch import slurm_job
-from wireproof.launch.allocation import Allocation
+from wireproof.launch.schedulers import slurm_job
+from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.command import build_command
-from wireproof.launch.elf import read_soname
 from wireproof.launch.engines import EngineChoice, find_program, private_link
-from wireproof.launch.environment import effective, inherited
-from wireproof.launch.identify import probe_argv, sonames
-from wireproof.launch.install import (
+from wireproof.launch.hosts.rendezvous import meeting_point
+from wireproof.launch.mpi.elf import read_soname
+from wireproof.launch.mpi.environment import effective, inherited
+from wireproof.launch.mpi.identify import probe_argv, sonames
+from wireproof.launch.mpi.install import (
     Abi,
     Family,
     MpiInstall,
@@ -20,7 +21,6 @@ from wireproof.launch.install import (
     family_of_library,
     version_of,
 )
-from wireproof.launch.meeting import meeting_point
 from wireproof.launch.request import LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 

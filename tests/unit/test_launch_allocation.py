@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.allocation import DETECTORS, Allocation, current
+from wireproof.launch.schedulers.allocation import DETECTORS, Allocation, current
 from wireproof.model.errors import BadInput
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
-from wireproof.launch.flux import flux_submit_argv
-from wireproof.launch.install import Abi, Family, MpiInstall
+from wireproof.launch.mpi.install import Abi, Family, MpiInstall
 from wireproof.launch.request import LaunchRequest
+from wireproof.launch.schedulers.flux import flux_submit_argv
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "argv"

@@ -13,9 +13,9 @@ from wireproof.cli import job
 from wireproof.cli.absent import absent
 from wireproof.cli.fabric import fabric_for
 from wireproof.cli.place import Place
-from wireproof.launch import slurm_job
-from wireproof.launch.allocation import Allocation
-from wireproof.launch.slurm_job import JobRequest, JobState
+from wireproof.launch.schedulers import slurm_job
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import resolve
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.place import Place, this_machine
-from wireproof.launch.elf import read_needed
-from wireproof.launch.install import Family, MpiInstall
-from wireproof.launch.program import (
+from wireproof.launch.mpi.elf import read_needed
+from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.launch.programs.program import (
     find_tool,
     nominal_mpi,
     pinned,
@@ -21,8 +21,8 @@ from wireproof.launch.program import (
     shell_line,
     wanted_families,
 )
-from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, recipes_of
-from wireproof.launch.recipe_hpcc import hpcc_input
+from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, recipes_of
+from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark_steps import Asked, Prepared, prepare_run
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from wireproof.launch.program_host import address_argv, address_in, ask, core_near, cpulist_argv
+from wireproof.launch.hosts.nic import address_argv, address_in, ask, core_near, cpulist_argv
 
 
 @pytest.mark.parametrize(

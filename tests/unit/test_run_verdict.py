@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.cli import running
 from wireproof.cli.place import Place, this_machine
-from wireproof.launch.recipe import find_recipe
+from wireproof.launch.programs.recipe import find_recipe
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict

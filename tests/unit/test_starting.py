@@ -11,8 +11,8 @@ from wireproof.cli.session import Wish
 from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
-from wireproof.launch.allocation import Allocation
 from wireproof.launch.request import LaunchCommand, Starter
+from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.run import Provenance, Run

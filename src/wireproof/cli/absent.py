@@ -44,7 +44,7 @@ def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
     elif place.allocation is not None and not place.reached_by_agent:
         why = {}
     else:
-        from wireproof.launch.fanout import reachable
+        from wireproof.launch.hosts.fanout import reachable
 
         others = [host for host in hosts if not _is_here(host)]
         answers = reachable(others, agent=place.agent, timeout_s=TIMEOUT_S)
@@ -73,7 +73,7 @@ def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[s
     hosts = sorted(host for host in asked if host not in gone and (place, host) not in _HAVE_IT)
     if not hosts:
         return {}
-    from wireproof.launch.fanout import facts_by_host
+    from wireproof.launch.hosts.fanout import facts_by_host
 
     answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], place.agent, TIMEOUT_S)
     seen = {
@@ -163,7 +163,7 @@ def _state_files(nic: str) -> list[str]:
 
 def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
     """What each host's files say; a host or a file that does not answer says nothing."""
-    from wireproof.launch.fanout import facts_by_host
+    from wireproof.launch.hosts.fanout import facts_by_host
 
     environment = place.lab.agent_environment() if place.lab is not None else None
     answers = facts_by_host(
@@ -181,7 +181,7 @@ def _closed_in_slurm(hosts: list[str], place: Place) -> dict[str, str]:
     """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured
     must not be lost.
     """
-    from wireproof.launch.slurm_job import node_states
+    from wireproof.launch.schedulers.slurm_job import node_states
 
     try:
         states = node_states(hosts, place.through())

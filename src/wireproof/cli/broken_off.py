@@ -40,7 +40,7 @@ def _job_end(place: Place) -> str:
     if job is None or job.scheduler != "slurm" or not job.job:
         return ""
     from wireproof.cli.absent import absent
-    from wireproof.launch.slurm_job import job_ended
+    from wireproof.launch.schedulers.slurm_job import job_ended
 
     try:
         why = job_ended(job.job, place.through())

@@ -35,7 +35,7 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
     if path is not None:
         fabric = read_fabric(path)
     else:
-        from wireproof.launch.slurm_job import topology_text
+        from wireproof.launch.schedulers.slurm_job import topology_text
 
         text = topology_text(place.through())
         if not text.strip():

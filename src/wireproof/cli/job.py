@@ -11,9 +11,9 @@ from typing import Any
 
 from wireproof.cli.delivery import say
 from wireproof.cli.place import Asked, Place, allocated, claimed_link, prefix_of
-from wireproof.launch.allocation import Allocation
-from wireproof.launch.slurm import fold_hosts
-from wireproof.launch.slurm_job import JobRequest, JobState, allocate, release
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.slurm import fold_hosts
+from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts

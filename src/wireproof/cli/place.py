@@ -19,8 +19,8 @@ from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
-    from wireproof.launch.allocation import Allocation
     from wireproof.launch.request import LaunchCommand, Starter
+    from wireproof.launch.schedulers.allocation import Allocation
 
 __all__ = [
     "Place",
@@ -100,7 +100,7 @@ class Place:
 
     def meet(self) -> str:
         """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
-        from wireproof.launch.meeting import meeting_point
+        from wireproof.launch.hosts.rendezvous import meeting_point
 
         if not self.hosts:
             return meeting_point("127.0.0.1")
@@ -239,7 +239,7 @@ def _place_of(settings: Settings, asked: Asked) -> Place:
     hosts = settings.hosts.value
     if asked.scheduler == "auto":
         _once_in_a_step()
-        from wireproof.launch.allocation import current
+        from wireproof.launch.schedulers.allocation import current
 
         allocation = current()
         if allocation is not None and (len(hosts) > 1 or (not hosts and len(allocation.hosts) > 1)):

@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
-    from wireproof.launch.recipe import Recipe
+    from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.claim import LinkClaim
     from wireproof.workflow.benchmark_steps import Asked, Prepared
 
@@ -195,7 +195,7 @@ def recipe_document(prepared: Prepared, title: str) -> dict[str, Any]:
 
 def _list(tool: str, as_json: bool) -> int:
     """Every recipe (of one tool), one line each."""
-    from wireproof.launch.recipe import find_recipe, recipes_of
+    from wireproof.launch.programs.recipe import find_recipe, recipes_of
 
     if tool:
         find_recipe(tool)
@@ -273,7 +273,7 @@ def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
         if tool is None and not options["listed"]:
             raise BadInput("say which TOOL to run; --list shows the recipes.")
         return _list(tool or "", options["as_json"])
-    from wireproof.launch.recipe import find_recipe
+    from wireproof.launch.programs.recipe import find_recipe
 
     benchmark, extra = _words(words)
     recipe = find_recipe(tool, benchmark)

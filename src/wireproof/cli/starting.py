@@ -15,8 +15,8 @@ from wireproof.cli.place import Place
 from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, prepare, request_for
-from wireproof.launch.find import choose_mpi
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.discovery import choose_mpi
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import BadInput
 
@@ -69,7 +69,7 @@ def ways_of(wish: Wish, place: Place, install: MpiInstall | None) -> list[Way]:
             wishes,
             lambda given: place.enter(prepare(wish.transport, install, **given)),
         )
-    from wireproof.launch.slurm_found import slurm_requests
+    from wireproof.launch.schedulers.slurm_probe import slurm_requests
 
     request = request_for(wish.transport, install, **in_job)
     found = slurm_requests(request, job_hosts=job.hosts, through=place.through())

@@ -12,9 +12,9 @@ import msgspec
 
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.find import choose_mpi, find_mpis
-from wireproof.launch.install import MpiInstall
-from wireproof.launch.meeting import meeting_point
+from wireproof.launch.hosts.rendezvous import meeting_point
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import WireproofError

@@ -19,7 +19,7 @@ from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess
 from wireproof.launch.engines import find_program
-from wireproof.launch.environment import effective
+from wireproof.launch.mpi.environment import effective
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended, RunDocument

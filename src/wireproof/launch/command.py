@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 from wireproof import __version__
-from wireproof.launch import direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm
+from wireproof.launch import direct
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
-from wireproof.launch.environment import inherited
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi import hydra, intel, openmpi, prte
+from wireproof.launch.mpi.environment import inherited
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.registry import BUILDERS
 from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers import flux, lsf, pbs, slurm
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance

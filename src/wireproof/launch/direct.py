@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.launch.environment import clearings
+from wireproof.launch.mpi.environment import clearings
 from wireproof.launch.registry import launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wireproof.files.private import own_folder
-from wireproof.launch.install import Abi, MpiInstall
+from wireproof.launch.mpi.install import Abi, MpiInstall
 from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["ABIS", "EngineChoice", "choose_engine", "find_engine", "find_program", "private_link"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from wireproof.launch.engines import EngineChoice
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.install import MpiInstall
 
 __all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "Scheduler", "Starter"]
 

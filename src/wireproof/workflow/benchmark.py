@@ -30,7 +30,7 @@ from wireproof.workflow.prove import Companion, Proved, run_proved
 
 if TYPE_CHECKING:
     from wireproof.cli.place import Place
-    from wireproof.launch.recipe import Recipe
+    from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.traffic import TrafficVerdict
     from wireproof.report.judged import JudgedSeries
 
@@ -71,7 +71,7 @@ def _enclosed(step: Step) -> list[str]:
 
 
 def _on(host: str, argv: Sequence[str], place: Place) -> str:
-    from wireproof.launch.program_host import ask
+    from wireproof.launch.hosts.nic import ask
 
     return ask(reach(place, host, argv))
 
@@ -82,7 +82,7 @@ def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
 
     In a lab the addresses are known, and no virtual NIC is near any core.
     """
-    from wireproof.launch.program_host import (
+    from wireproof.launch.hosts.nic import (
         address_argv,
         address_in,
         core_near,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from wireproof.adapters import adapter
 from wireproof.cli.place import Place
-from wireproof.launch.environment import effective, psm3_variables
-from wireproof.launch.install import MpiInstall
-from wireproof.launch.program import (
+from wireproof.launch.mpi.environment import effective, psm3_variables
+from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.programs.program import (
     find_tool,
     mpi_for,
     nominal_mpi,
@@ -18,8 +18,8 @@ from wireproof.launch.program import (
     prepare_program,
     shell_line,
 )
-from wireproof.launch.recipe import DRIVER_STEPS, Recipe
-from wireproof.launch.recipe_hpcc import hpcc_input
+from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
+from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.tool import Role, ToolRequest

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wireproof.launch.environment import clearings, library_path, mpich_nic
+from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic
 from wireproof.launch.registry import launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure

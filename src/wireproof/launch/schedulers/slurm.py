@@ -13,10 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from wireproof.launch import hydra as mpich_launch
-from wireproof.launch import intel as intel_launch
-from wireproof.launch.environment import clearings, intel_nic, library_path, mpich_nic, openmpi_nic
-from wireproof.launch.install import Family
+from wireproof.launch.mpi import hydra as mpich_launch
+from wireproof.launch.mpi import intel as intel_launch
+from wireproof.launch.mpi.environment import (
+    clearings,
+    intel_nic,
+    library_path,
+    mpich_nic,
+    openmpi_nic,
+)
+from wireproof.launch.mpi.install import Family
 from wireproof.launch.registry import BUILDERS, launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
 from wireproof.model.errors import BadInput

@@ -10,7 +10,7 @@ import dataclasses
 from difflib import get_close_matches
 from typing import Literal
 
-from wireproof.launch.install import Family
+from wireproof.launch.mpi.install import Family
 from wireproof.model.errors import BadInput
 
 __all__ = ["DRIVER_STEPS", "Recipe", "find_recipe", "recipes_of"]

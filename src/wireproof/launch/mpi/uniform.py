@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal
 
-from wireproof.launch.environment import intel_nic, library_path, mpich_nic, openmpi_nic
-from wireproof.launch.hydra import CROWDED as MPICH_CROWDED
-from wireproof.launch.intel import CROWDED as INTEL_CROWDED
+from wireproof.launch.mpi.environment import intel_nic, library_path, mpich_nic, openmpi_nic
+from wireproof.launch.mpi.hydra import CROWDED as MPICH_CROWDED
+from wireproof.launch.mpi.intel import CROWDED as INTEL_CROWDED
 from wireproof.launch.request import LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
-from wireproof.launch.alike import alike_environment, per_host, rank_order
-from wireproof.launch.environment import clearings
+from wireproof.launch.mpi.environment import clearings
+from wireproof.launch.mpi.uniform import alike_environment, per_host, rank_order
 from wireproof.launch.registry import BUILDERS, launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from wireproof.launch.command import build_command
-from wireproof.launch.elf import read_needed
 from wireproof.launch.engines import EngineChoice
-from wireproof.launch.find import FAMILIES, choose_mpi, find_mpis
-from wireproof.launch.install import Family, MpiInstall
-from wireproof.launch.recipe import Recipe
+from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
+from wireproof.launch.mpi.elf import read_needed
+from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.launch.programs.recipe import Recipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.errors import BadInput, CouldNotMeasure
 

@@ -17,7 +17,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wireproof.launch.slurm import fold_hosts
+from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from wireproof.launch.allocation import Allocation
 from wireproof.launch.engines import find_program
-from wireproof.launch.slurm_words import (
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.slurm_commands import (
     JobInfo,
     JobRequest,
     JobState,

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.launch.request import LaunchRequest
-from wireproof.launch.slurm import SlurmFound, slurm_ways, way_request
-from wireproof.launch.slurm_words import job_argv, parse_job
+from wireproof.launch.schedulers.slurm import SlurmFound, slurm_ways, way_request
+from wireproof.launch.schedulers.slurm_commands import job_argv, parse_job
 
 __all__ = ["find_slurm", "parse_plugins", "parse_version", "slurm_requests"]
 

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from wireproof.launch.elf import read_soname
-from wireproof.launch.install import (
+from wireproof.launch.mpi.elf import read_soname
+from wireproof.launch.mpi.install import (
     ABI_OF_SONAME,
     Family,
     MpiInstall,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wireproof.launch.environment import clearings, intel_nic, library_path
-from wireproof.launch.hydra import hydra_argv
+from wireproof.launch.mpi.environment import clearings, intel_nic, library_path
+from wireproof.launch.mpi.hydra import hydra_argv
 from wireproof.launch.registry import launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from wireproof.launch.alike import alike_environment
-from wireproof.launch.environment import clearings
+from wireproof.launch.mpi.environment import clearings
+from wireproof.launch.mpi.uniform import alike_environment
 from wireproof.launch.registry import launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure

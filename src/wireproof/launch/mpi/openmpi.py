@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wireproof.launch.environment import clearings, library_path, openmpi_nic
+from wireproof.launch.mpi.environment import clearings, library_path, openmpi_nic
 from wireproof.launch.registry import BUILDERS, launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from wireproof.launch.install import Family
+from wireproof.launch.mpi.install import Family
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
 

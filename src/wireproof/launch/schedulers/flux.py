@@ -6,11 +6,11 @@ are in 0.49 too.
 
 from __future__ import annotations
 
-from wireproof.launch.alike import alike_environment, per_host, rank_order
-from wireproof.launch.environment import clearings
+from wireproof.launch.mpi.environment import clearings
+from wireproof.launch.mpi.uniform import alike_environment, per_host, rank_order
 from wireproof.launch.registry import BUILDERS, launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.slurm import fold_hosts
+from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 __all__ = ["flux", "flux_submit_argv"]

@@ -11,8 +11,8 @@ import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from wireproof.launch.identify import identify
-from wireproof.launch.install import MpiInstall
+from wireproof.launch.mpi.identify import identify
+from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 __all__ = ["choose_mpi", "find_mpis"]

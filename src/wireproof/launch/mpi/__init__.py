@@ -1,0 +1,1 @@
+"""The MPIs: found, identified, and the command line of each launcher."""

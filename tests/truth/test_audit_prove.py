@@ -16,7 +16,7 @@ from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Mark, Traffic, TrafficVerdict, Watched, WatchStart
 from wireproof.physics import link_from_name
-from wireproof.verdict.traffic import judge_traffic
+from wireproof.verdict.external.watched import judge_traffic
 
 LOGS = Path(__file__).resolve().parent.parent / "golden" / "logs"
 MOVED = 1000 * 10**6

@@ -14,7 +14,7 @@ from wireproof.cli.session import Wish
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict import judge
-from wireproof.verdict.repeated import settled_by_repeats
+from wireproof.verdict.run.repeated import settled_by_repeats
 
 
 def wish(run: Run, **more: Any) -> Wish:

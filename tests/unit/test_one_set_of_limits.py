@@ -12,7 +12,7 @@ from tests import synthetic
 from tests.changed_runs import codes as own_codes
 from tests.changed_runs import each_pair, set_
 from tests.synthetic import World, lab, run_of
-from tests.unit.foreign_tables import codes, pingpong, stream, wire_times
+from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
 from wireproof.model.finding import Judgement
 from wireproof.model.record import Sentinel
@@ -32,7 +32,7 @@ from wireproof.physics.framing import path_mtu, roce_path_mtu
 from wireproof.physics.limits import floor_constant
 from wireproof.physics.pcie import pcie_choices, pcie_goodput
 from wireproof.verdict import judge
-from wireproof.verdict.foreign import judge_series
+from wireproof.verdict.external import judge_series
 
 SIZES = (8, 65536, 1 << 20, 4 << 20)
 

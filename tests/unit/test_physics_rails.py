@@ -7,7 +7,7 @@ import pytest
 from tests.changed_runs import codes as own_codes
 from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
-from tests.unit.foreign_tables import codes, stream
+from tests.unit.external_tables import codes, stream
 
 from wireproof.cli.place import claimed_link
 from wireproof.model.record import Rdma
@@ -15,7 +15,7 @@ from wireproof.physics import PhysicsError, carried_by, claim_from_text
 from wireproof.physics.bounds import bounds_of
 from wireproof.settings.resolve import resolve
 from wireproof.verdict import judge
-from wireproof.verdict.foreign import judge_series
+from wireproof.verdict.external import judge_series
 
 
 @pytest.mark.parametrize(

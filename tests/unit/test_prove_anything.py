@@ -22,7 +22,7 @@ from wireproof.model.traffic import (
     Way,
 )
 from wireproof.report.proved import document, lines
-from wireproof.verdict.traffic import judge_traffic
+from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.command_hosts import entered_node, hosts_of_command
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'

@@ -13,7 +13,7 @@ from wireproof.model.ledger import Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
-from wireproof.verdict.traffic import judge_traffic
+from wireproof.verdict.external.watched import judge_traffic
 
 MB = 1_000_000
 LINK = LinkClaim(kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500)

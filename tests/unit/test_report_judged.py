@@ -13,7 +13,7 @@ from wireproof.physics import claim_from_text
 from wireproof.report import judged
 from wireproof.report.judged_text import long_text, short_text, totals
 from wireproof.report.text import Look
-from wireproof.verdict.foreign import judge_series
+from wireproof.verdict.external import judge_series
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SCHEMA_FILE = Path(judged.__file__).with_name("judgement.schema.json")

@@ -20,7 +20,7 @@ from wireproof.model.run import Run
 from wireproof.physics import default_table, override
 from wireproof.verdict import CATALOGUE, explain, explain_text, judge
 from wireproof.verdict.catalogue import page
-from wireproof.verdict.shape import falls_like_a_cache
+from wireproof.verdict.run.shape import falls_like_a_cache
 
 # --- limits and quality
 # -------------------------------------------------------------------------------------

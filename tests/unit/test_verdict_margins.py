@@ -22,8 +22,8 @@ from wireproof.model.record import Idle, Sentinel
 from wireproof.model.run import Run
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
-from wireproof.verdict.directions import Stream, blame, direction_issues
-from wireproof.verdict.shape import Sample, cache_issues
+from wireproof.verdict.run.directions import Stream, blame, direction_issues
+from wireproof.verdict.run.shape import Sample, cache_issues
 
 STREAM = replace(SMALL, sizes=(1 << 20,), patterns=("stream",))
 KIND = ("stream", "stream", 1 << 20, "robust")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.verdict.repeated import settled_by_repeats
+from wireproof.verdict.run.repeated import settled_by_repeats
 
 
 def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVerdict:

@@ -14,7 +14,7 @@ from wireproof.analysis.traffic import host_traffic
 from wireproof.model.record import Nic
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Mark, Traffic, TrafficVerdict, Watched, WatchStart
-from wireproof.verdict.traffic import judge_traffic
+from wireproof.verdict.external.watched import judge_traffic
 
 __all__ = ["proved"]
 

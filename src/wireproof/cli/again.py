@@ -15,7 +15,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
 from wireproof.report.section import Section
-from wireproof.verdict.repeated import settled_by_repeats
+from wireproof.verdict.run.repeated import settled_by_repeats
 
 __all__ = ["disturbed_points", "run_settled"]
 

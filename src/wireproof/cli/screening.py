@@ -39,7 +39,7 @@ from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
-from wireproof.verdict.repeated import settled_by_repeats
+from wireproof.verdict.run.repeated import settled_by_repeats
 
 __all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_points"]
 

@@ -1,7 +1,7 @@
 """Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue.
 Pure.
 
-``judge`` needs numpy, the judgement of foreign series does not: each name is imported when it is
+``judge`` needs numpy, the judgement of external results does not: each name is imported when it is
 first used.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from wireproof.verdict.catalogue import CATALOGUE, Entry, explain, explain_text
-    from wireproof.verdict.judge import judge, overall
+    from wireproof.verdict.run.judge import judge, overall
 
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "judge", "overall"]
 
@@ -21,18 +21,14 @@ _HOME = {
     "Entry": "catalogue",
     "explain": "catalogue",
     "explain_text": "catalogue",
-    "judge": "judge",
-    "overall": "judge",
+    "judge": "run.judge",
+    "overall": "run.judge",
 }
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f"{__name__}.{_HOME[name]}")
-    # Importing the module 'judge' binds it here under the function's own name: put the functions
-    # there for good.
-    for known, module in _HOME.items():
-        if module == _HOME[name]:
-            globals()[known] = getattr(home, known)
-    return globals()[name]
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

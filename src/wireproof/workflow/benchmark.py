@@ -143,7 +143,7 @@ def _read_result(prepared: Prepared, folder: str, place: Place, proved: Proved) 
     if not name:
         return proved
     from wireproof.adapters import read
-    from wireproof.verdict.traffic import judge_traffic
+    from wireproof.verdict.external.watched import judge_traffic
 
     try:
         series = read(read_bounded(Path(folder) / name, _LARGEST_RESULT, follow=False), name)
@@ -191,7 +191,7 @@ def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
     disproven here.
     """
     from wireproof.report.judged import joined
-    from wireproof.verdict.foreign import judge_log
+    from wireproof.verdict.external import judge_log
 
     found = judge_log(proved.series, place.link, path=path)
     judged = [

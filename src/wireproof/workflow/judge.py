@@ -28,7 +28,7 @@ from wireproof.report.judged import JudgedSeries, encoded, joined
 from wireproof.report.judged_text import long_text, short_text
 from wireproof.report.names import clean
 from wireproof.report.text import Look
-from wireproof.verdict.foreign import judge_log
+from wireproof.verdict.external import judge_log
 
 __all__ = ["Case", "Judged", "judge_text", "judged_files"]
 

@@ -27,7 +27,7 @@ from wireproof.launch.engines import find_engine, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
-from wireproof.verdict.traffic import judge_traffic
+from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.result_files import ResultFile
 
 __all__ = ["Companion", "Proved", "run_proved"]

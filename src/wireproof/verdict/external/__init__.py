@@ -1,0 +1,10 @@
+"""Judgement of series that other programs have printed. Pure, and without numpy: ten thousand files
+in seconds.
+"""
+
+from __future__ import annotations
+
+from wireproof.verdict.external.log import judge_log
+from wireproof.verdict.external.series import judge_series
+
+__all__ = ["judge_log", "judge_series"]

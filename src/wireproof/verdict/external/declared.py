@@ -1,0 +1,91 @@
+"""What the log itself says of its path: where the ranks are, and which provider carried the
+messages.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from wireproof.model.series import Series
+from wireproof.physics.claims import BYPASSES
+from wireproof.verdict.external.case import Case
+
+__all__ = ["bypass", "carrier", "judge_told", "path_mtu"]
+
+_NOTES = 40
+_SHOWN = 40
+_BYPASS = "kernel bypass: "  # as wireproof.adapters.bypass writes it
+_MTU = re.compile(r"Mtu ?: (\d{3,4})(?:\[B\])?", re.ASCII)
+_MTUS = (256, 512, 1024, 2048, 4096)
+_LOOPBACK = re.compile(r"(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)(?![\w.-])", re.ASCII)
+_BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
+    "tcp": "tcp",
+    "sockets": "tcp",
+    "udp": "tcp",
+    "net": "tcp",
+    "verbs": "rdma",
+    "mlx": "rdma",
+    "shm": "shm",
+    "sm2": "shm",
+}
+
+
+def _provider(series: Series) -> str:
+    """``tcp`` of a note such as "libfabric provider tcp;ofi_rxm"; "" when no note names one."""
+    for note in series.notes[:_NOTES]:
+        _, found, rest = note.partition("provider ")
+        if found:
+            return rest.split()[0].partition(";")[0].strip("(),.").lower() if rest.split() else ""
+    return ""
+
+
+def carrier(series: Series) -> str:
+    """``tcp``, ``rdma`` or "": what carries the bytes, by the program's own nature or by the
+    provider that it names.
+    """
+    if series.protocol:
+        return "tcp" if series.protocol == "udp" else series.protocol
+    found = _BY_PROVIDER.get(_provider(series), "")
+    return "" if found == "shm" else found
+
+
+def bypass(series: Series, path: str) -> str:
+    """The library that carries sockets past the kernel, as the log or the user names it; "" for
+    none.
+    """
+    for note in series.notes[:_NOTES]:
+        if note.startswith(_BYPASS):
+            return note.removeprefix(_BYPASS)[:_SHOWN]
+    return path if path in BYPASSES else ""
+
+
+def path_mtu(series: Series) -> int | None:
+    """The path MTU that perftest prints ("Mtu: 4096[B]"); None when it prints none that there
+    is.
+    """
+    if series.tool != "perftest":
+        return None
+    match = next((found for note in series.notes[:_NOTES] if (found := _MTU.fullmatch(note))), None)
+    return int(match.group(1)) if match is not None and int(match.group(1)) in _MTUS else None
+
+
+def judge_told(case: Case) -> None:
+    """A log that places all ranks on one host, or names a shared-memory provider, needs no more
+    evidence.
+    """
+    series = case.series
+    if case.bounds is None or not case.bounds.wire:
+        return
+    if len(series.hosts) == 1 and any("ranks are on" in note for note in series.notes[:_NOTES]):
+        case.off = True
+        text = f"the log itself says that all ranks are on {series.hosts[0][:80]}: no wire is between them"
+        case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
+    elif any(_LOOPBACK.match(host) for host in series.hosts[:_NOTES]):
+        case.off = True
+        text = f"the log itself names {series.hosts[0][:80]}, which is this machine's loopback and no wire"
+        case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
+    elif _BY_PROVIDER.get(_provider(series)) == "shm":
+        case.off = True
+        text = f"the log itself names the provider {_provider(series)}, which is shared memory"
+        case.add("one-host", "fail", text, {"provider": _provider(series)})

@@ -1,0 +1,335 @@
+"""``judge_series(series, link) -> SeriesVerdict``: the judgement of what another program has
+printed. Pure.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.series import Series, SeriesVerdict
+from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
+from wireproof.physics.claims import carried_by
+from wireproof.physics.framing import ROCE_ROOM, over_fabric
+from wireproof.physics.table import Table, default_table
+from wireproof.verdict.external.case import Case, rate, time
+from wireproof.verdict.external.curve import curve_of
+from wireproof.verdict.external.declared import bypass, carrier, judge_told, path_mtu
+from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
+from wireproof.verdict.external.explained import explanations
+from wireproof.verdict.external.gpus import as_stream, far_too_slow, neighbours
+from wireproof.verdict.external.pairs import judge_pairs
+from wireproof.verdict.external.physical import judge_physics
+from wireproof.verdict.external.shape import judge_shape
+from wireproof.verdict.external.soundness import judge_soundness, tell_formula
+
+__all__ = ["judge_series"]
+
+_VERBS_PATHS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
+_OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
+_MEBI = 1.048576
+_NAMED = 6
+
+
+def judge_series(
+    series: Series,
+    link: LinkClaim | None,
+    *,
+    path: str = "",
+    criteria: Criteria | None = None,
+    table: Table | None = None,
+) -> SeriesVerdict:
+    """Judge one series against the claimed link, or, without one, against what any NIC can do.
+
+    ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet
+    link is held against kernel TCP unless the series itself says RDMA, or its start excludes TCP
+    and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants. Never
+    raises on any series; PhysicsError for an impossible claim.
+    """
+    series = as_stream(series)
+    case = Case(series, curve_of(series), criteria or Criteria(), table)
+    if link is not None:
+        case.bounds = _chosen(case, link, path.strip().lower(), table)
+    judge_soundness(case)
+    judge_told(case)
+    judge_physics(case)
+    judge_shape(case)
+    judge_pairs(case)
+    tell_formula(case)
+    attainable, derivation = _expect(case)
+    _unit_doubt(case, attainable)
+    _explain(case)
+    return _verdict(case, attainable, derivation)
+
+
+def _verbs(series: Series) -> bool:
+    return series.protocol == "rdma"
+
+
+def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
+    """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of
+    sockets against TCP, whatever was claimed; the rest against the claim, or RoCE where only that
+    explains an Ethernet's numbers.
+    """
+    verbs, way = _verbs(case.series), carrier(case.series)
+    if way == "rdma":
+        link = _with_path_mtu(case.series, link)
+    past = bypass(case.series, path)
+    if way != "rdma" and (past or (way == "tcp" and path in _VERBS_PATHS)):
+        return _past_the_kernel(case, link, past or f"path {path}", table)
+    if way == "rdma" and link.protocol == "tcp" and not over_fabric(link):
+        rdma = _with_path_mtu(case.series, carried_by(link, "rdma"))
+        return _instead(case, bounds_of(rdma, table, verbs=verbs), "judged-as-rdma", "RDMA", path)
+    if way == "tcp" and link.protocol not in ("tcp", "shm", "loopback"):
+        return _instead(
+            case,
+            bounds_of(carried_by(link, "tcp"), table),
+            "judged-as-tcp",
+            "kernel TCP or UDP",
+            path,
+        )
+    bounds = bounds_of(link, table, verbs=verbs)
+    if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or way == "tcp":
+        return bounds
+    roce = bounds_of(carried_by(link, "rdma"), table)
+    start = case.curve.start.wait_ns if case.curve.start is not None else None
+    if start is None or start >= bounds.hard or start < roce.doubt or not _explains(case, roce):
+        return bounds
+    text = (
+        f"a start of {time(start)} excludes kernel TCP ({time(bounds.floor)} at least) and RoCE explains the whole "
+        f"curve: held against {roce.link.name}; say --path tcp when TCP was meant"
+    )
+    case.guessed = True
+    case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
+    return roce
+
+
+def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> Bounds:
+    """Sockets in user space: framed as TCP, and as quick as the adapter."""
+    if link.protocol not in ("tcp", "shm", "loopback"):
+        link = carried_by(link, "tcp")
+    bounds = bounds_of(link, table, bypass=True)
+    text = f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's floor"
+    case.add("judged-past-kernel", "note", f"{text} ({time(bounds.floor)} instead)")
+    return bounds
+
+
+def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
+    """The path MTU that the program prints is the one that was used, whatever the interface has."""
+    mtu = path_mtu(series)
+    if mtu is None or link.protocol not in ("rocev2", "infiniband"):
+        return link
+    # Of a RoCE interface the MTU has room for the headers: this one leaves exactly ``mtu``.
+    return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
+
+
+def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
+    said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
+    text = (
+        f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
+    )
+    agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
+    case.add(code, "note" if not said or agrees else "warning", text[:400])
+    return bounds
+
+
+def _explains(case: Case, bounds: Bounds) -> bool:
+    """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no
+    memory has: its own doubt then stays with the series.
+    """
+    trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
+    judge_physics(trial)
+    judge_shape(trial)
+    start = case.curve.start
+    memory = (case.table or default_table())["typical.shm"].value
+    late = start is not None and start.wait_ns is not None and start.wait_ns >= memory
+    allowed = {"cache-shaped"} if late else set()
+    return not any(
+        r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons
+    )
+
+
+def _expect(case: Case) -> tuple[float | None, list[str]]:
+    """Attainable goodput with its arithmetic, and the reasons of what is slower than it should
+    be.
+    """
+    bounds = case.bounds
+    if bounds is None:
+        least = any_nic_ns(case.table)
+        case.add("no-limit-known", "inconclusive", _without_link(case, least))
+        return None, []
+    if not bounds.wire:
+        case.add(
+            "no-wire-claimed",
+            "inconclusive",
+            f"{case.kind} was claimed: nothing is said about a network",
+        )
+        return None, []
+    fastest = case.fastest
+    attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
+    floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.slow)} for half a round trip of a small message"
+    if case.off or case.mixed:
+        return attainable, [*lines, floor]
+    case.told = judge_expectation(case, bounds, attainable)
+    judge_start(case, bounds)
+    if not case.told:
+        judge_middle(case, bounds, attainable)
+    _held_by(case, bounds, attainable, case.told)
+    return attainable, [*lines, floor]
+
+
+def _without_link(case: Case, least: float) -> str:
+    start, best = case.curve.start, case.curve.best
+    seen = (
+        [f"starts at {time(start.wait_ns)}"]
+        if start is not None and start.wait_ns is not None
+        else []
+    )
+    seen += (
+        [f"reaches {rate(best.goodput)}"] if best is not None and best.goodput is not None else []
+    )
+    told = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
+    return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
+
+
+def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -> None:
+    """Says what of the series could not be held against the link, so that nothing passes without
+    evidence.
+    """
+    series = case.series
+    if case.guessed and not told and case.held:
+        text = "RDMA was concluded from the start alone, and no size tells the rate; say --path rdma or tcp"
+        case.add("sizes-too-small", "inconclusive", text)
+    if series.traffic == "other":
+        case.held = False
+        case.add(
+            "not-a-link-test",
+            "inconclusive",
+            f"{series.benchmark} is not judged by a link's limits",
+        )
+    elif series.traffic in ("collective", "ring") or case.chain:
+        _held_collective(case)
+    elif not told and not case.held and case.curve.rows:
+        what = (
+            "no rate is claimed"
+            if attainable is None
+            else "the sizes are too small to tell the rate of the link"
+        )
+        case.add(
+            "sizes-too-small",
+            "inconclusive",
+            f"{what}, and the series has no start to hold against a floor",
+        )
+    elif (
+        not told and attainable is None and case.curve.best is not None and case.curve.start is None
+    ):
+        case.held = False
+        case.add(
+            "no-limit-known",
+            "inconclusive",
+            f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS",
+        )
+
+
+def _held_collective(case: Case) -> None:
+    """A collective or ring never passes: within one node it can take just as long as over a quick
+    wire.
+    """
+    case.held = False
+    if far_too_slow(case):
+        return
+    beside = ", and ranks may be neighbours on one node" if neighbours(case.series) else ""
+    text = f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of it{beside}"
+    case.add("only-a-floor", "inconclusive", text)
+
+
+def _unit_doubt(case: Case, attainable: float | None) -> None:
+    """A doubtful unit counts where 4.86 % would change the verdict."""
+    doubt, best = case.series.unit_doubt, case.curve.best
+    if not doubt:
+        return
+    share = case.criteria.min_efficiency
+    near = False
+    if attainable and best is not None and best.goodput is not None and best.wait_ns is None:
+        reached = best.goodput / attainable
+        near = any(
+            (reached >= limit) != (reached * f >= limit)
+            for limit in (share, 1.02)
+            for f in (_MEBI, 1 / _MEBI)
+        )
+    told = (
+        "; the other unit would change the verdict"
+        if near
+        else "; the verdict is the same in either"
+    )
+    case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{told}"[:400])
+
+
+def _explain(case: Case) -> None:
+    case.reasons = [
+        reason for reason in case.reasons if not (case.off and reason.code == "no-limit-known")
+    ]
+
+
+def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
+    series, best, start = case.series, case.curve.best, case.curve.start
+    severities = {reason.severity for reason in case.reasons}
+    verdict: Verdict = (
+        "fail"
+        if "fail" in severities
+        else "inconclusive"
+        if "inconclusive" in severities
+        else "pass"
+    )
+    if verdict == "pass" and not case.held:
+        verdict = "inconclusive"
+    proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
+    explained: list[str] = []
+    if (
+        verdict != "pass"
+        and series.traffic not in ("collective", "ring", "other")
+        and not case.chain
+    ):
+        explained = explanations(
+            case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight
+        )
+        _name(case, explained)
+    if proof == "unproven" and (case.bounds is None or case.bounds.wire):
+        case.add("log-without-counters", "note", _NO_COUNTERS)
+    moved = best.goodput if best is not None else None
+    efficiency = None
+    if moved is not None and attainable and proof == "unproven" and case.told:
+        fastest = case.fastest
+        efficiency = (moved if fastest is None else case.held_goodput(fastest)) / attainable
+    rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
+    return SeriesVerdict(
+        proof=proof,
+        verdict=verdict,
+        efficiency=efficiency,
+        attainable_bytes_per_s=attainable,
+        best_bytes_per_s=moved,
+        start_ns=start.wait_ns if start is not None else None,
+        reasons=sorted(case.reasons, key=lambda reason: rank[reason.severity]),
+        explained_by=explained,
+        derivation=derivation,
+    )
+
+
+_FILLS = 65_536
+_NO_COUNTERS = (
+    "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
+)
+
+
+def _name(case: Case, explained: list[str]) -> None:
+    """Says which links would explain the curve: without a claim, and where the claimed one does
+    not.
+    """
+    if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
+        return
+    more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
+    text = "no link that is known explains the numbers"
+    if explained:
+        text = f"the numbers would be explained by {', '.join(explained[:_NAMED])}{more}"
+    case.add("explained-by", "note", text, {"links": explained})

@@ -1,0 +1,233 @@
+"""The curve against size: a cache's shape, cliffs where the library changes its protocol, noise,
+two paths in one.
+"""
+
+from __future__ import annotations
+
+from wireproof.model.finding import Severity
+from wireproof.physics.bounds import Bounds
+from wireproof.verdict.external.case import Case, Evidence, rate, size, time
+from wireproof.verdict.external.curve import Row
+from wireproof.verdict.external.explained import cache_fall
+
+__all__ = ["judge_shape"]
+
+_INVERTED = 1.10  # a smaller message takes this much longer than a larger one
+_CLIFF = 0.08  # goodput falls by this much to the next size, and comes back later
+_CLIFF_FROM = 1024
+_NO_MEMORY_NS = 5000.0  # no shared memory starts this late, but for two ranks on one core
+_NO_MEMORY_RATE = 3e9  # nor is any cache this slow
+_MIXED_FROM = 64 << 10
+
+_KNOBS = {
+    "omnipath": "PSM2_MQ_RNDV_HFI_THRESH",
+    "truescale": "PSM_MQ_RNDV_IPATH_THRESH",
+    "psm3": "PSM3_MQ_RNDV_NIC_THRESH",
+    "efa": "FI_EFA_INTER_MIN_READ_MESSAGE_SIZE",
+    "slingshot": "FI_CXI_RDZV_THRESHOLD",
+    "infiniband": "UCX_RNDV_THRESH (UCX) or FI_OFI_RXM_BUFFER_SIZE (libfabric verbs)",
+    "rocev2": "UCX_RNDV_THRESH (UCX), FI_OFI_RXM_BUFFER_SIZE (libfabric verbs) or PSM3_MQ_RNDV_NIC_THRESH (PSM3)",
+}
+_INTEL = (
+    "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
+)
+_OPEN = "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"
+_MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
+_ANY = (
+    "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
+    "or UCX_RNDV_THRESH (UCX)"
+)
+
+
+def judge_shape(case: Case) -> None:
+    """Adds the reasons that the form of the curve gives."""
+    if case.series.traffic in ("collective", "other"):
+        return
+    _cache(case)
+    if case.bounds is not None and case.bounds.wire:
+        _two_paths(case, case.bounds)
+    _inversions(case)
+    _cliff(case)
+
+
+def _cache(case: Case) -> None:
+    """Beside another contradiction it is one more; alone it is a doubt; with a start that no memory
+    has, a hint.
+    """
+    found = cache_fall(case.curve)
+    if found is None:
+        return
+    peak, best, end, last = found
+    text = (
+        f"goodput peaks at {size(peak)} with {rate(best)} and falls to {rate(last)} at {size(end)} "
+        f"({1 - last / best:.0%} less)"
+    )
+    start = case.curve.start
+    waited = start is not None and start.wait_ns is not None and start.wait_ns >= _NO_MEMORY_NS
+    slow = waited or (start is None and best < _NO_MEMORY_RATE)
+    severity: Severity = "fail" if case.off else "warning" if slow else "inconclusive"
+    if case.bounds is not None and not case.bounds.wire:
+        severity = "note"
+    if severity == "warning":
+        text += "; it is too slow for copies through a cache, so look at socket buffers and NUMA placement"
+    else:
+        text += ", as copies through a cache do and a wire does not"
+    evidence: Evidence = {
+        "peak_size": peak,
+        "peak_bytes_per_s": best,
+        "end_size": end,
+        "end_bytes_per_s": last,
+    }
+    case.add("cache-shaped", severity, text, evidence)
+
+
+def _two_paths(case: Case, bounds: Bounds) -> None:
+    """Small sizes quicker than the link's floor, large ones just what the link carries: two paths
+    in one table.
+    """
+    large = [row for row in case.curve.waited if row.size >= _MIXED_FROM and row.wait_ns]
+    if (
+        not case.too_quick
+        or bounds.most is None
+        or len(large) < 2
+        or cache_fall(case.curve) is not None
+    ):
+        return
+    best = max(row.goodput or 0.0 for row in large)
+    if not 0.8 <= best / bounds.most <= 1.005:
+        return
+    # The large ones have a start of their own, one that the wire has: else it is one path and a
+    # coincidence.
+    if any(
+        (row.wait_ns or 0.0) - row.size / best * 1e9 < bounds.hard
+        for row in large
+        if row.goodput != best
+    ):
+        return
+    case.mixed = True
+    small = max(
+        (row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard), default=0
+    )
+    text = (
+        f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those of {case.kind}: "
+        "two paths carry this table"
+    )
+    case.add("mixed-paths", "fail", text, {"small_size": small, "large_size": large[0].size})
+
+
+def _inversions(case: Case) -> None:
+    """Sizes that take longer than a larger one: isolated small ones are noise, from 1 KiB on a
+    protocol's doing.
+    """
+    groups: list[list[Row]] = []
+    least = 0.0
+    before = False
+    for row in reversed([row for row in case.curve.waited if row.wait_ns]):
+        above = least > 0 and _certain(row) > _INVERTED * least
+        if above and not before:
+            groups.append([])
+        if above:
+            groups[-1].append(row)
+        before = above
+        most = (row.wait_ns or 0.0) * (1 + row.doubt)
+        least = min(least, most) if least else most
+    for group in reversed(groups[:8]):
+        _inversion(case, group[::-1])
+
+
+def _certain(row: Row) -> float:
+    return (row.wait_ns or 0.0) * (1 - row.doubt)
+
+
+def _inversion(case: Case, group: list[Row]) -> None:
+    row = max(group, key=lambda found: found.wait_ns or 0.0)
+    larger = next(
+        other
+        for other in case.curve.waited
+        if other.size > row.size
+        and other.wait_ns
+        and _certain(row) > _INVERTED * other.wait_ns * (1 + other.doubt)
+    )
+    more = (row.wait_ns or 0.0) / (larger.wait_ns or 1.0) - 1
+    sizes = ", ".join(size(found.size) for found in group[:6])
+    text = (
+        f"{size(row.size)} takes {time(row.wait_ns or 0.0)}, {more:.0%} more than the larger {size(larger.size)} "
+        f"({time(larger.wait_ns or 0.0)})"
+    )
+    evidence: Evidence = {
+        "size": row.size,
+        "time_ns": row.wait_ns,
+        "larger_size": larger.size,
+        "larger_time_ns": larger.wait_ns,
+        "sizes": sizes,
+    }
+    if row.size >= _CLIFF_FROM and len(group) > 1:
+        text = f"{text}; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
+        case.add("protocol-switch-cliff", "warning", text, evidence)
+    else:
+        also = (
+            f" (so does {', '.join(size(g.size) for g in group if g is not row)})"
+            if len(group) > 1
+            else ""
+        )
+        case.add(
+            "non-monotone", "note", f"{text}{also}: noise, or a disturbed measurement", evidence
+        )
+
+
+def _cliff(case: Case) -> None:
+    """Goodput falls to the next size and comes back: the protocol changes too early or too late
+    there.
+    """
+    rows = [row for row in case.curve.moved if row.size >= _CLIFF_FROM and row.goodput]
+    found: tuple[float, Row, Row] | None = None
+    later = 0.0
+    for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
+        low, high = before.goodput or 0.0, after.goodput or 0.0
+        later = max(later, high)
+        if (
+            1 - high / low > _CLIFF
+            and later >= 0.97 * low
+            and (found is None or 1 - high / low >= found[0])
+        ):
+            found = 1 - high / low, before, after
+    if found is None:
+        return
+    fall, before, after = found
+    text = (
+        f"goodput falls from {rate(before.goodput or 0.0)} at {size(before.size)} to {rate(after.goodput or 0.0)} at "
+        f"{size(after.size)} and comes back later: the library changes its protocol there; {_advice(case)}"
+    )
+    evidence: Evidence = {
+        "size": before.size,
+        "next_size": after.size,
+        "fall": fall,
+        "bytes_per_s": before.goodput,
+        "next_bytes_per_s": after.goodput,
+    }
+    case.add("protocol-switch-cliff", "warning", text, evidence)
+
+
+def _advice(case: Case) -> str:
+    """The setting that moves the switch, by what is known of library and link; where there is none,
+    where to look.
+    """
+    series = case.series
+    if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
+        return "no MPI is in between, so look at MTU, inline size and buffers"
+    return f"{_knob(case)} moves the switch"
+
+
+def _knob(case: Case) -> str:
+    if case.bounds is not None and case.bounds.link.protocol in _KNOBS:
+        return _KNOBS[case.bounds.link.protocol]
+    series = case.series
+    text = f"{series.tool} {series.version} {' '.join(series.notes[:20])}".lower()
+    for words, knob in (
+        (("open mpi", "openmpi"), _OPEN),
+        (("mpich",), _MPICH),
+        (("intel", "imb"), _INTEL),
+    ):
+        if any(word in text for word in words):
+            return knob
+    return _ANY

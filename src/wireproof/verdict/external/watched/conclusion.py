@@ -1,0 +1,365 @@
+"""Does what crossed the ports explain what the program printed? Pure; the same readings give the
+same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.analysis.traffic_printed import printed
+from wireproof.model.claim import Claim, Criteria
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.ledger import PortLedger
+from wireproof.model.series import Reason, Series
+from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.physics.limits import limits
+from wireproof.verdict.external.watched.carrier import other_protocol
+from wireproof.verdict.external.watched.doubts import Doubts
+from wireproof.verdict.external.watched.ports import NOTHING, Carried, Ports
+from wireproof.verdict.external.watched.reasons import amount, reason, troubles
+
+__all__ = ["judge_traffic"]
+
+START_UP_BYTES = 256 << 10
+"""What launchers and libraries say to each other beside any measurement; smaller claims prove
+nothing.
+"""
+ABSENT = 0.05
+MOST_OF_IT = 0.90
+RATE_SEEN = 0.70
+"""A peak over a whole interval is below the true one by what of the interval was idle."""
+FAR_BELOW = 0.10
+HARDLY_S = 0.01
+IN_BULK = 5.0
+"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent
+many.
+"""
+VISIBLE_INTERVALS = 2.5
+
+_VERDICT: dict[Proof, Verdict] = {
+    "on-wire": "pass",
+    "off-wire": "fail",
+    "wrong-path": "fail",
+    "mixed": "fail",
+    "unproven": "inconclusive",
+}
+
+
+def judge_traffic(
+    traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
+) -> TrafficVerdict:
+    """Proof and verdict of one watched command. Without a readable counter or an expected byte it
+    is ``unproven``.
+    """
+    judged = _Judged(
+        traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim
+    )
+    proof, reasons = judged.proof(criteria or Criteria())
+    attainable, derivation = _limit(claim)
+    other = judged.other_protocol(proof)
+    reasons += [other] if other is not None else []
+    reasons += judged.beside(attainable)
+    reasons += troubles(traffic)
+    return TrafficVerdict(
+        proof=proof,
+        verdict=_verdict(proof, claim, other),
+        reasons=reasons,
+        port=", ".join(judged.claimed.names),
+        crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
+        peak_bytes_per_s=judged.claimed.peak if judged.ports.hosts else None,
+        attainable_bytes_per_s=attainable,
+        printed=judged.printed,
+        level=judged.claimed.level,
+        quality=judged.claimed.quality,
+        derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
+    )
+
+
+def _verdict(proof: Proof, claim: Claim, other: Reason | None) -> Verdict:
+    if proof == "off-wire" and _is_memory(claim):
+        return "pass"
+    return "fail" if other is not None and other.severity == "fail" else _VERDICT[proof]
+
+
+def _is_memory(claim: Claim) -> bool:
+    """Shared memory or loopback is what was claimed."""
+    return claim.link is not None and claim.link.protocol in ("shm", "loopback")
+
+
+def _limit(claim: Claim) -> tuple[float | None, list[str]]:
+    if claim.link is None:
+        return None, []
+    found = limits(claim.link, "stream", "stream", 4 << 20)
+    return found.attainable_bytes_per_s, found.derivation[:-1]  # the last line is about latency
+
+
+class _Judged:
+    """The evidence, sorted, with each question a method."""
+
+    def __init__(
+        self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
+    ) -> None:
+        self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
+        self.ports = Ports(traffic, claim)
+        if self.ports.missing():
+            self.claimed = self.other = self.loopback = NOTHING
+            return
+        self.claimed = self.ports.carried("claimed")
+        self.other = self.ports.carried("other")
+        self.loopback = self.ports.carried("loopback")
+
+    def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        if not self.ports.hosts:
+            return "unproven", [
+                reason("traffic-unreadable", "no host's counters were read before and after.")
+            ]
+        if lost := self.ports.missing():
+            text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
+            return "unproven", [
+                reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})
+            ]
+        if unknown := self.ports.unknown():
+            return "unproven", [_unknown_adapter(*unknown)]
+        wanted = self.printed.least_bytes if self.printed else 0.0
+        if self.printed is None:
+            return "unproven", [self._without_number()]
+        if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
+            return self._by_rate(wanted)
+        if self.claimed.at_least(criteria.on_wire_min * wanted):
+            return self._doubted(self.printed, wanted)
+        return self._shortage(wanted, criteria)
+
+    def other_protocol(self, proof: Proof) -> Reason | None:
+        """The claimed port carried it, and not by the claimed protocol."""
+        if proof != "on-wire" or self.printed is None:
+            return None
+        return other_protocol(self.ports, self.claim.link, self.printed.least_bytes)
+
+    def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed: nothing may speak against their being the program's."""
+        proof, reasons = self._rate(wanted)
+        doubt = Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+        return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
+
+    def _by_rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        """The rows account for too little to be told from the start of the programs: the printed
+        rate has to speak.
+        """
+        claims = self.printed
+        rate = claims.rate_bytes_per_s if claims and not claims.counted else None
+        if rate is None:
+            return self._too_little(wanted)
+        said = f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": self.claimed.peak,
+            "crossed_bytes": self.claimed.bytes,
+        }
+        doubt = (
+            Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+            if claims
+            else None
+        )
+        if self._bears_out(self.claimed, rate) and doubt is not None:
+            return "unproven", [doubt]
+        if self._bears_out(self.claimed, rate):
+            text = f"{said}: {amount(self.claimed.bytes)} crossed."
+            return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
+        if self.claimed.trouble or not self._hardly_moved(rate):
+            return self._too_little(wanted)
+        if self._bears_out(self.other, rate):
+            text = f"{said}; {', '.join(self.other.names)} had {amount(self.other.peak)}/s."
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+        if self._bears_out(self.loopback, rate):
+            text = f"{said}; loopback had {amount(self.loopback.peak)}/s, within one host."
+            return "off-wire", [reason("traffic-loopback", text, seen)]
+        return "off-wire", [reason("traffic-rate-above-peak", f"{said}.", seen)]
+
+    def _bears_out(self, carried: Carried, rate: float) -> bool:
+        return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
+
+    def _hardly_moved(self, rate: float) -> bool:
+        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of
+        it in all.
+        """
+        return (
+            self.claimed.peak < FAR_BELOW * rate
+            and self.claimed.below(HARDLY_S * rate)
+            and self.claimed.below(16 * START_UP_BYTES)
+        )
+
+    def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        text = (
+            f"the printed rows account for {amount(wanted)} at least; below {amount(2 * START_UP_BYTES)} that"
+            " cannot be told from the start of the programs."
+        )
+        return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
+
+    def _without_number(self) -> Reason:
+        carried = (
+            f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
+        )
+        if self.other.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.other.bytes:
+            carried = (
+                f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
+            )
+        elif (
+            self.loopback.bytes > START_UP_BYTES
+            and self.claimed.bytes < ABSENT * self.loopback.bytes
+        ):
+            carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
+        elif not self.claimed.names and not self.loopback.bytes:
+            carried = "nothing crossed a port"
+        text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
+        return reason(
+            "traffic-no-number",
+            text,
+            {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes},
+        )
+
+    def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        """Less crossed the claimed port than the printed rows need."""
+        seen: dict[str, float] = {
+            "least_bytes": wanted,
+            "crossed_bytes": self.claimed.bytes,
+            "other_bytes": self.other.bytes,
+            "loopback_bytes": self.loopback.bytes,
+        }
+        need = f"the printed rows need {amount(wanted)} in one direction"
+        got = f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}"
+        if not self.claimed.below(criteria.on_wire_min * wanted):
+            text = f"{need}, {got}, and {amount(self.claimed.unsure)} of background before the command leave it open."
+            return "unproven", [reason("traffic-background", text, seen)]
+        absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
+        if self.other.at_least(MOST_OF_IT * wanted) and absent:
+            text = (
+                f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
+            )
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+        if self.claimed.trouble:
+            text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
+            return "unproven", [reason("traffic-unreadable", text, seen)]
+        if self.claimed.inside is not None and self.claimed.inside >= criteria.on_wire_min * wanted:
+            text = f"{need}, {got}: the adapter's own switch turned {amount(self.claimed.inside)} round."
+            return "off-wire", [reason("traffic-inside-adapter", text, seen)]
+        if dark := self.ports.dark():
+            text = f"{need}, {got}; {dark} may have carried the rest uncounted."
+            return "unproven", [reason("traffic-unreadable", text, seen)]
+        if not absent or self.other.at_least(ABSENT * wanted + START_UP_BYTES):
+            text = f"{need}, {got}{self._elsewhere()}: the rest went by memory or loopback."
+            return "mixed", [reason("traffic-mixed", text, seen)]
+        if self.loopback.at_least(MOST_OF_IT * wanted):
+            text = (
+                f"{need}, {got}: {amount(self.loopback.bytes)} went over loopback, within one host."
+            )
+            return "off-wire", [reason("traffic-loopback", text, seen)]
+        text = f"{need}, {got}: the messages went through memory, not over a wire."
+        return "off-wire", [reason("traffic-off-wire", text, seen)]
+
+    def _rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
+        out too.
+        """
+        claims = self.printed
+        text = f"the printed rows need {amount(wanted)} in one direction, {amount(self.claimed.bytes)} crossed"
+        fine = reason(
+            "traffic-on-wire",
+            f"{text} {self._claimed_ports()}.",
+            _bytes(wanted, self.claimed.bytes),
+            "note",
+        )
+        if (
+            claims is None
+            or claims.rate_bytes_per_s is None
+            or self._rate_seen(claims.rate_bytes_per_s)
+        ):
+            return "on-wire", [fine]
+        rate, peak = claims.rate_bytes_per_s, self.claimed.peak
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": peak,
+            "interval_s": self.traffic.interval_s,
+        }
+        said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
+        window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
+        bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
+        if claims.counted or bulk:
+            short = reason(
+                "traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning"
+            )
+            return "on-wire", [fine, short]
+        if self._hardly_moved(rate):
+            return "off-wire", [
+                reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)
+            ]
+        return "unproven", [
+            reason(
+                "traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen
+            )
+        ]
+
+    def _rate_seen(self, rate: float) -> bool:
+        return self.claimed.peak >= RATE_SEEN * rate
+
+    def _claimed_ports(self) -> str:
+        names = {self.ports.claimed_name(host) for host in self.ports.hosts} - {""}
+        return ", ".join(sorted(names)) if names else (", ".join(self.claimed.names) or "any port")
+
+    def _elsewhere(self) -> str:
+        return (
+            f", {amount(self.other.bytes)} crossed {', '.join(self.other.names)}"
+            if self.other.names
+            else ""
+        )
+
+    def beside(self, attainable: float | None) -> list[Reason]:
+        """What does not decide: hosts that were not seen, a peak that the link cannot have."""
+        found = []
+        for host in self.traffic.hosts:
+            if host.error:
+                text = f"{host.host} was not watched: {host.error}."
+                found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
+        same = [host.host for host in self.traffic.hosts if not host.error]
+        if len(self.ports.hosts) < len(same):
+            text = f"{', '.join(same[:8])}: some of these names are one machine, whose ports are counted once."
+            found.append(reason("traffic-one-end", text, {"hosts": ", ".join(same[:8])}, "warning"))
+        if self.traffic.unwatched:
+            names = ", ".join(self.traffic.unwatched[:8])
+            text = f"the output names {names}, whose ports were not read: give them to --hosts."
+            found.append(reason("traffic-unwatched", text, {"hosts": names}, "warning"))
+        if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
+            text = (
+                f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
+            )
+            found.append(reason("traffic-one-end", text, severity="note"))
+        line = self.claim.link.line_rate if self.claim.link else None
+        if line and self.claimed.peak > 1.05 * line / 8:
+            text = (
+                f"{', '.join(self.claimed.names)} carried {amount(self.claimed.peak)}/s at its peak, above the"
+                f" {amount(line / 8)}/s of the claimed link."
+            )
+            found.append(
+                reason(
+                    "traffic-above-link",
+                    text,
+                    {"peak_bytes_per_s": self.claimed.peak, "attainable_bytes_per_s": attainable},
+                    "warning",
+                )
+            )
+        return found
+
+
+def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
+    driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
+    text = f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the catalogue."
+    return reason(
+        "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
+    )
+
+
+def _bytes(wanted: float, crossed: float) -> dict[str, float]:
+    return {"least_bytes": wanted, "crossed_bytes": crossed}
+
+
+def _port_names(host: HostTraffic) -> str:
+    return ", ".join(port.nic for port in host.ports[:20])

@@ -1,0 +1,152 @@
+"""Enough bytes crossed the claimed port; were they the program's? Reasons to doubt it, the
+strongest first. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.model.claim import Claim, LinkClaim
+from wireproof.model.record import Nic
+from wireproof.model.series import Reason, Series
+from wireproof.model.traffic import Printed, Traffic
+from wireproof.physics.from_port import link_of_port
+from wireproof.verdict.context import identities
+from wireproof.verdict.external import judge_series
+from wireproof.verdict.external.watched.ports import Ports
+from wireproof.verdict.external.watched.reasons import amount, reason
+
+__all__ = ["Doubts"]
+
+_MOST = 0.98
+_LEAST_PACKETS = 500
+_BURST_SEEN = 0.6
+"""Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses
+between repetitions.
+"""
+_RATE_SEEN = 0.70
+
+
+class Doubts:
+    """One watched command whose bytes are all on the port."""
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        claims: Printed,
+        series: Sequence[Series],
+        claim: Claim,
+        ports: Ports,
+    ) -> None:
+        self.traffic, self.printed, self.series, self.claim, self.ports = (
+            traffic,
+            claims,
+            series,
+            claim,
+            ports,
+        )
+        self.claimed = ports.carried("claimed")
+
+    def first(self) -> Reason | None:
+        """The strongest doubt; None when there is none."""
+        for question in (
+            self._one_adapter,
+            self._packets,
+            self._bursts,
+            self._numbers,
+            self._rival,
+        ):
+            doubt = question()
+            if doubt is not None:
+                return doubt
+        return None
+
+    def _nics(self) -> list[Nic]:
+        """The claimed ports, one for each host; without a claim those that carried most."""
+        found = []
+        for host in self.ports.hosts:
+            ledger = self.ports.ledger(host)
+            name = self.ports.claimed_name(host) or next(
+                (one for one in self.claimed.names if one in ledger.ports), ""
+            )
+            if name in ledger.ports:
+                found.append(ledger.ports[name].nic)
+        return found
+
+    def _one_adapter(self) -> Reason | None:
+        stated = [identities(nic.adapter) for nic in self._nics() if nic.adapter is not None]
+        shared = any(one & two for i, one in enumerate(stated) for two in stated[i + 1 :])
+        if not shared or self.claimed.level == "wire":
+            return None
+        text = "the ports are functions of one adapter, and no counter of its physical port tells that it left."
+        return reason("traffic-one-adapter", text)
+
+    def _packets(self) -> Reason | None:
+        """Each message of a ping-pong is a packet of its own."""
+        due, seen = self.printed.least_packets, self.claimed.packets
+        if seen is None or due < _LEAST_PACKETS or seen >= _MOST * due:
+            return None
+        text = (
+            f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} packets crossed"
+            f" {', '.join(self.claimed.names)}: other traffic did."
+        )
+        return reason("traffic-not-its-own", text, {"least_packets": due, "packets": seen})
+
+    def _bursts(self) -> Reason | None:
+        """A row's bytes crossed within its time, so some reading must show them."""
+        window = max(self.traffic.interval_s, *(host.gap_s for host in self.traffic.hosts))
+        if not self.claimed.peak:
+            return None
+        for size, seconds in self.printed.bursts:
+            least = _BURST_SEEN * size / (seconds + 2 * window)
+            if self.claimed.peak < least:
+                text = (
+                    f"a row moves {amount(size)} within {seconds * 1e3:.3g} ms, so that some reading must show"
+                    f" {amount(least)}/s at least; {', '.join(self.claimed.names)} never had more than"
+                    f" {amount(self.claimed.peak)}/s: its bytes are other traffic."
+                )
+                return reason(
+                    "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.peak}
+                )
+        return None
+
+    def _link(self) -> LinkClaim | None:
+        if self.claim.link is not None:
+            return self.claim.link
+        links = [
+            link_of_port(nic, "rdma" if nic.kind == "infiniband" else "kernel")
+            for nic in self._nics()
+        ]
+        known = [link for link in links if link is not None and link.line_rate]
+        return (
+            min(known, key=lambda link: link.line_rate or 0.0)
+            if known and len(known) == len(links)
+            else None
+        )
+
+    def _numbers(self) -> Reason | None:
+        """A number that no wire of this kind can give did not come over it, whatever crossed the
+        port meanwhile.
+        """
+        link = self._link()
+        for one in self.series:
+            judged = judge_series(one, link)
+            if judged.proof == "off-wire":
+                why = next(
+                    (found.message for found in judged.reasons if found.severity == "fail"), ""
+                )
+                text = f"{one.tool} {one.benchmark}: {why}; what crossed the port is other traffic."
+                return reason("traffic-contradicted", text)
+        return None
+
+    def _rival(self) -> Reason | None:
+        """Another port could have carried all of it: as many bytes, as many packets, at the printed
+        rate.
+        """
+        other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
+        if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < _RATE_SEEN * rate:
+            return None
+        if other.packets is not None and other.packets < _MOST * self.printed.least_packets:
+            return None
+        text = f"{', '.join(other.names)} carried {amount(other.bytes)} too: either may have been the program's path."
+        return reason("traffic-rival-port", text, {"other_bytes": other.bytes})

@@ -1,0 +1,206 @@
+"""A point of a group of ranks, judged: did its bytes cross, is the time possible, is it known well
+enough. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wireproof.model.finding import GroupVerdict, Severity, Verdict
+from wireproof.model.ledger import Ledger
+from wireproof.model.record import Estimate, GroupResult, PointRecord
+from wireproof.physics.bounds import bounds_of
+from wireproof.physics.shaper import shaper_credit_bytes
+from wireproof.verdict.context import Context
+from wireproof.verdict.group.flows import crossings, operations
+from wireproof.verdict.group.proof import nodes_of, prove_group
+from wireproof.verdict.issue import Issue, amount
+from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.path.sentences import sentence
+from wireproof.verdict.run.plausible import fills_link
+from wireproof.verdict.run.quality import decides, enough_samples
+
+__all__ = ["judge_group"]
+
+_WAITS = ("ring", "congestion", "barrier", "allreduce", "allgather", "alltoall", "all_to_all")
+"""One operation cannot end before something from another node has come: the latency floor holds."""
+
+
+def judge_group(
+    ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]
+) -> tuple[GroupVerdict | None, list[Issue]]:
+    """The verdict on a group point, None when it has no number, and what there is to say about
+    it.
+    """
+    group = point.group
+    assert group is not None  # noqa: S101  asked for groups only
+    who = _who(ctx, point, group)
+    proof = prove_group(ctx, point, ledgers)
+    issues = [*_status(point, group, who), *_path(ctx, point, group, who, proof)]
+    estimate = group.estimate
+    if estimate is None:
+        return None, issues
+    issues += _precision(ctx, point, estimate, who)
+    node_of = nodes_of(ctx, point, group)
+    limit, hard, filling = _shortest_ns(ctx, point, group, node_of)
+    if limit is not None and proof.proof != "off-wire":
+        # What moves no bytes cannot be proven by bytes.
+        doubted = proof.proof == "on-wire" or point.message_bytes == 0
+        issues += _possible(ctx, point, estimate, (limit, hard if doubted else limit), who)
+    exact = filling and group.exact and limit is not None
+    verdict = _verdict(ctx, issues, proof, limit)
+    codes = {issue.code for issue in issues} | (
+        {"no-wire-claimed"} if not ctx.run.claim.wire else set()
+    )
+    return (
+        GroupVerdict(
+            point=point.id,
+            pattern=point.pattern,
+            message_bytes=point.message_bytes,
+            members=len(group.members),
+            nodes=len(set(node_of.values())),
+            value=estimate.median_ns,
+            low=estimate.low_ns,
+            high=estimate.high_ns,
+            half_width=estimate.half_width,
+            label=estimate.label,
+            proof=proof.proof,
+            verdict=verdict,
+            limit=limit,
+            efficiency=limit / estimate.median_ns if exact and limit is not None else None,
+            codes=sorted(codes),
+            expected_bytes=proof.expected,
+            seen_bytes=proof.seen,
+            formula=point.formula,
+            order=point.order,
+            blocking=point.blocking,
+            repeat=point.repeat,
+            level=proof.level or "",
+            quality=proof.quality or "",
+        ),
+        issues,
+    )
+
+
+def _who(ctx: Context, point: PointRecord, group: GroupResult) -> str:
+    order = f"{point.order} " if point.order else ""
+    kind = "" if point.blocking else "non-blocking "
+    hosts = len({ctx.name(rank) for rank in group.members})
+    return f"{order}{kind}{point.pattern} of {len(group.members)} ranks on {hosts} hosts"
+
+
+def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float | None) -> Verdict:
+    severities = {issue.severity for issue in issues}
+    if "fail" in severities:
+        return "fail"
+    sure = proof.proof == "on-wire" and limit is not None and "inconclusive" not in severities
+    return "pass" if sure and ctx.run.claim.wire else "inconclusive"
+
+
+def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
+    where = f"{who}, {point.message_bytes} B"
+    issues = []
+    if group.status == "deadline" or group.stop == "deadline":
+        issues.append(
+            Issue(
+                "deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id
+            )
+        )
+    elif group.status == "error" or group.estimate is None:
+        issues.append(
+            Issue(
+                "points-missing",
+                "inconclusive",
+                who,
+                f"{where}: ended without a number",
+                point=point.id,
+            )
+        )
+    if group.integrity == "unchecked" and group.status == "ok":
+        text = f"{where}: nobody looked whether the payload arrived as it was sent"
+        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
+    if group.integrity == "corrupt":
+        text = f"{where}: the payload arrived changed"
+        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
+    return issues
+
+
+def _path(
+    ctx: Context, point: PointRecord, group: GroupResult, who: str, proof: PairProof
+) -> list[Issue]:
+    """At most one issue: what is wrong with the path."""
+    if not proof.code or not ctx.run.claim.wire:
+        return []
+    severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
+    worst = min(
+        proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None
+    )
+    told = ""
+    if worst is not None and worst.need > 0:
+        seen = "an unknown amount" if worst.seen is None else amount(worst.seen)
+        told = f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {amount(worst.need)} {seen}"
+    text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{told}"
+    weight = float(proof.expected or 0)
+    return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
+
+
+def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: str) -> list[Issue]:
+    where = f"{who}, {point.message_bytes} B"
+    issues = []
+    wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
+    if wide:
+        text = f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too wide to conclude"
+        issues.append(
+            Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
+        )
+    if estimate.label == "multimodal":
+        text = f"{where}: the samples fall in separate groups"
+        issues.append(
+            Issue("multimodal", "warning", who, text, point=point.id, weight=estimate.half_width)
+        )
+    return issues
+
+
+def _shortest_ns(
+    ctx: Context, point: PointRecord, group: GroupResult, node_of: Mapping[int, int]
+) -> tuple[float | None, float, bool]:
+    """(shortest time of one operation, the time below which it is a contradiction whatever the
+    literature says, whether bytes and not latency make it): the busiest node's bytes at the most
+    that the link carries, and the latency floor where an operation waits for another node. None
+    without a link.
+    """
+    link = ctx.link
+    bounds = bounds_of(link, ctx.table) if link is not None else None
+    if link is None or bounds is None or bounds.most is None:
+        return None, 0.0, False
+    waits = point.pattern in _WAITS
+    floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
+    done = max(1.0, operations(point))
+    busiest = (
+        max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
+    )
+    credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
+    wire = max(0.0, busiest - credit * len(group.members)) / bounds.most * 1e9
+    return max(floor, wire), max(hard, wire), wire > floor and fills_link(link, point.message_bytes)
+
+
+def _possible(
+    ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: str
+) -> list[Issue]:
+    """``least``: the shortest time, and that below which it is a contradiction; between them it is
+    a doubt.
+    """
+    limit, hard = least
+    tolerance = 1 - ctx.criteria.floor_tolerance
+    if estimate.high_ns >= limit * tolerance:
+        return []
+    text = (
+        f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is less than the"
+        f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
+    )
+    severity: Severity = (
+        "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"
+    )
+    return [
+        Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)
+    ]

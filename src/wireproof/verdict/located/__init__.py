@@ -1,0 +1,7 @@
+"""Who is slow, as findings of the run in which it was located. Pure."""
+
+from __future__ import annotations
+
+from wireproof.verdict.located.findings import blame_sentence, located_issues, with_located
+
+__all__ = ["blame_sentence", "located_issues", "with_located"]

@@ -1,0 +1,135 @@
+"""What carried the bytes, as the ledger saw it, against what was claimed; and the link that follows
+from it. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.ledger import Carrier
+from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.physics.claims import carried_by
+from wireproof.physics.errors import PhysicsError
+from wireproof.physics.from_port import link_of_port
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Issue, amount
+from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.path.sight import Sighting
+
+__all__ = ["RDMA_PROTOCOLS", "carrier_issues", "carrier_of", "mostly", "observed_link"]
+
+RDMA_PROTOCOLS = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_SHARE = 0.9
+_MOST_OTHER = 0.5
+
+
+def carrier_of(sighting: Sighting) -> Carrier | None:
+    """What carried the payload past this port; None where counters do not tell, or it was no one
+    thing.
+    """
+    return mostly(dict(sighting.by), sighting.need)
+
+
+def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
+    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
+    tell.
+    """
+    kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
+    need = max(need, 1.0)
+    if kernel is None or rdma is None:
+        return None
+    if rdma >= _SHARE * need:
+        return "psm" if "rdma" not in by else "rdma"
+    return "kernel" if kernel >= _SHARE * need and rdma < _MOST_OTHER * need else None
+
+
+def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
+    """Bytes by carrier, over everything that was seen to cross."""
+    found: Counter[Carrier] = Counter()
+    for proof in proofs:
+        for one in proof.sightings:
+            carrier = carrier_of(one) if one.proves else None
+            if carrier is not None:
+                found[carrier] += int(one.need)
+    return found
+
+
+def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None:
+    """The link to judge by: the claimed one as what was seen uses it; without a claim, what the
+    ports state.
+
+    None when neither is known.
+    """
+    seen = _carriers(proofs)
+    carrier = seen.most_common(1)[0][0] if seen else None
+    if ctx.link is not None:
+        if carrier in ("rdma", "psm") and ctx.link.protocol == "tcp":
+            return _as_rdma(ctx.link)
+        return ctx.link
+    if not ctx.run.claim.wire:
+        return None
+    ends = [(ctx.claimed_nic(rank), ctx.hosts.get(rank)) for rank in sorted(ctx.claims)]
+    links = [
+        link_of_port(nic, carrier or _usual(nic), host.nics)
+        for nic, host in ends
+        if nic is not None and host is not None
+    ]
+    known = [link for link in links if link is not None and link.line_rate]
+    if not known or len(known) < len(ends):
+        return None
+    return min(known, key=lambda link: link.line_rate or 0.0)
+
+
+def _usual(nic: Nic) -> Carrier:
+    return "rdma" if nic.kind == "infiniband" else "kernel"
+
+
+def _as_rdma(link: LinkClaim) -> LinkClaim:
+    try:
+        return msgspec.structs.replace(
+            carried_by(link, "rdma"), source=f"{link.source}; RDMA was seen on the port"
+        )
+    except PhysicsError:
+        return link
+
+
+def carrier_issues(
+    ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
+) -> list[Issue]:
+    """The claimed port carried the payload, and another protocol than claimed did."""
+    claimed = ctx.claimed_link
+    busiest = max(proof.sightings, key=lambda one: one.need, default=None)
+    if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
+        return []
+    carrier = carrier_of(busiest)
+    by = {name: amount(count) for name, count in busiest.by}
+    where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
+    if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
+        text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {by.get('rdma', by.get('psm'))}"
+        return [
+            Issue(
+                "tcp-instead-of-rdma",
+                "fail",
+                ctx.route(pair),
+                text,
+                point=point.id,
+                weight=busiest.need,
+            )
+        ]
+    if carrier in ("rdma", "psm") and claimed.protocol == "tcp":
+        text = f"{where} RDMA carried {by[carrier]} and the kernel's sockets {by['kernel']}"
+        return [
+            Issue(
+                "rdma-instead-of-tcp",
+                "warning",
+                ctx.route(pair),
+                text,
+                point=point.id,
+                weight=busiest.need,
+            )
+        ]
+    return []

@@ -1,0 +1,169 @@
+"""Counters that are refreshed late say nothing about one short point: there the whole run is held
+against them. Pure.
+
+The engine reads once before the first point and once after the last, each time when every counter
+has settled; where it had to wait for that, a point that is not seen to cross may only not be seen
+yet, whatever the catalogue knows of the refresh. What all points together were due is held against
+that. A point is proven by the sum when it is too large to be what is missing: its payload exceeds
+all that the port saw beyond the least that was due.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from wireproof.analysis.changes import WitnessChanges
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.verdict.context import Context
+from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
+from wireproof.verdict.path.sight import Due, Sighting, look
+
+__all__ = ["summed"]
+
+_LATE = "counters-late"
+_LEAST, _MOST = 0.95, 1.12
+_QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
+
+
+def summed(
+    ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]
+) -> list[PairProof]:
+    """The proofs of all pairs of all points in their order, those with late counters by the sum
+    over the run.
+    """
+    waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
+    late = {proof.code == _LATE for seen in witnessed for proof in seen.pairs}
+    if not waited and True not in late:
+        return [proof for seen in witnessed for proof in seen.pairs]
+    whole = _Whole(ctx, witnessed, waited)
+    return [
+        whole.proof(pair, proof, seen) if whole.may_be_late(proof, seen) else proof
+        for point, seen in zip(points, witnessed, strict=True)
+        for pair, proof in zip(point.pairs, seen.pairs, strict=True)
+    ]
+
+
+class _Whole:
+    """The sum of a run at each place."""
+
+    def __init__(
+        self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]
+    ) -> None:
+        self.ctx, self.waited = ctx, waited
+        self.dues: dict[Place, Due] = {}
+        self.doubtful: set[Place] = set()
+        for seen in witnessed:
+            for place, due in seen.dues.items():
+                self.dues[place] = _plus(self.dues[place], due) if place in self.dues else due
+            self.doubtful |= {
+                self._place(one, seen)
+                for proof in seen.pairs
+                for one in proof.sightings
+                if one.kind != "on-wire" and _is_counted(one)
+            }
+        self.ledgers = {
+            total.rank: ctx.ports[total.rank].ledger(
+                WitnessChanges(total, ctx.idle.get(total.rank))
+            )
+            for total in ctx.run.totals
+            if total.shared_with is None and total.rank in ctx.ports
+        }
+
+    def may_be_late(self, proof: PairProof, seen: Witnessed) -> bool:
+        """Whether some end that does not show the bytes has counters that were waited for."""
+        return proof.code == _LATE or any(self._is_late(one, seen) for one in proof.sightings)
+
+    def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
+        """Where one point of a port was not seen as due, what another one shows may be the first
+        one's bytes.
+        """
+        if one.kind == "stale":
+            return True
+        place = self._place(one, seen)
+        return _is_counted(one) and place in self.doubtful and place[0] in self.waited
+
+    def _place(self, one: Sighting, seen: Witnessed) -> Place:
+        nic = self.ctx.claimed_nic(one.rank)
+        return seen.reader_of.get(one.rank), nic.name if nic is not None else "", one.direction
+
+    def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
+        sightings = tuple(self._again(one, seen) for one in late.sightings)
+        telling = {one.kind for one in sightings if one.kind != "small"}
+        if len(telling) > 1:  # over a run another path must show in all views, or in none
+            sightings = tuple(
+                _stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings
+            )
+        return pair_proof(self.ctx, pair, sightings)
+
+    def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
+        """The same end and direction by the whole run."""
+        reader, name, way = self._place(one, seen)
+        due = self.dues.get((reader, name, way))
+        if (
+            not self._is_late(one, seen)
+            or reader is None
+            or reader not in self.ledgers
+            or due is None
+        ):
+            return one
+        return self._by_sum(
+            one, look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria), due
+        )
+
+    def _by_sum(self, one: Sighting, whole: Sighting, due: Due) -> Sighting:
+        found = dataclasses.replace(
+            whole, need=one.need, quality="stale", remark="summed over the run"
+        )
+        if whole.kind in ("wrong-path", "mixed") and not _fits(whole, due):
+            return _stale(found, one.remark)
+        if whole.kind != "on-wire" or whole.seen is None:
+            return found
+        if sum(whole.others.values()) > max(
+            self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS
+        ):
+            # a share of each point may have gone there, made up for by others here
+            return _stale(found, one.remark)
+        spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
+        return (
+            found
+            if one.need > spare
+            else dataclasses.replace(found, kind="stale", remark=one.remark)
+        )
+
+
+def _stale(one: Sighting, remark: str = "") -> Sighting:
+    return dataclasses.replace(one, kind="stale", remark=remark or one.remark)
+
+
+def _fits(whole: Sighting, due: Due) -> bool:
+    """All ports together carried what was due with its headers, and no more: traffic of others adds
+    up too.
+    """
+    carried = (whole.seen or 0.0) + sum(whole.others.values())
+    return _LEAST * due.need <= carried <= _MOST * due.need + due.control
+
+
+def _is_counted(one: Sighting) -> bool:
+    """No patience helps where nothing is read, or nothing of weight was due."""
+    return one.kind not in ("small", "unknown") and one.seen is not None
+
+
+def _plus(one: Due, other: Due) -> Due:
+    """Both points together."""
+    packets = (
+        (one.packets or 0.0) + (other.packets or 0.0) if one.packets or other.packets else None
+    )
+    elsewhere = {**(one.elsewhere or {})}
+    for name, most in (other.elsewhere or {}).items():
+        elsewhere[name] = elsewhere.get(name, 0.0) + most
+    need = one.need + other.need
+    bare = (
+        one.payload + other.payload
+        if one.payload is not None and other.payload is not None
+        else None
+    )
+    return Due(
+        need, need, one.most + other.most, one.control + other.control, packets, elsewhere, bare
+    )

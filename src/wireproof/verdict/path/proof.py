@@ -1,0 +1,416 @@
+"""Did it use the wire? Payload held against the ledger of both ends, both directions, every port.
+
+Each end and direction is one sighting. ``need`` is the least that must have crossed: the payload,
+and for a ping-pong one header per message because its messages cannot be merged. The most that may
+be seen adds a header allowance per message and acknowledgements. Shares below are of ``need``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wireproof.analysis.witness import readers, watch
+from wireproof.model.finding import Proof
+from wireproof.model.ledger import Direction, Ledger, Level, Quality
+from wireproof.model.pattern import answers
+from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.verdict.context import Context
+from wireproof.verdict.path.sight import Due, Sighting, blindly, look
+
+__all__ = [
+    "PairProof",
+    "Place",
+    "Witnessed",
+    "conclude",
+    "pair_proof",
+    "prove",
+    "settle",
+    "weakest",
+]
+
+# of any protocol: local route and transport headers as InfiniBand's port counters count them
+_LEAST_HEADER = 20
+# bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
+_HEADER_ALLOWANCE = 300
+# a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
+_ACK_SHARE = 0.08
+_CONTROL_BYTES = 262_144  # the tool's own control traffic during one point
+_CONTROL_RATE = 500_000  # bytes/s of it in a long point
+_QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
+
+
+@dataclass(frozen=True)
+class PairProof:
+    """The verdict on the path of one pair at one point. ``expected`` and ``seen``: the busier
+    direction, the poorer end. ``level``, ``quality``: the weakest of the evidence.
+    """
+
+    proof: Proof
+    code: str
+    sightings: tuple[Sighting, ...]
+    expected: int | None
+    seen: int | None
+    level: Level | None = None
+    quality: Quality | None = None
+
+
+Place = tuple[int | None, str, Direction]
+"""Reader rank, claimed port ("" = none claimed) and direction."""
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """A point's ledger by reader rank, the path of each of its pairs in their order, and what was
+    due at each port.
+    """
+
+    ledgers: dict[int, Ledger]
+    pairs: list[PairProof]
+    reader_of: dict[int, int]
+    dues: Mapping[Place, Due]
+
+
+def prove(ctx: Context, point: PointRecord) -> Witnessed:
+    """Hold a point's payload against the counters."""
+    reader_of = readers(point, ctx.hosts)
+    ledgers = {} if ctx.moves_nothing else watch(point, ctx.ports, ctx.idle_of(reader_of))
+    desk = _Desk(ctx, point, reader_of, ledgers)
+    pairs = [desk.pair(pair) for pair in point.pairs]
+    return Witnessed(ledgers, pairs, reader_of, desk.known)
+
+
+class _Desk:
+    """One point with its ledgers at hand."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        point: PointRecord,
+        reader_of: Mapping[int, int],
+        ledgers: Mapping[int, Ledger],
+    ) -> None:
+        self.ctx, self.point, self.reader_of, self.ledgers = ctx, point, reader_of, ledgers
+        self.known: dict[Place, Due] = {}
+
+    def pair(self, pair: PairResult) -> PairProof:
+        if self.ctx.moves_nothing:
+            return PairProof("unproven", "instrument-only", (), None, None)
+        if self._together(pair):
+            return self._on_one_machine(pair)
+        o, t = pair.origin, pair.target
+        views: tuple[tuple[int, Direction], ...] = ((o, "tx"), (t, "rx"), (t, "tx"), (o, "rx"))
+        sightings = tuple(self._sighting(rank, pair, direction) for rank, direction in views)
+        return pair_proof(self.ctx, pair, sightings)
+
+    def _one_reader(self, pair: PairResult) -> bool:
+        """One reading covers both ranks: what passes between them passes no port."""
+        return self.reader_of.get(pair.origin, -1) == self.reader_of.get(pair.target, -2)
+
+    def _together(self, pair: PairResult) -> bool:
+        same = self.ctx.same_machine(pair.origin, pair.target)
+        return same is True or (self._one_reader(pair) and same is not False)
+
+    def _on_one_machine(self, pair: PairResult) -> PairProof:
+        """No counter can make a wire of it; the counters only tell shared memory from loopback.
+
+        Two machines with one identity (cloned while they ran) are told by readings of their own
+        that saw it cross.
+        """
+        if not self._one_reader(pair) and self.ctx.hostnames_differ(pair.origin, pair.target):
+            views: tuple[tuple[int, Direction], ...] = ((pair.origin, "tx"), (pair.target, "rx"))
+            both = tuple(self._sighting(rank, pair, way) for rank, way in views)
+            if all(one.kind == "on-wire" for one in both):
+                return PairProof(
+                    "unproven", "identity-shared", both, *_busier(both), *weakest(both)
+                )
+        sightings = tuple(self._sighting(rank, pair, "tx") for rank in (pair.origin, pair.target))
+        need = max(s.need for s in sightings)
+        code = (
+            "loopback"
+            if any(s.loopback >= 0.5 * max(need, 1.0) for s in sightings)
+            else "shared-memory-suspected"
+        )
+        return PairProof("off-wire", code, sightings, *_busier(sightings))
+
+    def _sighting(self, rank: int, pair: PairResult, way: Direction) -> Sighting:
+        reader = self.reader_of.get(rank, -1)
+        ledger, nic = self.ledgers.get(reader), self.ctx.claimed_nic(rank)
+        name = nic.name if nic is not None else ""
+        due = dataclasses.replace(self._due(rank, way), own=self._need(pair, rank, way))
+        if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
+            remark = (
+                "nobody read its counters" if ledger is None else "the claimed NIC is not there"
+            )
+            return blindly(rank, name, way, due, self.ctx.criteria, remark)
+        return look(ledger, rank, name, way, due, self.ctx.criteria)
+
+    def _due(self, rank: int, way: Direction) -> Due:
+        """Of the claimed port of the rank's namespace, all pairs of the point together."""
+        reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
+        key = (reader, nic.name if nic else "", way)
+        if key not in self.known:
+            names = {
+                self._name(end)
+                for pair in self.point.pairs
+                for end in (pair.origin, pair.target)
+                if self.reader_of.get(end, -1) == reader
+            } - {key[1], ""}
+            elsewhere = (
+                {name: self._summed(reader, name, way).most for name in sorted(names)}
+                if nic
+                else {}
+            )
+            self.known[key] = dataclasses.replace(
+                self._summed(reader, key[1], way), elsewhere=elsewhere
+            )
+        return self.known[key]
+
+    def _name(self, rank: int) -> str:
+        nic: Nic | None = self.ctx.claimed_nic(rank)
+        return nic.name if nic is not None else ""
+
+    def _summed(self, reader: int | None, name: str, way: Direction) -> Due:
+        need = payload = both = 0.0
+        messages = waited = 0
+        for pair in self.point.pairs:
+            for end in (pair.origin, pair.target):
+                if (
+                    self.reader_of.get(end, -1) != reader
+                    or self._name(end) != name
+                    or self._one_reader(pair)
+                ):
+                    continue
+                need += self._need(pair, end, way)
+                payload += self._payload(pair, end, way)
+                waited += self._messages(pair, end, way)
+                both += pair.payload_forward_bytes + pair.payload_backward_bytes
+                messages += pair.messages_forward + pair.messages_backward
+        control = _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
+        most = (
+            payload * self.ctx.criteria.on_wire_max
+            + both * _ACK_SHARE
+            + messages * _HEADER_ALLOWANCE
+            + control
+        )
+        apart = answers(self.point.pattern, self.point.form)  # such messages cannot be merged
+        return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
+
+    def _payload(self, pair: PairResult, rank: int, way: Direction) -> int:
+        forward = (rank == pair.origin) == (way == "tx")
+        return pair.payload_forward_bytes if forward else pair.payload_backward_bytes
+
+    def _messages(self, pair: PairResult, rank: int, way: Direction) -> int:
+        forward = (rank == pair.origin) == (way == "tx")
+        return pair.messages_forward if forward else pair.messages_backward
+
+    def _need(self, pair: PairResult, rank: int, way: Direction) -> float:
+        payload = float(self._payload(pair, rank, way))
+        if not answers(self.point.pattern, self.point.form):
+            return payload
+        return payload + self._messages(pair, rank, way) * _LEAST_HEADER
+
+
+def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) -> PairProof:
+    """One proof from the four sightings of a pair whose ranks are on two hosts."""
+    proof, code = conclude(sightings, _believed_remote(ctx, pair))
+    level, quality = weakest(sightings)
+    if proof == "on-wire" and level != "wire" and _one_adapter(ctx, pair, sightings):
+        proof, code = "unproven", "same-adapter"
+    expected, seen = _busier(sightings)
+    return PairProof(proof, code, sightings, expected, seen, level, quality)
+
+
+def _one_adapter(ctx: Context, pair: PairResult, sightings: Sequence[Sighting]) -> bool:
+    """True when the ports that were looked at are functions of one adapter, by any identity that
+    both state.
+    """
+    ends = [
+        {
+            identity
+            for one in sightings
+            if one.rank == rank
+            for identity in ctx.adapter_of(rank, one.nic)
+        }
+        for rank in (pair.origin, pair.target)
+    ]
+    return bool(ends[0] & ends[1])
+
+
+def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:
+    shared = [ctx.hosts[r].shared_ranks for r in (pair.origin, pair.target) if r in ctx.hosts]
+    known = [count for count in shared if count is not None]
+    return None if not known else max(known) <= 1
+
+
+def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None]:
+    """Level and quality of the poorest evidence of those that say something."""
+    telling = [one for one in sightings if one.kind not in ("small", "blind")]
+    if not telling:
+        return None, None
+    levels: tuple[Level, ...] = ("stack", "function", "wire")
+    order: tuple[Quality, ...] = (
+        "unreadable",
+        "pegged",
+        "wrapped",
+        "stale",
+        "double",
+        "lower-bound",
+        "exact",
+    )
+    return (
+        min((one.level for one in telling), key=levels.index),
+        min((one.quality for one in telling), key=order.index),
+    )
+
+
+_HEADERS_RULE = 512  # bytes of a message
+_SMALLEST = 64  # bytes: what a library sends below this it sends in one way
+
+Told = tuple[tuple[str, str], int, PairProof]
+"""Names of the two hosts, message size and proof."""
+
+
+@dataclass
+class _Hosts:
+    """What all points of two hosts say together: sizes that crossed, the most that was due where
+    bytes did not cross (``lost``), where no port carried them (``vanished``), and whether the ends
+    of some point disagree.
+    """
+
+    crossed: list[int] = dataclasses.field(default_factory=list)
+    lost: int = -1
+    vanished: int = -1
+    disagree: bool = False
+
+    def add(self, size: int, proof: PairProof) -> None:
+        if proof.proof == "on-wire":
+            self.crossed.append(max(size, _SMALLEST))
+        if proof.proof in ("off-wire", "wrong-path", "mixed"):
+            self.lost = max(self.lost, proof.expected or 0)
+        if proof.proof == "off-wire":
+            self.vanished = max(self.vanished, proof.expected or 0)
+        self.disagree |= proof.code == "ends-disagree"
+
+
+def settle(proofs: Sequence[Told]) -> list[PairProof]:
+    """Let the points of a route that are sure speak for those that are not.
+
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where
+    the route's largest point shows that no port carried it, such a point went the same way. Where
+    another port could have carried a point, it took the claimed one if its neighbours did: a point
+    of its size or smaller, and one of its size or larger. A point is no surer to have crossed than
+    a larger one between the same hosts that did not.
+    """
+    largest: dict[tuple[str, str], PairProof] = {}
+    hosts: dict[frozenset[str], _Hosts] = {}
+    for route, size, proof in proofs:
+        if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
+            largest[route] = proof
+        hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
+    return [
+        _held_back(
+            _like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]),
+            hosts[frozenset(route)],
+        )
+        for route, size, proof in proofs
+    ]
+
+
+def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
+    """Others' traffic may make up what is missing on the claimed port; it need not do so at every
+    point.
+    """
+    crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
+    due = proof.expected or 0
+    if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
+        return dataclasses.replace(proof, proof="unproven", code="points-disagree")
+    if proof.code == "inside-adapter" and hosts.disagree:
+        return dataclasses.replace(proof, proof="unproven", code="ends-disagree")
+    return proof
+
+
+def _between(proof: PairProof, size: int, hosts: _Hosts) -> PairProof:
+    """A library chooses the path by size: one that crosses below and above crosses between."""
+    if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
+        return proof
+    inside = min(hosts.crossed) <= max(size, _SMALLEST) <= max(hosts.crossed)
+    return dataclasses.replace(proof, proof="on-wire", code="") if inside else proof
+
+
+def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
+    quiet = all(sum(sighting.others.values()) < _QUIET_OTHERS for sighting in proof.sightings)
+    if proof.proof == "wrong-path" and quiet and largest.proof in ("off-wire", "unproven"):
+        return dataclasses.replace(proof, proof=largest.proof, code=largest.code)
+    # Our own frames on their way home may look like a few kB of payload that went another way.
+    few = (proof.expected or 0) < _CONTROL_BYTES
+    # Of short messages most is headers, and how large these are is not known: half of them may look
+    # like all.
+    headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
+    if proof.proof == "wrong-path" and size < _HEADERS_RULE and largest.proof == "off-wire":
+        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
+    lost = largest.proof in ("off-wire", "wrong-path", "mixed")
+    if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):
+        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
+    return proof
+
+
+_UNKNOWN: tuple[tuple[str, str], ...] = (
+    ("wrapped", "counter-wrapped"),
+    ("stale", "counters-late"),
+    ("unknown", "adapter-unknown"),
+    ("blind", "unproven-no-counters"),
+    ("dark", "port-uncounted"),
+    ("background", "background-traffic"),
+)
+
+
+def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> tuple[Proof, str]:
+    """From sightings to one proof and the code of what is wrong ("" when nothing is): the worst
+    sighting speaks.
+    """
+    telling = [s for s in sightings if s.kind != "small"]
+    kinds = {s.kind for s in telling}
+    if not kinds:
+        return "unproven", "unproven-too-few-bytes"
+    if kinds & {"off-wire", "loopback"} and "on-wire" not in kinds:
+        # at one end no port moved: what another one carried at the other end was not this
+        kinds -= {"wrong-path"}
+    for kind, code in (
+        ("wrong-path", "wrong-path"),
+        ("mixed", "striped"),
+        ("partly", "partly-off-wire"),
+    ):
+        if kind in kinds:
+            return ("wrong-path", code) if kind == "wrong-path" else ("mixed", code)
+    if "inside" in kinds and "on-wire" not in kinds:
+        return "off-wire", "inside-adapter"
+    if "loopback" in kinds and "on-wire" not in kinds:
+        return "off-wire", "loopback"
+    if kinds <= {"off-wire"}:
+        silent = {None: "off-wire", True: "nolocal-shm", False: "shared-memory-suspected"}
+        return "off-wire", silent[believed_remote]
+    return _undecided(kinds, telling)
+
+
+def _undecided(kinds: set[str], telling: Sequence[Sighting]) -> tuple[Proof, str]:
+    silent = kinds & {"off-wire", "loopback", "inside"}
+    if silent and "on-wire" in kinds:
+        return "unproven", "ends-disagree"
+    if silent and not kinds & {"unknown", "dark", "stale", "background"}:
+        return "off-wire", "off-wire"
+    for kind, code in _UNKNOWN:
+        if kind in kinds:
+            return "unproven", code
+    if all(one.rival for one in telling):
+        return "unproven", "rival-port"
+    return "on-wire", ""
+
+
+def _busier(sightings: tuple[Sighting, ...]) -> tuple[int | None, int | None]:
+    if not sightings:
+        return None, None
+    need = max(s.need for s in sightings)
+    known = [s.seen for s in sightings if s.need == need and s.seen is not None]
+    return int(need), int(min(known)) if known else None

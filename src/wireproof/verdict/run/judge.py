@@ -1,0 +1,275 @@
+"""The judgement: ``judge(run, criteria) -> Judgement``. Pure: same inputs, same verdict, years
+later, on a laptop.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from wireproof.analysis.measured import Measured, measure
+from wireproof.analysis.witness import rises
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.pattern import one_way
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.run import Run
+from wireproof.physics import Table
+from wireproof.verdict.context import Context, context, with_link
+from wireproof.verdict.group.point import judge_group
+from wireproof.verdict.issue import Issue, merge
+from wireproof.verdict.path.alongside import Others
+from wireproof.verdict.path.carrier import observed_link
+from wireproof.verdict.path.late import summed
+from wireproof.verdict.path.proof import PairProof, Witnessed, prove, settle
+from wireproof.verdict.path.sentences import path_issues
+from wireproof.verdict.run.completeness import run_issues
+from wireproof.verdict.run.directions import Stream, direction_issues
+from wireproof.verdict.run.loss import Loss
+from wireproof.verdict.run.own_sockets import for_own_sockets
+from wireproof.verdict.run.plausible import Held, filled_routes, fills_link, hold
+from wireproof.verdict.run.quality import (
+    arithmetic_issues,
+    decides,
+    disturbance,
+    precision_issues,
+    sentinel_issues,
+    status_issues,
+    trouble_issues,
+    waited_share,
+)
+from wireproof.verdict.run.shape import Sample, cache_issues, launch_issues, switch_issues
+
+__all__ = ["judge", "overall"]
+
+_SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones start from
+
+
+def judge(
+    run: Run,
+    criteria: Criteria | None = None,
+    *,
+    link: LinkClaim | None = None,
+    table: Table | None = None,
+) -> Judgement:
+    """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the
+    constants of physics.
+    """
+    ctx = context(run, criteria or Criteria(), link, table)
+    points = sorted(run.points, key=lambda p: (p.id, p.repeat))
+    witnessed = [prove(ctx, point) for point in points]
+    pairs = [(point, pair) for point in points for pair in point.pairs]
+    proofs = summed(ctx, points, witnessed)
+    settled = settle(
+        [
+            ((ctx.name(pair.origin), ctx.name(pair.target)), point.message_bytes, proof)
+            for (point, pair), proof in zip(pairs, proofs, strict=True)
+        ]
+    )
+    bench = _Bench(with_link(ctx, observed_link(ctx, settled)))
+    rest = iter(settled)
+    for point, seen in zip(points, witnessed, strict=True):
+        bench.point(point, seen, [next(rest) for _ in point.pairs])
+    return bench.judgement()
+
+
+def overall(
+    findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()
+) -> Verdict:
+    """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
+    judged: list[PairVerdict | GroupVerdict] = [*pairs, *groups]
+    verdicts = {pair.verdict for pair in judged}
+    severities = {finding.severity for finding in findings}
+    if "fail" in verdicts or "fail" in severities:
+        return "fail"
+    if not judged or "inconclusive" in verdicts or "inconclusive" in severities:
+        return "inconclusive"
+    return "pass"
+
+
+_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
+_UNPROVEN: Proof = "unproven"
+
+
+class _Bench:
+    """Collects issues and verdicts point by point, then draws what only the whole run shows."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx)]
+        self.pairs: list[PairVerdict] = []
+        self.groups: list[GroupVerdict] = []
+        self.streams: list[Stream] = []
+        self.curves: dict[tuple[str, str, str], dict[int, Sample]] = defaultdict(dict)
+        self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
+        self.starts = _starts(ctx)
+        self.others = Others(ctx)
+        self.filled = filled_routes(ctx)
+        self.loss = Loss(ctx)
+
+    def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
+        own = {
+            reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None
+        }
+        self.issues += trouble_issues(self.ctx, point, own)
+        self.others.look(point, seen)
+        self.loss.look(point, own)
+        for pair, proof in zip(point.pairs, proofs, strict=True):
+            self._pair(point, pair, proof)
+        if point.group is not None:
+            judged, issues = judge_group(self.ctx, point, seen.ledgers)
+            self.issues += issues
+            self.groups += [judged] if judged else []
+
+    def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof) -> None:
+        ctx = self.ctx
+        own = [*status_issues(ctx, point, pair), *path_issues(ctx, point, pair, proof)]
+        number = measure(point, pair)
+        if number is None:
+            self.issues += own
+            return
+        held = Held(None, None, [], True)
+        if ctx.run.claim.wire:
+            start_ns = self.starts.get((pair.origin, pair.target))
+            filled = (pair.origin, pair.target) in self.filled
+            held = hold(ctx, point, pair, number, proof.proof, start_ns, proof.seen, filled=filled)
+        own += held.issues
+        own += precision_issues(ctx, point, pair, number, held.clear)
+        own += arithmetic_issues(ctx, point, pair, number)
+        own += sentinel_issues(ctx, point, pair)
+        self.issues += own
+        self._remember(point, pair, proof, number)
+        self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
+
+    def _remember(
+        self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured
+    ) -> None:
+        route = self.ctx.route(pair)
+        kind_of_point = (
+            f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
+        )
+        variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
+        sure, disturbed = decides(number.time), disturbance(pair)
+        if point.formula == "robust" and sure:
+            self.launches[route, point.pattern, variant, point.message_bytes].append(number)
+        if point.message_bytes > 0 and sure:
+            sample = Sample.of(point.message_bytes, number.time, proof.proof, disturbed)
+            self.curves[route, point.pattern, variant][point.message_bytes] = sample
+        if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
+            kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
+            ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
+            waited = waited_share(pair)
+            self.streams.append(
+                Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited)
+            )
+
+    def judgement(self) -> Judgement:
+        self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
+        if self.ctx.run.claim.wire:
+            found, explained = direction_issues(self.ctx, self.streams)
+            # A node that sends slowly is one finding, not one for each of its pairs; these keep
+            # their verdicts.
+            self.issues = [
+                i
+                for i in self.issues
+                if i.code != "below-expectation" or i.subject not in explained
+            ]
+            self.issues += self.others.eased(found, self.pairs)[0]
+            self.issues += cache_issues(self.curves)
+        self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
+        if not self.pairs and not self.groups:
+            self.issues.append(
+                Issue(
+                    "nothing-measured", "inconclusive", "run", "no pair of any point gave a number"
+                )
+            )
+        findings = merge(
+            [*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]
+        )
+        findings = for_own_sockets(self.ctx, findings)
+        pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
+        groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
+        proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}
+        proof: Proof = next((worst for worst in _WORST if worst in proofs), _UNPROVEN)
+        verdict = overall(findings, pairs, groups)
+        return Judgement(
+            verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups
+        )
+
+
+def _link_issues(ctx: Context) -> list[Issue]:
+    """Which link numbers are held against, where the user named none."""
+    if ctx.claimed_link is not None or ctx.link is None:
+        return []
+    text = f"no link was claimed: the limits are those of {ctx.link.kind} ({ctx.link.source})"
+    return [Issue("link-from-port", "note", "run", text)]
+
+
+def _starts(ctx: Context) -> dict[tuple[int, int], float]:
+    """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of
+    the ranks.
+    """
+    found: dict[tuple[int, int], float] = {}
+    for point in ctx.run.points:
+        if point.pattern != "pingpong" or point.message_bytes > _SMALL:
+            continue
+        for pair in point.pairs:
+            number = measure(point, pair)
+            if number is not None:
+                for key in ((pair.origin, pair.target), (pair.target, pair.origin)):
+                    found[key] = min(found.get(key, number.value), number.value)
+    return found
+
+
+def _pair_verdict(
+    ctx: Context,
+    point: PointRecord,
+    pair: PairResult,
+    proof: PairProof,
+    number: Measured,
+    held: Held,
+    issues: list[Issue],
+) -> PairVerdict:
+    severities = {issue.severity for issue in issues}
+    verdict: Verdict = (
+        "fail"
+        if "fail" in severities
+        else "inconclusive"
+        if "inconclusive" in severities
+        else "pass"
+    )
+    codes = [issue.code for issue in issues]
+    if proof.proof == "off-wire":
+        codes += [proof.code, "off-wire"]
+    if not ctx.run.claim.wire:
+        codes.append("no-wire-claimed")
+    if verdict == "pass" and (proof.proof != "on-wire" or held.limit is None):
+        verdict = "inconclusive"  # without proof or limit nothing passes
+        codes += [] if held.limit is not None or not ctx.run.claim.wire else ["no-limit-known"]
+    return PairVerdict(
+        point=point.id,
+        pattern=point.pattern,
+        form=point.form,
+        message_bytes=point.message_bytes,
+        origin=pair.origin,
+        target=pair.target,
+        origin_host=ctx.name(pair.origin),
+        target_host=ctx.name(pair.target),
+        unit=number.unit,
+        value=number.value,
+        low=number.low,
+        high=number.high,
+        half_width=number.half_width,
+        label=number.label,
+        proof=proof.proof,
+        verdict=verdict,
+        limit=held.limit,
+        efficiency=held.efficiency,
+        codes=sorted(set(codes)),
+        expected_bytes=proof.expected,
+        seen_bytes=proof.seen,
+        formula=point.formula,
+        repeat=point.repeat,
+        level=proof.level or "",
+        quality=proof.quality or "",
+    )

@@ -1,0 +1,313 @@
+"""Ceiling, floor and expectation: a number above the ceiling or below the floor fails as surely as
+one too slow.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wireproof.analysis.measured import Measured, measure, operation_times
+from wireproof.model.claim import Limits, LinkClaim
+from wireproof.model.finding import Proof, Severity
+from wireproof.model.pattern import crossings, is_round_trip
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
+from wireproof.physics.bounds import FILL_BYTES, bounds_of, expected_share, fill_bytes, spared_ns
+from wireproof.physics.framing import over_fabric
+from wireproof.verdict.context import Context
+from wireproof.verdict.issue import Evidence, Issue, rate
+from wireproof.verdict.run.quality import crowded, decides, disturbance
+
+__all__ = ["Held", "filled_routes", "fills_link", "hold"]
+
+_SMALL = 1024  # messages up to this size tell the start of all others
+_CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
+_CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
+_STALL = 3.0  # times the median: nothing was sent meanwhile
+_MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
+
+
+class Held:
+    """A number held against its limits. ``limit`` has the number's unit."""
+
+    def __init__(
+        self, limit: float | None, efficiency: float | None, issues: list[Issue], clear: bool
+    ) -> None:
+        self.limit, self.efficiency, self.issues, self.clear = limit, efficiency, issues, clear
+
+
+def fills_link(link: LinkClaim | None, size: int) -> bool:
+    """True for sizes at which a stream must reach the link's goodput: 64 KiB or 50 us of line, and
+    above a shaper's bucket.
+    """
+    bounds = bounds_of(link) if link is not None else None
+    if bounds is None or bounds.most is None:
+        return size >= FILL_BYTES
+    return size >= fill_bytes(bounds.most, bounds.least_size)
+
+
+def filled_routes(ctx: Context) -> frozenset[tuple[int, int]]:
+    """(origin, target), in both orders, whose streams all reach what is expected of the link.
+
+    The link is then not what makes a large ping-pong slow.
+    """
+    link = ctx.link
+    bounds = bounds_of(link, ctx.table) if link is not None else None
+    if bounds is None or bounds.most is None:
+        return frozenset()
+    best: dict[tuple[int, int], float] = {}
+    for point in ctx.run.points:
+        if point.pattern != "stream" or not fills_link(link, point.message_bytes):
+            continue
+        for pair in point.pairs:
+            number = measure(point, pair)
+            moved = number.goodput_bytes_per_s if number is not None else 0.0
+            share = moved / (bounds.expected(moved)[0] or math.inf)
+            best[pair.origin, pair.target] = max(best.get((pair.origin, pair.target), 0.0), share)
+    full = {route for route, share in best.items() if share >= ctx.criteria.min_efficiency}
+    full -= {(b, a) for a, b in best if (a, b) not in full}  # a ping-pong needs both directions
+    return frozenset(full | {(b, a) for a, b in full})
+
+
+def hold(
+    ctx: Context,
+    point: PointRecord,
+    pair: PairResult,
+    number: Measured,
+    proof: Proof,
+    start_ns: float | None,
+    seen: float | None = None,
+    *,
+    filled: bool = False,
+) -> Held:
+    """Hold one pair's number against ceiling, floor and expectation.
+
+    ``start_ns`` is the pair's measured latency of small messages, from which a large ping-pong's
+    expectation is built. ``filled``: the streams of the same two reach what is expected of the
+    link.
+    """
+    if ctx.link is None:
+        return Held(None, None, [], True)
+    bound = limits(ctx.link, point.pattern, point.form, point.message_bytes, ctx.table)
+    return _Scale(ctx, ctx.link, point, pair, number, proof, bound, seen, filled).judged(start_ns)
+
+
+class _Scale:
+    def __init__(
+        self,
+        ctx: Context,
+        link: LinkClaim,
+        point: PointRecord,
+        pair: PairResult,
+        number: Measured,
+        proof: Proof,
+        bound: Limits,
+        seen: float | None,
+        filled: bool,
+    ) -> None:
+        self.ctx, self.point, self.pair, self.number, self.proof, self.bound = (
+            ctx,
+            point,
+            pair,
+            number,
+            proof,
+            bound,
+        )
+        self.seen = seen  # bytes that the ports counted
+        self.filled = filled
+        self.link, self.size = link, point.message_bytes
+        self.bounds = bounds_of(link, ctx.table)
+        self.rate, self.lines = self.bounds.expected(
+            number.goodput_bytes_per_s if self.size else None
+        )
+        self.crossings = crossings(point.pattern, point.form)
+        self.waits = self.crossings > 0
+        self.issues: list[Issue] = []
+        self.clear = True  # the interval does not straddle a threshold
+
+    def judged(self, start_ns: float | None) -> Held:
+        self._floor()
+        self._ceiling()
+        self._expectation(start_ns)
+        self._start()
+        goodput = self.number.goodput_bytes_per_s
+        # Short messages pass a shaper at the CPU's speed: a share of the link's goodput would say
+        # nothing.
+        slowed = self.size > 0 and self.size >= bandwidth_threshold_bytes(self.link)
+        efficiency = goodput / self.rate if self.rate and slowed else None
+        limit = self.rate if self.number.unit == "bytes_per_s" else self.bound.floor_ns
+        return Held(limit, efficiency, self.issues, self.clear)
+
+    def _add(self, code: str, severity: Severity, message: str, weight: float) -> None:
+        evidence: Evidence = {
+            "attainable_bytes_per_s": self.rate,
+            "floor_ns": self.bound.floor_ns,
+            "value": self.number.value,
+            "low": self.number.low,
+            "high": self.number.high,
+            "derivation": list(self.lines or self.bound.derivation),
+        }
+        if severity == "fail" and not decides(self.number.time):
+            severity, self.clear = "inconclusive", False
+        where = f"{self.ctx.route(self.pair)}, {self.point.pattern} of {self.size} B: {message}"
+        self.issues.append(
+            Issue(code, severity, self.ctx.route(self.pair), where, evidence, self.point.id, weight)
+        )
+
+    def _floor(self) -> None:
+        """Time of one operation against s / R + floor; for patterns that wait for each answer."""
+        floor, time = self.bound.floor_ns, self.number.time
+        if not self.waits or floor is None:
+            return
+        doubt = self.bounds.too_quick(time.median_ns, self.size, self.crossings)
+        if doubt is None:
+            least = self.bounds.too_quick(time.low_ns, self.size, self.crossings)
+            self.clear &= least is None or time.half_width <= self.ctx.criteria.max_half_width
+            return
+        text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.name} needs at least"
+        # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching
+        # it is only a doubt.
+        whole = self.bounds.too_quick(time.high_ns, self.size, self.crossings) is not None
+        doubted = not whole or (doubt != "fail" and self.proof == "on-wire")
+        self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
+
+    def _start(self) -> None:
+        """Small ping-pongs against what is usual of such a link: there is an upper limit of latency
+        too.
+        """
+        alone = self.point.threads == 1 and self.point.partitions == 1
+        if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
+            return
+        busy = crowded(self.pair)
+        usual = self.bounds.slow * (_CROWDED_SLOW if busy else 1.0)
+        time = self.number.time
+        if time.low_ns <= usual:
+            return
+        why = (
+            disturbance(self.pair)
+            if busy
+            else "its hosts are virtual"
+            if self.ctx.virtual
+            else "IP over a fabric is as slow as its settings"
+            if over_fabric(self.link)
+            else ""
+        )
+        text = (
+            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take less than"
+            f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
+        )
+        self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
+
+    def _ceiling(self) -> None:
+        most = self.bounds.most
+        if most is None or self.size == 0 or self.size < self.bounds.least_size:
+            return
+        # Between two idle moments a shaped link lets some bytes pass for nothing; a real one none.
+        credit = shaper_credit_bytes(
+            self.link, idle_between_messages=self.waits, table=self.ctx.table
+        )
+        run = self.size if self.waits else self.size * max(1, self.pair.operations_per_batch)
+        ceiling = (
+            most * run / max(run - credit, run / 2) * (1 + self.ctx.criteria.ceiling_tolerance)
+        )
+        slowest = self.size / (self.number.time.high_ns * 1e-9)
+        goodput = self.number.goodput_bytes_per_s
+        if min(slowest, self._least_average() or slowest) > ceiling:
+            text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.name} can carry"
+            doubt = self._doubt_of_excess(ceiling)
+            text += f"; {doubt}" if doubt else ""
+            self._add("above-ceiling", "inconclusive" if doubt else "fail", text, goodput)
+        elif goodput > ceiling:
+            self.clear = False
+            text = (
+                f"{rate(goodput)} may be more than the {rate(most)} that {self.link.name} can carry"
+            )
+            self._add("above-ceiling", "inconclusive", text, goodput)
+
+    def _doubt_of_excess(self, ceiling: float) -> str:
+        """Why bytes that are proven on the wire, and seem too quick for it, are only doubted; ""
+        when they are not.
+        """
+        if self.proof != "on-wire":
+            return ""
+        # Late stamps on a crowded host shorten what they time.
+        if crowded(self.pair) and self.number.goodput_bytes_per_s < _CROWDED_EXCESS * ceiling:
+            return disturbance(self.pair)
+        moved = max(self.pair.payload_forward_bytes, self.pair.payload_backward_bytes)
+        counted = min(moved, self.seen if self.seen is not None else moved)
+        virtual = self.ctx.run.open is not None and self.ctx.run.open.clock.source == "virtual"
+        over_point = (
+            counted / (self.point.elapsed_ns * 1e-9)
+            if self.point.elapsed_ns > 0 and not virtual
+            else None
+        )
+        if over_point is None or over_point > ceiling:
+            return ""
+        return f"the ports counted {rate(over_point)} over the whole point, so it is the times that are doubted"
+
+    def _least_average(self) -> float:
+        """Goodput over the timed batches but stalls, less what may have come before timing began: a
+        window in flight.
+
+        Acknowledgements that come late and in bunches make single batches look short, but not this.
+        0: nothing timed.
+        """
+        times = operation_times(self.point, self.pair)
+        if times.size == 0:
+            return 0.0
+        times = times[times <= _STALL * np.median(times)]
+        operations = times.size * max(1, self.pair.operations_per_batch)
+        early = (
+            0
+            if self.waits
+            else min(self.pair.window_used * self.point.threads, _MOST_EARLY * operations)
+        )
+        return self.size * (operations - early) / operations / (float(times.mean()) * 1e-9)
+
+    def _excuse(self, start_ns: float | None, share: float) -> str:
+        reached = self.number.goodput_bytes_per_s / (self.rate or math.inf)
+        if self.waits and self.rate:
+            reached = self.bounds.reached(
+                self.number.time.median_ns, self.size, self.rate, start_ns
+            )
+        if self.filled and is_round_trip(self.point.pattern, self.point.form):
+            return "the streams of the same two fill the link: the protocol of large messages is slow, not the link"
+        return self.bounds.excuse(reached, share, one_pair=True)
+
+    def _expectation(self, start_ns: float | None) -> None:
+        """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its
+        start.
+        """
+        # that may wait for the adding
+        if self.rate is None or self.size == 0 or self.point.pattern == "accumulate":
+            return
+        share = expected_share(self.ctx.criteria, both_ways=self.point.pattern == "exchange")
+        moved_ns = self.size / (share * self.rate) * 1e9
+        if self.waits:
+            moved_ns *= self.point.threads  # that share the link, each waiting for its own answer
+            if not self.bounds.tells(self.size, self.rate, start_ns):
+                return
+        elif not fills_link(self.link, self.size // self.point.partitions):
+            return
+
+        def short(taken: float) -> bool:
+            return (
+                taken - (spared_ns(taken, start_ns, self.bounds.floor) if self.waits else 0.0)
+                > moved_ns
+            )
+
+        time = self.number.time
+        got = f"{rate(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
+        if short(time.low_ns):
+            text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
+            excuse = self._excuse(start_ns, share)
+            disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
+            text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
+            severity: Severity = "inconclusive" if disturbed or excuse else "fail"
+            self._add("below-expectation", severity, text, -self.number.goodput_bytes_per_s)
+        elif short(time.high_ns):
+            self.clear = False
+            text = f"{got} {rate(self.rate)}; the interval straddles the expected {share:.0%}"
+            self._add("below-expectation", "inconclusive", text, -self.number.goodput_bytes_per_s)

@@ -1,0 +1,76 @@
+"""mpiGraph's tables: the slow node, the slow pair, two ranks of one host, and a pair above the
+link.
+"""
+
+from __future__ import annotations
+
+from wireproof.adapters import read
+from wireproof.model.series import SeriesVerdict
+from wireproof.physics import claim_from_text
+from wireproof.verdict.external import judge_series
+
+LINK = claim_from_text("hdr100")
+USUAL = 11400.0  # MiB/s: 11.95 GB/s
+
+
+def table(speeds: dict[tuple[int, int], float], names: list[str]) -> bytes:
+    lines = [
+        "START mpiGraph v1.5",
+        "MsgSize\t1048576",
+        "Times\t10",
+        "Window\t25",
+        f"Procs\t{len(names)}",
+        "",
+    ]
+    for side, word in (("Send", "to"), ("Recv", "from")):
+        lines += ["", f"{side}\t" + "\t".join(names) + "\t"]
+        for row, name in enumerate(names):
+            cells = []
+            for column in range(len(names)):
+                pair = (row, column) if side == "Send" else (column, row)
+                cells.append("0.000" if row == column else f"{speeds.get(pair, USUAL):.3f}")
+            lines.append(f"{name} {word}\t" + "\t".join(cells) + "\t")
+    return ("\n".join([*lines, "END mpiGraph"]) + "\n").encode()
+
+
+def judged(
+    speeds: dict[tuple[int, int], float], names: list[str] | None = None
+) -> list[SeriesVerdict]:
+    found = read(table(speeds, names or [f"c{i}:{i}" for i in range(6)]), "graph.txt")
+    return [judge_series(series, LINK) for series in found]
+
+
+def codes(verdict: SeriesVerdict) -> set[str]:
+    return {reason.code for reason in verdict.reasons if reason.severity == "fail"}
+
+
+def test_a_good_fabric_passes() -> None:
+    for verdict in judged({}):
+        assert (verdict.verdict, codes(verdict)) == ("pass", set())
+
+
+def test_a_node_that_sends_slowly_is_named() -> None:
+    for verdict in judged({(2, target): 4000.0 for target in range(6)}):
+        (reason,) = [one for one in verdict.reasons if one.code == "node-direction-slow"]
+        assert reason.evidence["node"] == "c2"
+        assert reason.evidence["direction"] == "sends"
+        assert "slow-pair" not in codes(verdict)
+
+
+def test_one_bad_link_is_a_pair() -> None:
+    for verdict in judged({(1, 4): 3000.0}):
+        assert codes(verdict) == {"slow-pair"}
+        assert "c1 -> c4" in next(one.message for one in verdict.reasons if one.code == "slow-pair")
+
+
+def test_two_ranks_of_one_host_are_no_pair_of_the_link() -> None:
+    names = ["c0:0", "c0:1", "c1:2", "c1:3", "c2:4", "c2:5"]
+    speeds = {(a, b): 30000.0 for a in range(6) for b in range(6) if a // 2 == b // 2}
+    for verdict in judged(speeds, names):
+        assert codes(verdict) == set()
+        assert verdict.verdict == "inconclusive"
+
+
+def test_a_pair_above_the_link_fails() -> None:
+    for verdict in judged({(0, 3): 15000.0}):
+        assert "above-ceiling" in codes(verdict)

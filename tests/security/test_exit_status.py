@@ -144,7 +144,8 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """An error in one file costs no other file its verdict."""
-    from wireproof.cli import judging, main
+    from wireproof.cli import main
+    from wireproof.workflow import judge as judging
 
     real = judging.judge_log
 
@@ -173,7 +174,8 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
 def test_a_process_that_is_killed_costs_one_file(
     log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from wireproof.cli import judging, main
+    from wireproof.cli import main
+    from wireproof.workflow import judge as judging
 
     real = judging.judge_log
 
@@ -216,7 +218,8 @@ def test_folders_deeper_than_a_recursion_are_walked(
 def test_a_bug_in_one_recipe_costs_no_other_its_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from wireproof.cli import linting, main
+    from wireproof.cli import main
+    from wireproof.workflow import lint as linting
 
     real = linting.lint_text
     monkeypatch.setattr(

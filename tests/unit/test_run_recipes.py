@@ -41,13 +41,13 @@ def dry(tool: str, benchmark: str = "", place: Place | None = None, **asked: obj
 @pytest.fixture(autouse=True)
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same commands on every machine: no tool and no MPI is found, so plain names are shown."""
-    from wireproof.cli import recipes
+    from wireproof.workflow import benchmark_steps
 
     def none_found(*_: object) -> MpiInstall:
         raise CouldNotMeasure("no usable MPI.")
 
-    monkeypatch.setattr(recipes, "find_tool", lambda *_, **__: None)
-    monkeypatch.setattr(recipes, "mpi_for", none_found)
+    monkeypatch.setattr(benchmark_steps, "find_tool", lambda *_, **__: None)
+    monkeypatch.setattr(benchmark_steps, "mpi_for", none_found)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     for name in ("LD_PRELOAD", "I_MPI_ROOT"):
         monkeypatch.delenv(name, raising=False)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.cli import running
 from wireproof.cli.place import Place, this_machine
 from wireproof.launch.programs.recipe import find_recipe
 from wireproof.model.errors import BadInput
@@ -15,6 +14,7 @@ from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.judged import JudgedSeries, joined
+from wireproof.workflow import benchmark
 from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
 from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run
 
@@ -91,7 +91,7 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
             argv[0]
         ]
 
-    monkeypatch.setattr(running, "_on", answer)
+    monkeypatch.setattr(benchmark, "_on", answer)
     found = informed(find_recipe("ib_write_bw"), Asked(), hosts("hfi1_0"))
     assert (found.cpu, found.address) == (4, "10.0.9.2")
     assert asked == [("c101", "cat"), ("c102", "ls"), ("c102", "ip")]
@@ -105,7 +105,7 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_on", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
+    monkeypatch.setattr(benchmark, "_on", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
     assert informed(find_recipe("iperf3"), Asked(), hosts("eth0")) == Asked()
 
 

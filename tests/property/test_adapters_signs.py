@@ -11,7 +11,7 @@ from tests.property.logs_as_met import LOGS
 
 from wireproof.adapters import adapter, adapter_names
 from wireproof.adapters.page import page_of
-from wireproof.adapters.scan import starts_result
+from wireproof.adapters.registry import starts_result
 
 SIGNS = [sign for name in adapter_names() for sign in adapter(name).signs]
 

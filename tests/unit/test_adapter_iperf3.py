@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.iperf3 import ADAPTER
+from wireproof.adapters.iperf3.output import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.perftest import ADAPTER
+from wireproof.adapters.perftest.output import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

@@ -4,6 +4,7 @@ processes, no files.
 
 from __future__ import annotations
 
-from wireproof.adapters.scan import adapter, adapter_names, read
+from wireproof.adapters.registry import adapter, adapter_names
+from wireproof.adapters.scan import read
 
 __all__ = ["adapter", "adapter_names", "read"]

@@ -9,7 +9,7 @@ import re
 from typing import Literal
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.fabtests_rows import (
+from wireproof.adapters.fabtests.rows import (
     FabricRows,
     command_before,
     point_of,

@@ -13,7 +13,7 @@ from typing import Literal
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.refuse import refuse_others
-from wireproof.adapters.scan import starts_result
+from wireproof.adapters.registry import starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest

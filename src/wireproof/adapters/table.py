@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.adapters.osu_tests import OsuTest, by_name
+from wireproof.adapters.osu.benchmarks import OsuTest, by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
 from wireproof.model.series import Series, SeriesPoint

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from wireproof.lint.admin import reach
 from wireproof.lint.admin.place import COMMANDS, each, on
-from wireproof.lint.files import kernel as kernel_line
-from wireproof.lint.files import modprobe as modprobe_file
-from wireproof.lint.files import sysctl as sysctl_file
+from wireproof.lint.files.kernel import command_line as kernel_line
+from wireproof.lint.files.kernel import modprobe as modprobe_file
+from wireproof.lint.files.kernel import sysctl as sysctl_file
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import Line
 from wireproof.lint.rule import Broken, Recipe, Rule

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from wireproof.lint.admin.place import COMMANDS, is_commands, on, option_value
-from wireproof.lint.files.addresses import is_address, network_of
-from wireproof.lint.files.interface import prefix_of
+from wireproof.lint.files.interfaces.addresses import is_address, network_of
+from wireproof.lint.files.interfaces.interface import prefix_of
 from wireproof.lint.rule import Broken, Recipe, Rule
 from wireproof.lint.shell import Command, Word, commands
 

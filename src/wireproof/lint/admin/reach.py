@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.admin.place import COMMANDS, each, on, option_value
-from wireproof.lint.files.addresses import is_address
-from wireproof.lint.files.interface import CONNECTED_MOST, DATAGRAM_MOST, ETHERNET_MOST, Interface
-from wireproof.lint.files.interface import prefix_of as length_of
+from wireproof.lint.files.interfaces.addresses import is_address
+from wireproof.lint.files.interfaces.interface import (
+    CONNECTED_MOST,
+    DATAGRAM_MOST,
+    ETHERNET_MOST,
+    Interface,
+)
+from wireproof.lint.files.interfaces.interface import prefix_of as length_of
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe, Rule
 from wireproof.lint.shell import Command, Word, commands

@@ -5,19 +5,9 @@ scripts (here-documents, echoes) and in documents.
 
 from __future__ import annotations
 
-from wireproof.lint.files import (
-    drop_in,
-    hosts,
-    ifcfg,
-    irqbalance,
-    kernel,
-    keyfile,
-    limits,
-    modprobe,
-    mounts,
-    repository,
-    sysctl,
-)
+from wireproof.lint.files import drop_in, irqbalance, limits, mounts, repository
+from wireproof.lint.files.interfaces import hosts, ifcfg, keyfile
+from wireproof.lint.files.kernel import command_line, modprobe, sysctl
 from wireproof.lint.rule import Check, Rule
 
 __all__ = ["CHECKS", "RULES"]
@@ -29,7 +19,7 @@ PARTS = (
     ifcfg,
     keyfile,
     irqbalance,
-    kernel,
+    command_line,
     repository,
     mounts,
     hosts,

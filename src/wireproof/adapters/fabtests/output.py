@@ -1,0 +1,258 @@
+"""The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m`` machine
+lines.
+
+MB = 10^6 bytes; the clock is cut to whole microseconds. The test's name stands only in the command
+before the table.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.fabtests.benchmarks import PROGRAM, FabTest, test_of
+from wireproof.adapters.fabtests.rows import (
+    FabricRow,
+    FabricRows,
+    command_before,
+    option_of,
+    point_of,
+    provider_of,
+    read_fabric_rows,
+)
+from wireproof.adapters.page import Page
+from wireproof.adapters.refuse import refuse_others
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import PATIENCE, integer, number, step_of
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER"]
+
+_HEADING = re.compile(
+    r"(name +)?\bbytes +(xfers +)?iters +total +time +([MG])([Bb])/sec +usec/xfer( +Mxfers/sec)?"
+)
+_MACHINE = re.compile(r"xfer_size: *(\d{1,18}),")
+_FIELDS = re.compile(
+    r"(iterations|total|time|MB/sec|usec/xfer|Mxfers/sec): ?(-?[0-9.]{1,30}|-?inf|-?nan)"
+)
+_COLUMNS = ["bytes", "count", "total", "time", "rate", "usec"]
+
+
+def _transfers(size: int, iterations: int, total: int) -> int:
+    """2 when the bytes of an iteration went both ways: total / (size x iterations), which is 2 or
+    1.
+    """
+    return 2 if size and iterations and total > 1.5 * size * iterations else 1
+
+
+def _series(
+    page: Page, start: int, name: str, rest: str, test: FabTest, points: list[SeriesPoint]
+) -> Series:
+    window = option_of(rest, "W")
+    notes = [f"provider {provider_of(rest)} (from the command line)"] if provider_of(rest) else []
+    if not name:
+        notes.append("the test's name is not in the log: judged by its bytes per iteration")
+    return Series(
+        tool="fabtests",
+        benchmark=name or f"fabtests {test.traffic}",
+        metric=test.metric,
+        traffic=test.traffic,
+        points=sorted(points, key=lambda point: point.message_bytes),
+        formula=test.formula,
+        unit="us; MB = 10^6 bytes; in tables sizes 1k = 1024 bytes, two digits",
+        waits=test.waits,
+        window=(integer(window) or test.window) if test.window else None,
+        notes=notes,
+        source=page.source,
+        first_line=start + 1,
+        last_line=max((point.line for point in points), default=start + 1),
+    )
+
+
+def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
+    why = incomplete or ("" if series.points else "no row follows the heading")
+    return msgspec.structs.replace(
+        series, complete=not why, incomplete=why, notes=[*series.notes, *notes]
+    )
+
+
+def _table_notes(rows: list[FabricRow], left_out: int) -> list[str]:
+    notes = []
+    if any(row.rounded for row in rows):
+        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
+    if left_out:
+        notes.append(f"{left_out} rows left out: their time is zero or no number")
+    return notes
+
+
+def _table_state(page: Page, found: FabricRows) -> str:
+    if found.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if found.torn:
+        return f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
+    return ""
+
+
+def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
+    """One series per name in the rows (an operation, say), one in all when rows have none."""
+    columns = [*_COLUMNS, *(["mxfers"] if heading.group(5) else [])]
+    if heading.group(2):
+        columns.insert(1, "xfers")
+    found = read_fabric_rows(page, start + 1, columns, heading.group(1) is not None)
+    program, rest = command_before(page, start, PROGRAM)
+    state = _table_state(page, found)
+    groups: dict[str, list[FabricRow]] = {}
+    for row in found.rows:
+        groups.setdefault(row.name, []).append(row)
+    series = []
+    for name, rows in (groups or {"": []}).items():
+        known = [_transfers(row.size, row.iterations, row.total_bytes) for row in rows if row.size]
+        test = test_of(program, rest, max(set(known), key=known.count) if known else 1)
+        points = [
+            point
+            for point in (point_of(row, test.transfers, _rate_unit(heading)) for row in rows)
+            if point
+        ]
+        whole = _series(page, start, f"{program} {name}".strip(), rest, test, points)
+        series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(points))))
+    return Parsed(series, found.after)
+
+
+def _rate_unit(heading: re.Match[str]) -> float:
+    """Bytes per second of one unit of the rate's column: MB/sec, Gb/sec of old versions."""
+    return (1e6 if heading.group(3) == "M" else 1e9) / (8.0 if heading.group(4) == "b" else 1.0)
+
+
+def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | None:
+    """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None
+    when one is absurd.
+    """
+    size = _MACHINE.search(line)
+    texts = dict(_FIELDS.findall(line))
+    if (
+        size is None
+        or "}" not in line[size.end() :]
+        or not {"iterations", "total", "MB/sec", "usec/xfer"} <= set(texts)
+    ):
+        return None
+    count, total = integer(texts["iterations"]), integer(texts["total"])
+    rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
+    messages = number(texts.get("Mxfers/sec", "0"))
+    if (
+        not count
+        or total is None
+        or rate is None
+        or time is None
+        or messages is None
+        or time <= 0
+        or rate < 0
+    ):
+        return None, 0
+    transfers = _transfers(int(size.group(1)), count, total)
+    point = SeriesPoint(
+        message_bytes=int(size.group(1)),
+        time_ns=time * 1e3,
+        goodput_bytes_per_s=rate * 1e6,
+        messages_per_s=messages * 1e6 if messages > 0 else None,
+        iterations=count,
+        time_step_ns=max(step_of(texts["usec/xfer"]) * 1e3, 1e3 / (count * transfers)),
+        goodput_step=step_of(texts["MB/sec"]) * 1e6,
+        line=index + 1,
+    )
+    return point, transfers
+
+
+def _halved(point: SeriesPoint) -> SeriesPoint:
+    return msgspec.structs.replace(point, hrt_ns=point.time_ns, time_ns=None)
+
+
+def _parse_machine(page: Page, start: int) -> Parsed:
+    """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
+    lines, index, idle = page.lines, start, 0
+    points, ways, torn, odd = list[SeriesPoint](), list[int](), 0, 0
+    while index < len(lines) and idle <= PATIENCE:
+        line = lines[index]
+        if _MACHINE.search(line):
+            found = _machine_point(line, index)
+            if found is None:
+                torn = torn or index + 1
+            elif found[0] is None:
+                odd += 1
+            else:
+                points.append(found[0])
+                ways.append(found[1])
+            idle = 0
+        elif "xfer_size" in line:
+            torn = torn or index + 1
+        elif line.strip() == "---" or starts_result(line):
+            break
+        else:
+            idle += bool(line.strip())
+        index += 1
+    program, rest = command_before(page, start, PROGRAM)
+    test = test_of(program, rest, max(set(ways), key=ways.count) if ways else 1)
+    if test.transfers == 2:
+        points = [_halved(point) for point in points]
+    notes = [f"{odd} rows left out: a number is no measured number"] if odd else []
+    state = f"line {torn}: a row is torn" if torn else ""
+    return Parsed(
+        [_finished(_series(page, start, program, rest, test, points), state, notes)],
+        max(index, start + 1),
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The table or the machine lines that begin on line index ``start``."""
+    heading = _HEADING.search(page.lines[start])
+    if heading is not None:
+        return _parse_table(page, start, heading)
+    if _MACHINE.search(page.lines[start]) is not None:
+        return _parse_machine(page, start)
+    return Parsed([], start + 1)
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without
+    ``-S``.
+    """
+    refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
+    if len(request.sizes) > 1:
+        raise BadInput(
+            f"a fabtest measures one size a run, or its own list: {len(request.sizes)} sizes were asked for."
+        )
+    if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
+        raise BadInput(
+            f"{request.benchmark or request.program} has no window: only the _bw tests have one."
+        )
+    words = [request.program]
+    if request.device:
+        words += ["-d", request.device]
+    if request.port is not None:
+        words += ["-P" if request.role == "client" else "-B", str(request.port)]
+    if request.iterations is not None:
+        words += ["-I", str(request.iterations)]
+    if request.sizes:
+        words += ["-S", str(request.sizes[0])]
+    if request.window is not None:
+        words += ["-W", str(request.window)]
+    words += request.extra
+    if request.role == "client":
+        if not request.server:
+            raise BadInput("a fabtest's client needs the server's address.")
+        words.append(request.server)
+    return tuple(words)
+
+
+ADAPTER = Adapter(
+    name="fabtests",
+    signs=(
+        Sign("iters", r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec"),
+        Sign("xfer_size:", r"\bxfer_size: ?\d"),
+    ),
+    parse=parse,
+    argv=argv,
+)

@@ -1,0 +1,205 @@
+"""The rows that fi_pingpong and the fabtests share: sizes as ``1.5k``, a time as ``0.12s``, rates
+with two decimals.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import number
+from wireproof.model.series import SeriesPoint
+
+__all__ = [
+    "FabricRow",
+    "FabricRows",
+    "command_before",
+    "option_of",
+    "point_of",
+    "provider_of",
+    "read_fabric_rows",
+]
+
+_SIZE_FORM, _COUNT_FORM, _RATE_FORM = (
+    r"(\d{1,15}(?:\.\d)?[kmgt]?)",
+    r"(\d{1,15}[kmb]?)",
+    r"(\d{1,15}\.\d\d|inf|-?nan)",
+)
+_FORMS = {
+    "bytes": _SIZE_FORM,
+    "count": _COUNT_FORM,
+    "xfers": _COUNT_FORM,
+    "ack": r"([=+-]\w{1,15})",
+    "total": _SIZE_FORM,
+    "time": r"(\d{1,9}\.\d\d)s",
+    "rate": _RATE_FORM,
+    "usec": _RATE_FORM,
+    "mxfers": _RATE_FORM,
+}
+_SIZE = re.compile(_SIZE_FORM)
+_CELL = re.compile(r"[=+-]?\d{1,19}(?:\.\d{0,9})?[kmgtbs]?")
+_BINARY = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_DECIMAL = {"k": 10**3, "m": 10**6, "b": 10**9}
+_STEP = 0.01  # both are printed with two decimals
+_LOOK_BACK = 60
+_LONGEST_LINE = 400
+_PATIENCE = 500  # with -v the programs tell of every message between the rows
+
+
+@dataclass(frozen=True, slots=True)
+class FabricRow:
+    """One row; ``total_bytes`` is rounded down as printed. ``acknowledged``: "" when there is no
+    such column.
+    """
+
+    name: str
+    size: int
+    rounded: bool
+    iterations: int
+    acknowledged: str
+    total_bytes: int
+    rate: str
+    time: str
+    messages: str
+    line: int
+
+
+@dataclass(slots=True)
+class FabricRows:
+    rows: list[FabricRow] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+    cut: bool = False
+    after: int = 0
+
+
+def _bytes_of(text: str) -> int:
+    """Bytes of ``64``, ``1.5k`` or ``12m`` (1024-based); what was rounded off is lost."""
+    if text.isdigit():
+        return int(text)
+    unit = _BINARY.get(text[-1], 1)
+    whole, _, tenth = text.rstrip("kmgt").partition(".")
+    return int(whole) * unit + int(tenth or 0) * unit // 10
+
+
+def _count_of(text: str) -> int:
+    """``10``, ``20k`` (1000-based, rounded down)."""
+    return int(text) if text.isdigit() else int(text[:-1]) * _DECIMAL[text[-1]]
+
+
+@cache
+def _form(columns: tuple[str, ...], named: bool) -> re.Pattern[str]:
+    """A whole row, each column in the form that the program prints; a host's label may stand before
+    a nameless one.
+    """
+    before = r"(\S.{0,79}?) +" if named else r"(\S{1,60}: +)?"
+    return re.compile(rf" *{before}" + " +".join(_FORMS[name] for name in columns) + " *")
+
+
+def _row(match: re.Match[str], columns: tuple[str, ...], named: bool, line: int) -> FabricRow:
+    name, *cells = match.groups()
+    texts = dict(zip(columns, cells, strict=True))
+    return FabricRow(
+        name=" ".join(name.split()) if named else "",
+        size=_bytes_of(texts["bytes"]),
+        rounded=not texts["bytes"].isdigit(),
+        iterations=_count_of(texts["count"]),
+        acknowledged=texts.get("ack", ""),
+        total_bytes=_bytes_of(texts["total"]),
+        rate=texts["rate"],
+        time=texts["usec"],
+        messages=texts.get("mxfers", ""),
+        line=line,
+    )
+
+
+def _looks_torn(words: list[str]) -> bool:
+    """A line that begins as a row does, with nothing but its kind of cells."""
+    return (
+        len(words) > 1
+        and _SIZE.fullmatch(words[0]) is not None
+        and all(_CELL.fullmatch(word) for word in words)
+    )
+
+
+def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) -> FabricRows:
+    """Rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time, rate, usec,
+    [mxfers].
+
+    The decimals are fixed by the program, so that a row that was cut in its last number is known by
+    its form.
+    """
+    found, lines, idle = FabricRows(), page.lines, 0
+    form, last, index = _form(tuple(columns), named), len(lines) - 1, start
+    while index <= last and idle <= _PATIENCE:
+        line = lines[index][:_LONGEST_LINE]
+        match = form.fullmatch(line)
+        if match is not None:
+            found.rows.append(_row(match, tuple(columns), named, index))
+            idle = 0
+        elif line.strip():
+            words = line.split()
+            if starts_result(line):
+                break
+            if index == last and page.cut and (words[0][0].isdigit() or named):
+                found.cut = True
+            elif _looks_torn(words):
+                found.torn.append(index)
+            else:
+                idle += 1
+        index += 1
+    found.after = max(index, start)
+    return found
+
+
+def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPoint | None:
+    """The point of a row; None when a number is none (``inf`` of a run shorter than the clock's
+    microsecond).
+
+    ``transfers`` per iteration: 2 for a ping-pong, whose time is half a round trip; 1 for a stream.
+    The program cuts the elapsed time to whole microseconds: one of them, shared by all transfers,
+    is the least step of the time. ``rate_unit``: bytes per second of one unit of the rate's column.
+    """
+    time, rate, messages = number(row.time), number(row.rate), number(row.messages or "0")
+    if time is None or rate is None or messages is None or time <= 0:
+        return None
+    step = max(_STEP * 1e3, 1e3 / max(1, row.iterations * transfers))
+    return SeriesPoint(
+        message_bytes=row.size,
+        hrt_ns=time * 1e3 if transfers == 2 else None,
+        time_ns=time * 1e3 if transfers != 2 else None,
+        goodput_bytes_per_s=rate * rate_unit,
+        # below that two decimals say too little
+        messages_per_s=messages * 1e6 if messages >= 1.0 else None,
+        iterations=row.iterations,
+        time_step_ns=step,
+        goodput_step=_STEP * rate_unit,
+        line=row.line + 1,
+    )
+
+
+def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[str, str]:
+    """(program, the rest of its line) of the nearest command before line index ``start``, not
+    beyond another result.
+    """
+    for index in range(start, max(-1, start - _LOOK_BACK), -1):
+        line = page.lines[index]
+        match = program.search(line[:_LONGEST_LINE])
+        if match is not None:
+            return match.group(1), line[match.end(1) : match.end(1) + _LONGEST_LINE]
+        if index != start and starts_result(line):
+            break
+    return "", ""
+
+
+def option_of(rest: str, letter: str) -> str:
+    """The value of ``-p psm3`` or ``-ppsm3`` in the rest of a command line; "" without."""
+    match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,63}})", rest)
+    return match.group(1).strip("'\":") if match else ""
+
+
+def provider_of(rest: str) -> str:
+    """The libfabric provider that a command line asks for."""
+    return option_of(rest, "p")

@@ -1,0 +1,234 @@
+"""What stands above the rows of an IMB table: the run's title, the benchmark, the processes, the
+columns' names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from wireproof.adapters.adapter import Sign
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+
+__all__ = ["SIGNS", "Heading", "Run", "ends_table", "is_own", "is_table", "read_heading", "run_of"]
+
+_NAMES = (
+    r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_|All_|Accumulate|"
+    r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter|I?[Bb]cast|I?[Bb]arrier)"
+)
+SIGNS = (
+    Sign("MPI Benchmark", r"MPI Benchmark"),
+    Sign("Benchmarking", rf"# {{0,4}}Benchmarking {{1,4}}[A-Z]|Benchmarking {_NAMES}"),
+    Sign("#repetitions", r"#bytes\s{1,20}#repetitions"),
+)
+
+_SIGN = re.compile("|".join(sign.pattern for sign in SIGNS))
+_TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
+_TABLE = re.compile(
+    rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"
+    r"^\s{0,40}(?:Group\s{1,20})?#bytes\s{1,20}#repetitions"
+)
+_VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
+_MAXIMUM = re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b")
+_WINDOW = re.compile(r"window_size (?:= )?(\d{1,7})\b")
+_NAME = re.compile(
+    r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)"
+)
+_PROCESSES = re.compile(r"#processes = (\d{1,8})\b")
+_THREADS = re.compile(r"threads: (\d{1,6})\)")
+_GROUPS = re.compile(r"\( ?(\d{1,8}) groups of (\d{1,8}) processes")
+_WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
+_MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
+_HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{_NAMES}\w{{0,20}}")
+_PLAIN = {
+    "pingpong": "PingPong",
+    "pingping": "PingPing",
+    "sendrecv": "Sendrecv",
+    "uniband": "Uniband",
+    "biband": "Biband",
+}
+
+_COLUMNS = {
+    "group": "group",
+    "bytes": "bytes",
+    "repetitions": "repetitions",
+    "t[usec]": "t",
+    "t_min[usec]": "t_min",
+    "t_max[usec]": "t_max",
+    "t_avg[usec]": "t_avg",
+    "t_ovrl[usec]": "t_ovrl",
+    "t_pure[usec]": "t_pure",
+    "t_cpu[usec]": "t_cpu",
+    "overlap[%]": "overlap",
+    "mbytes/sec": "goodput",
+    "msg/sec": "rate",
+    "defects": "defects",
+}
+_LEADING = ("group", "bytes", "repetitions")
+_MOST_COLUMNS = 10
+_PATIENCE = 40
+
+
+@dataclass(slots=True)
+class Run:
+    """What the head of a run says: ``version`` (0, 0), ``part`` "" and None where it does not (a
+    pasted table).
+    """
+
+    version_text: str = ""
+    version: tuple[int, int] = (0, 0)
+    part: str = ""
+    largest_bytes: int | None = None
+    window: int | None = None
+    hosts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def learn(self, line: str) -> None:
+        """Takes what one line of the head says."""
+        maximum, window = _MAXIMUM.search(line), _WINDOW.search(line)
+        if maximum is not None:
+            self.largest_bytes = int(maximum.group(1))
+        if window is not None:
+            self.window = int(window.group(1))
+
+
+@dataclass(slots=True)
+class Heading:
+    """``first``: index of the first line below it. ``columns`` is empty when no line of column
+    names was found.
+    """
+
+    name: str = ""
+    processes: int | None = None
+    groups: int = 1
+    waiting: int = 0
+    threads: int | None = None
+    window: int | None = None
+    mode: str = ""
+    columns: list[str] = field(default_factory=list)
+    first: int = 0
+    hinted: bool = False
+
+
+def is_own(line: str) -> bool:
+    """True when the line has one of IMB's signs, in whatever sentence."""
+    return _SIGN.search(line) is not None
+
+
+def is_table(line: str) -> bool:
+    """True when a table's heading starts here."""
+    return _TABLE.match(line) is not None
+
+
+def run_of(line: str) -> Run | None:
+    """The run that a title such as ``# Intel(R) MPI Benchmarks 2021.11, MPI-1 part`` starts."""
+    if "MPI Benchmark" not in line or _TITLE.match(line) is None:
+        return None
+    found = _VERSION.search(line)
+    if found is None:
+        return Run()
+    numbers = [int(one) for one in re.findall(r"\d{1,4}", found.group(1))[:2]]
+    part = (found.group(2) or "").strip()
+    return Run(found.group(1).strip(), (numbers[0], numbers[1] if len(numbers) > 1 else 0), part)
+
+
+def ends_table(line: str) -> bool:
+    """True for a line that stands below a table's last row: the rule above the next, the farewell,
+    another result.
+    """
+    return line.lstrip().startswith("#-") or "MPI_Finalize" in line or starts_result(line)
+
+
+def _columns(line: str) -> list[str]:
+    """The roles of a line of column names; unknown names stay. Empty for any other line."""
+    words = line.split()
+    if not 2 <= len(words) <= _MOST_COLUMNS:
+        return []
+    roles = [_COLUMNS.get(word.lstrip("#").lower(), "") for word in words]
+    known = sum(map(bool, roles))
+    if known < 2 or (known < len(words) and (known < 3 or "repetitions" not in roles)):
+        return []
+    return [role or word[:40] for role, word in zip(roles, words, strict=True)]
+
+
+def _sorted(columns: list[str]) -> list[str]:
+    """Names that stood on two lines, in the order of the rows: the size and the repetitions come
+    first.
+    """
+    return [one for one in _LEADING if one in columns] + [
+        one for one in columns if one not in _LEADING
+    ]
+
+
+def _hint(page: Page, start: int) -> str:
+    """A benchmark's name in the lines just above bare column names."""
+    for index in range(start - 1, max(-1, start - 5), -1):
+        found = _HINT.search(page.lines[index][:200])
+        if found is not None:
+            name = found.group(0)
+            return _PLAIN.get(name.lower().replace("-", "").replace("_", ""), name)
+    return ""
+
+
+def _learn(heading: Heading, line: str) -> None:
+    processes, groups, threads = (
+        _PROCESSES.search(line),
+        _GROUPS.search(line),
+        _THREADS.search(line),
+    )
+    waiting, mode, window = _WAITING.search(line), _MODE.search(line), _WINDOW.search(line)
+    if processes is not None:
+        heading.processes = int(processes.group(1))
+    if groups is not None:
+        heading.groups, heading.processes = int(groups.group(1)), int(groups.group(2))
+    if threads is not None:
+        heading.threads = int(threads.group(1))
+    if waiting is not None:
+        heading.waiting = int(waiting.group(1))
+    if mode is not None:
+        heading.mode = mode.group(1)
+    if window is not None:
+        heading.window = int(window.group(1))
+
+
+def _second_line(page: Page, heading: Heading) -> None:
+    """Column names that a page has broken into two lines."""
+    for index in range(heading.first, min(heading.first + 3, len(page.lines))):
+        more = _columns(page.lines[index])
+        if more and not set(more) & set(heading.columns):
+            heading.columns = _sorted(heading.columns + more)
+            heading.first = index + 1
+            return
+        if page.lines[index].strip():
+            return
+
+
+def read_heading(page: Page, start: int) -> Heading:
+    """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column
+    names.
+    """
+    lines, heading, idle = page.lines, Heading(first=start + 1), 0
+    last = len(lines) - 1
+    named = _NAME.search(lines[start])
+    if named is not None and not (start == last and page.cut):
+        heading.name = named.group(1)
+    for index in range(start, last + 1):
+        line = lines[index]
+        if index > start and ((is_table(line) and not _columns(line)) or _TITLE.match(line)):
+            break
+        columns = _columns(line)
+        if columns:
+            heading.columns, heading.first = columns, index + 1
+            _second_line(page, heading)
+            break
+        bare = line.strip()
+        if bare.startswith("#") or (named is not None and index <= start + 4):
+            if index < last or not page.cut:
+                _learn(heading, line)
+        elif bare and ((idle := idle + 1) > _PATIENCE or starts_result(line)):
+            break
+        heading.first = index + 1
+    if named is None:
+        heading.name, heading.hinted = _hint(page, start), True
+    return heading

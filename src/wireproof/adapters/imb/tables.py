@@ -1,0 +1,377 @@
+"""One IMB table, from its heading to its last row, as series: one, or one per group in ``-multi
+1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
+
+from wireproof.adapters.adapter import Parsed
+from wireproof.adapters.imb.benchmarks import ImbTest, described
+from wireproof.adapters.imb.cells import rows_of_cells, with_remarks
+from wireproof.adapters.imb.heading import Heading, Run, ends_table, is_table, read_heading
+from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte, ratio
+from wireproof.adapters.page import Page
+from wireproof.adapters.rows import Rows, number, read_rows, step_of
+from wireproof.model.series import Series, SeriesPoint
+
+__all__ = ["read_table"]
+
+_MOST = 1e15
+_LARGEST_BYTES = 1 << 50
+_FAILURES = {
+    "time-out": "the time limit of the run was over (option -time)",
+    "out-of-mem": "it would have needed more memory than allowed (option -mem)",
+    "int-overflow": "size x processes does not fit the program's integers",
+}
+_CELLS = "the cells of a row stand on lines of their own; their order is the one in which size / t is the bandwidth"
+_OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
+_ZERO_DEFECTS = 0.01  # the program's own tolerance
+
+
+@dataclass(slots=True)
+class _Table:
+    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
+    they were printed.
+
+    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can
+    tell.
+    """
+
+    columns: list[str]
+    values: list[list[float]] = field(default_factory=list)
+    words: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    odd: list[int] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
+
+    def column(self, name: str) -> int | None:
+        return self.columns.index(name) if name in self.columns else None
+
+
+def _numbers(words: list[str], line: str) -> list[float] | None:
+    """The row's numbers; None when one is no finite number >= 0 in plain digits."""
+    # cheaper than to look at the words; a remark may have both
+    if not line.isascii() or "_" in line:
+        text = "".join(words)
+        if not text.isascii() or "_" in text:
+            return None
+    try:
+        values = list(map(float, words))
+    except ValueError:
+        return None
+    # a sum with a NaN in it is below nothing
+    return values if min(values) >= 0.0 and sum(values) < _MOST else None
+
+
+def _table(page: Page, columns: list[str], rows: Rows) -> _Table:
+    table = _Table(columns)
+    whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
+    size = table.column("bytes") or 0
+    for words, line in zip(rows.fields, rows.lines, strict=True):
+        values = _numbers(words, page.lines[line])
+        if values is None or not "".join(words[whole]).isdigit() or values[size] >= _LARGEST_BYTES:
+            table.odd.append(line)
+            continue
+        table.values.append(values)
+        table.words.append(words)
+        table.lines.append(line)
+    return table
+
+
+def _pairs(heading: Heading, test: ImbTest) -> int:
+    """How many pairs (in a ring: processes) the printed bandwidth sums."""
+    if not test.per_pair or heading.processes is None:
+        return 1
+    return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
+
+
+def _clock(table: _Table, test: ImbTest) -> int | None:
+    """The column of the time that stands for the row: the same benchmark prints one time or three,
+    by mode.
+    """
+    names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
+    return next((place for name in names if (place := table.column(name)) is not None), None)
+
+
+def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
+    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
+    10^6; None: unclear.
+    """
+    size, goodput = table.column("bytes"), table.column("goodput")
+    time, rate = _clock(table, test), table.column("rate")
+    if size is None or goodput is None:
+        return [None] * len(table.values)
+    found: list[float | None] = []
+    for row in table.values:
+        if rate is not None:
+            found.append(
+                ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
+            )
+        else:
+            found.append(
+                None
+                if time is None
+                else ratio(row[size], row[time], row[goodput], test.messages * pairs)
+            )
+    return found
+
+
+def _step(word: str) -> float:
+    """``step_of``, at once for what IMB prints: whole numbers and two decimals."""
+    if word[-3:-2] == ".":
+        return 0.01
+    return 1.0 if word.isdigit() else step_of(word)
+
+
+def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
+    """What MB is in the table. Fills ``table.megabytes``."""
+    ratios = _ratios(table, test, pairs)
+    if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
+        version = max(version, (2019, 0))
+    unit = megabyte(version, ratios)
+    some = unit.bytes or 0.0
+    table.megabytes = [some if unit.told or one is not None else 0.0 for one in ratios]
+    return unit
+
+
+def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
+    """The rows (of group ``only``) as points, by size; rows of one size stay in the order
+    printed.
+    """
+    size, count, goodput, rate, group = map(
+        table.column, ("bytes", "repetitions", "goodput", "rate", "group")
+    )
+    clock = _clock(table, test)
+    own = [(name, table.column(name)) for name in _OWN]
+    extras = [(_extra(name), place) for name, place in own if place is not None and place != clock]
+    shortest, longest, defects = (
+        table.column("t_min"),
+        table.column("t_max"),
+        table.column("defects"),
+    )
+    points = []
+    for row, words, line, mega in zip(
+        table.values, table.words, table.lines, table.megabytes, strict=True
+    ):
+        if only is not None and group is not None and row[group] != only:
+            continue
+        time = None if clock is None else row[clock] * 1e3
+        points.append(
+            SeriesPoint(
+                message_bytes=0 if size is None else int(row[size]),
+                hrt_ns=time if test.half_round_trip else None,
+                time_ns=None if test.half_round_trip else time,
+                time_min_ns=None if shortest is None else row[shortest] * 1e3,
+                time_max_ns=None if longest is None else row[longest] * 1e3,
+                goodput_bytes_per_s=row[goodput] * mega if goodput is not None and mega else None,
+                messages_per_s=None if rate is None else row[rate],
+                iterations=None if count is None else int(row[count]),
+                time_step_ns=0.0 if clock is None else _step(words[clock]) * 1e3,
+                goodput_step=_step(words[goodput]) * mega if goodput is not None else 0.0,
+                values={name: row[place] for name, place in extras} if extras else {},
+                valid=None if defects is None else row[defects] < _ZERO_DEFECTS,
+                line=line + 1,
+            )
+        )
+    points.sort(key=lambda point: point.message_bytes)
+    return points
+
+
+def _extra(name: str) -> str:
+    return {"overlap": "overlap_percent", "defects": "defects"}.get(name, f"{name}_us")
+
+
+def _failure(page: Page, rows: Rows, first: int) -> str:
+    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell
+    into its line.
+    """
+    measured = set(rows.lines)
+    for index in range(first, min(rows.after, len(page.lines))):
+        if index in measured:
+            continue
+        line = page.lines[index]
+        words = line.split(None, 3)
+        if not words or not words[0].isdigit():
+            continue
+        for mark, why in _FAILURES.items():
+            if mark in line:
+                size = line[: line.index(mark)].split()[-1:] or words
+                return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
+        if (
+            {index - 1, index + 1} & measured
+            and len(words) > 2
+            and words[1].isdigit()
+            and number(words[2]) is not None
+        ):
+            return f"line {index + 1}: other output is mixed into a row"
+    return ""
+
+
+def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> str:
+    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when
+    it is not.
+    """
+    size = table.column("bytes")
+    if run.largest_bytes is None or size is None or test.one_size or not table.values:
+        return ""
+    following = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
+    if following.startswith("#-") or "MPI_Finalize" in following or is_table(following):
+        return ""
+    largest = int(max(row[size] for row in table.values))
+    if largest >= run.largest_bytes:
+        return ""
+    return f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to {run.largest_bytes}"
+
+
+def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, first: int) -> str:
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    failure = _failure(page, rows, first)
+    if failure:
+        return failure
+    if table.odd:
+        return f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} in all)"
+    if not table.values:
+        return "no row follows the heading"
+    return _stopped(page, rows, table, run, test)
+
+
+def _guess(table: _Table) -> str:
+    """The benchmark behind bare column names, by the columns and by how bandwidth, size and time
+    are tied.
+    """
+    if table.column("goodput") is None:
+        return ""
+    if table.column("t_max") is None:
+        return "PingPong" if table.column("t") is not None else "Uniband"
+    one = replace(described("Sendrecv", table.columns), messages=1)
+    ties = sorted(tie for tie in _ratios(table, one, 1) if tie is not None)
+    middle = ties[len(ties) // 2] if ties else 0.0
+    for name, messages in (("Exchange", 4), ("Sendrecv", 2), ("PingPong", 1)):
+        if abs(middle / messages - 0.977) < 0.05:
+            return name
+    return ""
+
+
+def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> list[str]:
+    notes = []
+    if guessed:
+        notes.append(
+            "the text does not name the benchmark: taken for what its columns and their arithmetic fit"
+        )
+    if heading.mode:
+        notes.append(f"mode {heading.mode}")
+    if only is not None and heading.groups > 1:
+        notes.append(f"group {only} of {heading.groups} that ran at the same time")
+    elif heading.groups > 1:
+        notes.append(
+            f"{heading.groups} groups ran at the same time; the slowest process of all makes the time"
+        )
+    if heading.waiting:
+        notes.append(f"{heading.waiting} more processes waited meanwhile")
+    if heading.threads:
+        notes.append(f"{heading.threads} threads per process; sizes are sums over the threads")
+    if table.odd:
+        where = ", ".join(str(line + 1) for line in table.odd[:5])
+        notes.append(
+            f"{len(table.odd)} rows are left out, they hold what is no measured number: lines {where}"
+        )
+    return notes
+
+
+def _groups(table: _Table) -> Sequence[int | None]:
+    place = table.column("group")
+    return (
+        [None]
+        if place is None or not table.values
+        else sorted({int(row[place]) for row in table.values})
+    )
+
+
+def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: ImbTest) -> Series:
+    """The series without its rows."""
+    return Series(
+        tool="imb",
+        version=run.version_text,
+        benchmark=name or "unknown",
+        metric=test.metric,
+        traffic=test.traffic,
+        points=[],
+        formula=test.formula,
+        unit="us",
+        directions=test.directions,
+        waits=test.waits,
+        processes=heading.processes,
+        pairs=_pairs(heading, test),
+        window=heading.window
+        or (run.window if test.per_pair and test.window else None)
+        or test.window,
+        complete=False,
+        incomplete=f"line {heading.first}: no line of column names follows the heading",
+        hosts=run.hosts,
+        notes=run.notes,
+        source=page.source,
+        first_line=start + 1,
+        last_line=heading.first,
+    )
+
+
+def read_table(page: Page, start: int, run: Run) -> Parsed:
+    """The table whose heading begins on line index ``start``. No series when the text ends inside
+    that line.
+    """
+    heading = read_heading(page, start)
+    if not heading.columns:
+        named = heading.name and not heading.hinted
+        test = described(heading.name, [], heading.mode, run.part, run.version)
+        return Parsed(
+            [_base(page, start, heading, run, heading.name, test)] if named else [], heading.first
+        )
+    rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
+    cells = (
+        rows_of_cells(page, heading.first, heading.columns)
+        if rows.torn and not rows.fields
+        else None
+    )
+    rows = cells or with_remarks(page, rows, heading.first, len(heading.columns))
+    table = _table(page, heading.columns, rows)
+    name = heading.name or _guess(table)
+    test = described(name, heading.columns, heading.mode, run.part, run.version)
+    pairs = _pairs(heading, test)
+    if pairs > 1 and test.traffic in ("stream", "exchange") and test.window:
+        test = replace(test, traffic="rate")
+    unit = _unit(table, test, pairs, run.version)
+    incomplete = _incomplete(page, rows, table, run, test, heading.first)
+    base = _base(page, start, heading, run, name, test)
+    found = [
+        structs.replace(
+            base,
+            points=_points(table, test, only),
+            unit=_said(table, unit),
+            complete=not incomplete,
+            incomplete=incomplete,
+            unit_doubt=unit.doubt if table.column("goodput") is not None else "",
+            notes=[
+                *base.notes,
+                *_notes(heading, table, heading.hinted and not heading.name, only),
+                *([_CELLS] if cells else []),
+            ],
+            last_line=(table.lines[-1] if table.lines else heading.first - 1) + 1,
+        )
+        for only in _groups(table)
+    ]
+    return Parsed(found, rows.after)
+
+
+def _said(table: _Table, unit: Megabyte) -> str:
+    if table.column("goodput") is None:
+        return "us"
+    if unit.bytes is None:
+        return "us; MB of an unknown size"
+    return "us; MB = 10^6 bytes" if unit.bytes == MEGA else "us; MB = 2^20 bytes"

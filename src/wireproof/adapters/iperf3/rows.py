@@ -1,0 +1,230 @@
+"""The lines of iperf3 and iperf 2: rows, who talks to whom, and where a run ends."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import PATIENCE, number, step_of
+
+__all__ = ["ROW", "TAIL_UDP", "Row", "Run", "collect", "datagram", "extra", "row_of"]
+
+ROW = re.compile(
+    r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s*(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6}) +sec +"
+    r"(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)Bytes +(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)(bits|Bytes)/sec\b(.*)$"
+)
+TAIL_UDP = re.compile(r"(\d{1,9}\.\d{1,6}) ms +(\d{1,15}) */ *(\d{1,15}) \(")
+_TAIL_RETRANSMITS = re.compile(r"^\s+(\d{1,12})\s+(?:[\d.]+ [KMG]?Bytes\s+)?sender")
+_ROLE = re.compile(r"\b(sender|receiver)\s*$")
+_OWN = re.compile(
+    r"\[ ID\]|^ *(?:Connecting to host|Accepted connection from) |^ *iperf3: (?:error|interrupt)"
+)
+_FINISH = re.compile(r"^ *iperf Done\.")
+_BEGIN = re.compile(r"(?:Connecting to host|Accepted connection from) ([\w.:%-]{1,80})")
+_PEER = re.compile(
+    r"local ([\w.:%-]{1,60}) port \d{1,5} connected (?:to|with) ([\w.:%-]{1,60}) port"
+)
+_BLOCK = re.compile(r"(\d{1,9}) byte blocks|\s(?:-l|--len(?:gth)?)[ =]?(\d{1,9}[kKmM]?)\b")
+_VERSION = re.compile(r"^ *iperf (3[\w.+-]{0,20})")
+_TROUBLE = re.compile(r"iperf3?: (?:error|interrupt)[^\n]{0,120}")
+_OMIT = re.compile(r"omitting ([1-9]\d{0,5}) seconds")
+_BITS = {"": 1, "K": 1000, "M": 10**6, "G": 10**9, "T": 10**12}
+_BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_BEFORE = 12
+_OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(TCP|UDP) port")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``role`` "" for an interval.
+    Bytes per second.
+    """
+
+    stream: str
+    way: str
+    start: float
+    end: float
+    transfer: float
+    rate: float
+    step: float
+    role: str
+    tail: str
+    line: int
+
+
+def row_of(line: str, index: int) -> Row | None:
+    """A printed row, or None."""
+    match = ROW.search(line)
+    if match is None:
+        return None
+    stream, way, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
+    factor = _BITS[prefix] / 8 if kind == "bits" else float(_BYTES[prefix])
+    role = _ROLE.search(tail) if tail.endswith(("r", " ")) else None
+    return Row(
+        stream=stream or "",
+        way=way or "",
+        start=float(start),
+        end=float(end),
+        transfer=(number(transfer) or 0.0) * _BYTES[scale],
+        rate=(number(rate) or 0.0) * factor,
+        step=step_of(rate) * factor,
+        role=role.group(1) if role else "",
+        tail=tail,
+        line=index,
+    )
+
+
+@dataclass(slots=True)
+class Run:
+    """One run as far as its lines tell. ``client``: it began with "Connecting to host"."""
+
+    old: bool = False
+    client: bool = False
+    server: bool = False
+    finished: bool = False
+    rows: list[Row] = field(default_factory=list)
+    summary: list[Row] = field(default_factory=list)
+    intervals: set[tuple[str, str]] = field(default_factory=set)
+    rates: dict[tuple[str, float], list[float]] = field(default_factory=dict)
+    hosts: list[str] = field(default_factory=list)
+    peers: int = 0
+    report: int = 0
+    version: str = ""
+    block: int | None = None
+    omit: int = 0
+    sent: bool = False
+    udp: bool = False
+    torn: bool = False
+    trouble: str = ""
+    after: int = 0
+    last: int = 0
+
+
+def _take(run: Run, line: str, index: int) -> None:
+    row = row_of(line, index) if "/sec" in line else None
+    if row is not None:
+        run.udp = run.udp or (" ms " in row.tail and TAIL_UDP.search(row.tail) is not None)
+        if "(omitted)" in row.tail:
+            run.omit = max(run.omit, int(row.end))
+        elif row.role:
+            run.summary.append(row)
+        else:
+            run.rows.append(row)
+            run.intervals.add((row.stream, row.way))
+            run.rates.setdefault((row.way, row.start), []).append(row.rate)
+        run.last = index
+        return
+    peer = _PEER.search(line)
+    if peer is not None:
+        run.hosts = run.hosts or [peer.group(1), peer.group(2)]
+        run.peers += 1
+    run.block = run.block or _length(line)
+    run.sent = run.sent or ("Sent " in line and "datagrams" in line)
+    run.udp = run.udp or "Datagrams" in line or "protocol: UDP" in line or ", UDP port" in line
+    run.report = index if "Server Report:" in line else run.report
+    omit = _OMIT.search(line)
+    run.omit = int(omit.group(1)) if omit else run.omit
+    trouble = _TROUBLE.search(line)
+    if trouble is not None and not (run.server and run.summary):
+        run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
+
+
+def _length(line: str) -> int | None:
+    match = _BLOCK.search(line)
+    if match is None:
+        return None
+    digits = (match.group(1) or match.group(2)).lower()
+    scale = {"k": 1 << 10, "m": 1 << 20}.get(digits[-1], 1)
+    return int(digits.rstrip("km")) * scale or None
+
+
+def _ends(run: Run, line: str, index: int, start: int) -> bool:
+    """True when ``line`` belongs to another result."""
+    if index == start:
+        return False
+    if _TROUBLE.search(line):
+        return False
+    if _OWN.search(line):
+        begins = _BEGIN.search(line) is not None
+        if run.old:
+            return begins or (bool(run.rows) and run.report < index - 1)
+        return bool(run.summary) or (begins and (run.client or run.server or bool(run.rows)))
+    if run.old and run.rows and _PEER.search(line):
+        return True
+    return starts_result(line) or "Server listening on" in line
+
+
+def _closed(run: Run, line: str) -> bool:
+    """A last line without a line end is whole behind the word that such a line ends with."""
+    if _ROLE.search(line) or _FINISH.match(line):
+        return True
+    return run.old and line.endswith("/sec")
+
+
+def _open(run: Run, line: str) -> None:
+    """Notes who prints: iperf3's client or server, or iperf 2."""
+    begin = _BEGIN.search(line)
+    run.client = (
+        run.client
+        or (begin is not None and "Connecting" in line)
+        or line.startswith("Client connecting")
+    )
+    run.server = run.server or (begin is not None and "Accepted" in line)
+    run.old = run.old or _OLD.search(line) is not None
+
+
+def collect(page: Page, start: int) -> Run:
+    run, idle = Run(), 0
+    for line in page.lines[max(0, start - _BEFORE) : start]:
+        version = _VERSION.search(line)
+        run.version = version.group(1) if version else run.version
+        run.block = _length(line) if "iperf3 " in line else run.block
+    last = len(page.lines) - 1
+    for index in range(start, last + 1):
+        line = page.lines[index]
+        run.after = index
+        is_row = "ytes" in line and "/sec" in line and ROW.search(line) is not None
+        if not is_row and _ends(run, line, index, start):
+            return run
+        if " con" in line or " listening" in line or "Connecting" in line:
+            _open(run, line)
+        if index == last and page.cut and not _closed(run, line):
+            run.torn = ROW.search(line) is not None or line.lstrip().startswith("[")
+            break
+        before = run.last
+        _take(run, line, index)
+        if not is_row and _FINISH.match(line):
+            run.finished = True
+            run.after = index + 1
+            return run
+        idle = 0 if run.last != before or not line.strip() else idle + 1
+        if idle > PATIENCE:
+            break
+    run.after = max(run.after + 1, start + 1)
+    return run
+
+
+def extra(rows: list[Row], chosen: Row) -> dict[str, float]:
+    values = {"seconds": chosen.end - chosen.start, "bytes": chosen.transfer}
+    for row in rows:
+        udp, again = TAIL_UDP.search(row.tail), _TAIL_RETRANSMITS.search(row.tail)
+        if again is not None:
+            values["retransmits"] = float(again.group(1))
+        if udp is not None and row.role != "sender":
+            values |= {
+                "jitter_ms": float(udp.group(1)),
+                "lost_packets": float(udp.group(2)),
+                "packets": float(udp.group(3)),
+            }
+    return values
+
+
+def datagram(run: Run) -> int | None:
+    """Bytes of a datagram: transfer / datagrams of the summary, as far as the printed digits go."""
+    for row in reversed(run.summary or run.rows):
+        udp = TAIL_UDP.search(row.tail)
+        if udp is not None and int(udp.group(3)) > 0 and row.transfer > 0:
+            return round(row.transfer / int(udp.group(3)))
+    return None

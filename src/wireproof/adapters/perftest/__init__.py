@@ -1,0 +1,7 @@
+"""perftest: ``ib_write_bw`` and its family."""
+
+from __future__ import annotations
+
+from wireproof.adapters.perftest.output import ADAPTER
+
+__all__ = ["ADAPTER"]

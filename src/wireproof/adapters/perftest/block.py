@@ -1,0 +1,121 @@
+"""What a perftest program says of itself before its table: the test, its parameters, both
+addresses, complaints.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from wireproof.adapters.page import Page
+from wireproof.adapters.perftest.benchmarks import HEADING, TITLE
+from wireproof.adapters.registry import starts_result
+
+__all__ = ["ERROR", "RULE", "Block", "block_at", "said"]
+
+RULE = re.compile(r"^\s*-{5,}\s*$")
+ERROR = re.compile(
+    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't |Received \d{1,9} times"
+    r"|[Ee]rror\b|Terminated\b|Killed\b"
+)
+_PARAMETER = re.compile(
+    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX depth|Post List|Mtu|"
+    r"Link type|rdma_cm QPs|Outstand reads|Dual-port)\s*:?\s{0,20}:?\s{0,20}([\w./-]{1,40})"
+)
+_ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6})\b")
+_GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
+_IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
+_PATIENCE = 120  # lines that are no addresses: every queue pair prints four lines of these
+# lines: the title again so soon is that of the other end, which writes into the same log
+_DOUBLED = 4
+_MOST_ADDRESSES = 64
+
+
+@dataclass(slots=True)
+class Block:
+    """``heading``: index of the line of column names, or None. ``ports``: addresses of each side's
+    port.
+    """
+
+    title: re.Match[str] | None
+    parameters: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    ports: dict[str, set[str]] = field(default_factory=dict)
+    heading: int | None = None
+    after: int = 0
+
+    def hosts(self) -> list[str]:
+        """Local and remote address; one alone when both are the same port; [] when the log does not
+        tell.
+        """
+        sides = [sorted(self.ports.get(side, ())) for side in ("local", "remote")]
+        if any(len(side) != 1 for side in sides):
+            return []
+        return [sides[0][0]] if sides[0] == sides[1] else [sides[0][0], sides[1][0]]
+
+
+def said(line: str) -> str:
+    """A foreign line as one short printable sentence."""
+    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[
+        :120
+    ]
+
+
+def _address(block: Block, line: str, side: str) -> str:
+    """Notes an address; returns whose GID a next line holds. A GID names the port better than the
+    LID before it.
+    """
+    address = _ADDRESS.search(line)
+    if address is not None:
+        side, lid = address.group(1), int(address.group(2), 16)
+        known = block.ports.setdefault(side, set())
+        if lid and len(known) < _MOST_ADDRESSES:
+            known.add(f"LID {lid:#06x}")
+        return side
+    gid = _GID.search(line)
+    if gid is not None and side:
+        words = gid.group(1)
+        parts = [int(part) for part in words.split(":")]
+        name = (
+            ".".join(str(part) for part in parts[12:])
+            if words.startswith(_IPV4)
+            else bytes(part & 255 for part in parts).hex(":", 2)
+        )
+        known = block.ports.setdefault(side, set())
+        lids = {one for one in known if one.startswith("LID")}
+        if len(known) < _MOST_ADDRESSES:
+            block.ports[side] = (known - lids) | {name}
+    return side
+
+
+def block_at(page: Page, start: int) -> Block:
+    """The block from the title, the heading or the complaint on line index ``start`` to the line of
+    column names.
+    """
+    block = Block(TITLE.search(page.lines[start]), after=start + 1)
+    if HEADING.search(page.lines[start]):
+        block.heading = start
+        return block
+    if block.title is None:
+        block.errors.append(said(page.lines[start]))
+        return block
+    side, idle = "", 0
+    for index in range(start + 1, len(page.lines)):
+        line = page.lines[index]
+        block.after = index
+        if "address:" in line or "GID:" in line:
+            side = _address(block, line, side)
+            continue
+        if HEADING.search(line):
+            block.heading = index
+            return block
+        if ERROR.search(line):
+            block.errors.append(said(line))
+        elif starts_result(line) and not (index < start + _DOUBLED and line == page.lines[start]):
+            return block
+        for name, value in _PARAMETER.findall(line):
+            block.parameters.setdefault(name, value)
+        if (idle := idle + 1) > _PATIENCE:
+            return block
+    block.after = max(len(page.lines), start + 1)
+    return block

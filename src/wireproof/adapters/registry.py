@@ -1,0 +1,105 @@
+"""The tools that are understood: one line each, loaded when a log is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+
+from wireproof.adapters.adapter import Adapter, Sign
+from wireproof.model.errors import BadInput
+
+__all__ = [
+    "MODULES",
+    "adapter",
+    "adapter_names",
+    "adapters",
+    "registered",
+    "starts_result",
+    "tool_of",
+]
+
+# One line per tool; the module's ADAPTER is loaded when a log is read.
+MODULES: tuple[str, ...] = (
+    "osu",
+    "perftest",
+    "iperf3",
+    "qperf",
+    "sockperf",
+    "imb",
+    "hpcc",
+    "fi_pingpong",
+    "fabtests",
+    "mpigraph",
+    "ucx_perftest",
+    "nccl_tests",
+)
+
+_SIGN_WITHIN = 4096
+"""A sign stands in the first characters of its line; only JSON without line breaks has longer
+lines.
+"""
+
+
+@cache
+def adapters() -> tuple[Adapter, ...]:
+    """The adapter of every tool. Raises ValueError when two have one name."""
+    return registered(
+        tuple(import_module(f"wireproof.adapters.{name}").ADAPTER for name in MODULES)
+    )
+
+
+def registered(found: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
+    """``found``, each of whose names and signs is there once. Raises ValueError otherwise: the
+    second of two would never be asked.
+    """
+    names: set[str] = set()
+    signs: dict[Sign, str] = {}
+    for one in found:
+        if one.name in names:
+            raise ValueError(f"two adapters are called {one.name!r}")
+        names.add(one.name)
+        for sign in one.signs:
+            if sign in signs:
+                raise ValueError(f"{one.name} and {signs[sign]} have the sign {sign.pattern!r}")
+            signs[sign] = one.name
+    return found
+
+
+@cache
+def _signs() -> tuple[tuple[str, Adapter, Callable[[str], re.Match[str] | None]], ...]:
+    """(word, tool, search) of every sign of every tool."""
+    return tuple(
+        (sign.word, tool, re.compile(sign.pattern).search)
+        for tool in adapters()
+        for sign in tool.signs
+    )
+
+
+def tool_of(line: str) -> Adapter | None:
+    """The tool whose sign is in the line, the leftmost if there are several; None without."""
+    head = line[:_SIGN_WITHIN]
+    found, at = None, len(head) + 1
+    for word, tool, search in _signs():
+        if word in head and (match := search(head)) is not None and match.start() < at:
+            found, at = tool, match.start()
+    return found
+
+
+def starts_result(line: str) -> bool:
+    """True when some tool's result may start on this line."""
+    return tool_of(line) is not None
+
+
+def adapter_names() -> tuple[str, ...]:
+    """The names of the tools that are understood."""
+    return tuple(one.name for one in adapters())
+
+
+def adapter(name: str) -> Adapter:
+    """The adapter of a tool. Raises BadInput with the known names."""
+    for one in adapters():
+        if one.name == name:
+            return one
+    raise BadInput(f"no adapter for {name!r}: there are {', '.join(adapter_names())}.")

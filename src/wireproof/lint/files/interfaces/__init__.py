@@ -1,0 +1,1 @@
+"""What makes a network interface: ifcfg and keyfiles, host names."""

@@ -1,0 +1,1 @@
+"""What the kernel is given: its command line, module options, sysctl settings."""

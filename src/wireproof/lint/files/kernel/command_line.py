@@ -1,0 +1,244 @@
+"""The kernel's command line: in /etc/default/grub, a loader's entry, or alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from wireproof.lint.files.kernel.command_line_rules import RULES
+from wireproof.lint.files.nearest import MOST_WORDS, listed, nearest
+from wireproof.lint.files.pieces import Line, Piece, at, pieces
+from wireproof.lint.rule import Broken, Recipe
+
+__all__ = ["RULES", "Parameter", "check", "judge_parameters", "parameters"]
+
+VARIABLE = re.compile(r"(\s*(?:export\s+)?)(GRUB_[A-Z_]+)\s*(\+?=)\s*(.*?)\s*$")
+WORD = re.compile(r"[A-Za-z_][\w.\-]*(?:=(?:\"[^\"]*\"|[^\s\"']*))?")
+CONTINUED = re.compile(r"\s*[a-z][\w.\-]*=\S+(?:\s+[a-z][\w.\-]*(?:=\S+)?)*\s*$")
+VARIABLES = (
+    *(
+        "GRUB_CMDLINE_LINUX",
+        "GRUB_CMDLINE_LINUX_DEFAULT",
+        "GRUB_CMDLINE_LINUX_RECOVERY",
+        "GRUB_CMDLINE_XEN",
+    ),
+    *(
+        "GRUB_TIMEOUT",
+        "GRUB_DISTRIBUTOR",
+        "GRUB_DEFAULT",
+        "GRUB_TERMINAL",
+        "GRUB_TERMINAL_OUTPUT",
+        "GRUB_TERMINAL_INPUT",
+    ),
+    *(
+        "GRUB_DISABLE_RECOVERY",
+        "GRUB_DISABLE_SUBMENU",
+        "GRUB_ENABLE_BLSCFG",
+        "GRUB_SERIAL_COMMAND",
+        "GRUB_GFXMODE",
+    ),
+    *(
+        "GRUB_CMDLINE_XEN_DEFAULT",
+        "GRUB_SAVEDEFAULT",
+        "GRUB_PRELOAD_MODULES",
+        "GRUB_TIMEOUT_STYLE",
+        "GRUB_GFXPAYLOAD_LINUX",
+    ),
+    *(
+        "GRUB_CMDLINE_LINUX_XEN_REPLACE",
+        "GRUB_CMDLINE_LINUX_XEN_REPLACE_DEFAULT",
+        "GRUB_DISABLE_LINUX_UUID",
+    ),
+)
+# Those that a fabric's tuning sets; a misspelling of one of them is found, other names are left
+# alone.
+TUNED = listed(
+    """intel_pstate amd_pstate intel_iommu amd_iommu iommu isolcpus nohz_full rcu_nocbs rcu_nocb_poll
+    irqaffinity hugepages hugepagesz default_hugepagesz transparent_hugepage numa_balancing mitigations
+    crashkernel console selinux processor.max_cstate intel_idle.max_cstate idle nosmt skew_tick tsc clocksource
+    nmi_watchdog nowatchdog audit nosoftlockup pcie_aspm pci pcie_aspm.policy cpufreq.default_governor
+    cpuidle.off cpuidle.governor mce idlepage iomem workqueue.power_efficient net.ifnames biosdevname
+    systemd.unified_cgroup_hierarchy intel_idle processor.nocst acpi_pad.disable nopti nospectre_v2 nospectre_v1
+    spectre_v2 l1tf mds noibrs noibpb acpi_cpufreq kvm_intel.nested psi quiet rhgb splash resume root ro rw"""
+)
+ONCE = listed(
+    """intel_pstate intel_iommu idle isolcpus nohz_full processor.max_cstate intel_idle.max_cstate
+    transparent_hugepage numa_balancing mitigations selinux"""
+)
+INTEL_IOMMU = (
+    "on",
+    "off",
+    "igfx_off",
+    "forcedac",
+    "strict",
+    "sp_off",
+    "sm_on",
+    "sm_off",
+    "tboot_noforce",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One word of the command line at ``offset`` of ``line``."""
+
+    line: Line
+    offset: int
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Left of ``=``; the kernel takes ``-`` and ``_`` for the same."""
+        return self.text.partition("=")[0].replace("-", "_")
+
+    @property
+    def value(self) -> str:
+        """Right of ``=``."""
+        return self.text.partition("=")[2]
+
+    def replaced(self, text: str) -> str:
+        """The line's text with another word; "" takes the word and one blank away."""
+        before, after = (
+            self.line.text[: self.offset],
+            self.line.text[self.offset + len(self.text) :],
+        )
+        if text:
+            return before + text + after
+        return before.rstrip(" ") + after if before.endswith(" ") else before + after.lstrip(" ")
+
+
+def check(recipe: Recipe) -> Iterator[Broken]:
+    """All that is wrong in the kernel's command lines of ``recipe``."""
+    for piece in pieces(recipe, "kernel-command-line"):
+        for line in piece.lines:
+            if line.text.lstrip().startswith("#"):
+                continue
+            variable = VARIABLE.match(line.text)
+            if variable:
+                yield from variable_of(recipe, piece, line, variable)
+            elif piece.quoted or re.match(
+                r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text
+            ):
+                yield from judge_parameters(parameters(line, 0))
+
+
+def variable_of(recipe: Recipe, piece: Piece, line: Line, found: re.Match[str]) -> Iterator[Broken]:
+    """One ``GRUB_…=`` line."""
+    name, raw = found.group(2), found.group(4)
+    if name not in VARIABLES:
+        meant = nearest(name, VARIABLES, 0.85)
+        # distributions read more of the other ones than are listed
+        if meant and meant.startswith("GRUB_CMDLINE"):
+            yield at("grub-name", line, found.start(2), name, line.text.replace(name, meant, 1))
+        return
+    if not name.startswith("GRUB_CMDLINE"):
+        return
+    if raw[:1] not in ("'", '"'):
+        yield from unquoted(recipe, line, found)
+    words = parameters(line, found.start(4))
+    for number in following(recipe, line):
+        words += parameters(Line(number, recipe.lines[number - 1]), 0)
+    yield from judge_parameters(words)
+
+
+def unquoted(recipe: Recipe, line: Line, found: re.Match[str]) -> Iterator[Broken]:
+    """A value without quotes that has more than one word, here or on the lines that a document
+    wrapped it to.
+    """
+    more = list(following(recipe, line))
+    words = [found.group(4), *(recipe.lines[number - 1].strip() for number in more)]
+    value = " ".join(word for word in words if word)
+    if " " not in value or "$" in value or "`" in value or "#" in value or '"' in value:
+        return
+    fixed = f'{line.text[: found.start(4)]}"{value}"'
+    broken = at("grub-unquoted", line, found.start(4), value, fixed)
+    yield Broken(
+        broken.code, broken.line, broken.column, broken.seen, broken.fix, more[-1] if more else None
+    )
+
+
+def following(recipe: Recipe, line: Line) -> Iterator[int]:
+    """The lines to which a document wrapped an unquoted value: nothing but parameters, no blank
+    line between.
+    """
+    raw = line.text.partition("=")[2].strip()
+    if raw[:1] in ("'", '"') or line.before or not raw:
+        return
+    for number in range(line.number + 1, min(line.number + 6, len(recipe.lines) + 1)):
+        text = recipe.lines[number - 1][:1000]
+        if not CONTINUED.match(text) or len(text.split()) > 40:
+            return
+        yield number
+
+
+def parameters(line: Line, start: int) -> list[Parameter]:
+    """The words from offset ``start`` on."""
+    found = islice(WORD.finditer(line.text, start), MOST_WORDS)
+    return [Parameter(line, word.start(), word.group()) for word in found]
+
+
+def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
+    """A command line's parameters, alone and together."""
+    by_name: dict[str, Parameter] = {}
+    for word in words:
+        yield from judge_parameter(word)
+        earlier = by_name.get(word.name)
+        if word.name in ONCE and earlier and earlier.value != word.value:
+            seen = f"{earlier.text} and {word.text}"
+            yield at("kernel-parameter-twice", word.line, word.offset, seen)
+        by_name[word.name] = word
+    deep, shallow = by_name.get("intel_idle.max_cstate"), by_name.get("processor.max_cstate")
+    if deep and deep.value == "0" and not shallow and "idle" not in by_name:
+        yield at(
+            "kernel-idle",
+            deep.line,
+            deep.offset,
+            deep.text,
+            deep.replaced(f"{deep.text} processor.max_cstate=1"),
+        )
+    order = [
+        word for word in words if word.name in ("hugepages", "hugepagesz", "default_hugepagesz")
+    ]
+    names = [word.name for word in order]
+    if names[:2] == ["hugepages", "hugepagesz"] and names.count("hugepages") == 1:
+        swapped = order[1].replaced("")
+        if order[0].line == order[1].line:
+            swapped = swapped.replace(order[0].text, f"{order[1].text} {order[0].text}", 1)
+            yield at(
+                "kernel-hugepages-order",
+                order[0].line,
+                order[0].offset,
+                f"{order[0].text} {order[1].text}",
+                swapped,
+            )
+
+
+def judge_parameter(word: Parameter) -> Iterator[Broken]:
+    """One parameter."""
+    name, value = word.name, word.value
+    if name == "intel_pstate" and value == "disable":
+        fixed = word.replaced("")
+        yield at("kernel-pstate-disabled", word.line, word.offset, word.text, fixed)
+    elif name == "idle" and value == "poll":
+        yield at("kernel-idle", word.line, word.offset, word.text)
+    elif name == "intel_iommu" and value and not set(value.split(",")) <= set(INTEL_IOMMU):
+        fix = word.replaced("intel_iommu=on iommu=pt") if value == "pt" else None
+        yield at("kernel-iommu", word.line, word.offset, word.text, fix)
+    elif "=" in word.text and name not in TUNED and len(name) > 4:
+        meant = nearest(name, TUNED, 0.86)
+        longer = (
+            meant
+            and (name.startswith(meant) or meant.startswith(name))
+            and abs(len(name) - len(meant)) > 1
+        )
+        if meant and len(meant) > 4 and not longer:
+            fixed = word.replaced(meant + word.text[len(name) :])
+            yield at(
+                "kernel-unknown-parameter",
+                word.line,
+                word.offset,
+                f"{name}; nearest is {meant}",
+                fixed,
+            )

@@ -249,10 +249,10 @@ def _folder(data: bytes) -> Iterator[tuple[Path, Path]]:
 
 
 def _try_folder(data: bytes) -> str:
-    from wireproof.cli.locating import from_folder
     from wireproof.instrument.folder import open_folder
     from wireproof.store.load import load_run
     from wireproof.store.seal import seal
+    from wireproof.workflow.locate import from_folder
 
     with _folder(data) as (root, run):
         faults = []
@@ -328,7 +328,7 @@ def _damaged_pairs(choice: random.Random) -> bytes:
 
 
 def _try_pairs(data: bytes) -> str:
-    from wireproof.cli.locating import from_table
+    from wireproof.workflow.locate import from_table
 
     with tempfile.TemporaryDirectory(prefix="wireproof-fuzz-") as folder:
         path = Path(folder) / ("c_*.parquet" if data[:1] == b"P" else "c_[1-2]?.csv")
@@ -378,11 +378,11 @@ def _damaged_toml(choice: random.Random) -> bytes:
 
 
 def _try_toml(data: bytes) -> str:
-    from wireproof.cli.locating import _world_of
     from wireproof.lab.topology_file import load_topology
     from wireproof.locate.topology.own import read_own
     from wireproof.physics.table import default_table, override
     from wireproof.settings.resolve import read_file, resolve
+    from wireproof.workflow.locate import _world_of
 
     text = data.decode("utf-8", "replace")
     with tempfile.TemporaryDirectory(prefix="wireproof-fuzz-") as folder:

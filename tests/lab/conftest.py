@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from wireproof.cli.place import Place
 from wireproof.lab import Lab, find_labs, up
 from wireproof.lab.state import find_holders, state_root
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Share, Topology
 from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.target.target import Place
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 STREAM = Path(__file__).with_name("stream.py")

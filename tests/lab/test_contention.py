@@ -17,10 +17,10 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
-from wireproof.cli.place import lab_place
-from wireproof.cli.session import Wish, run_session
 from wireproof.lab import Lab
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.workflow.session.session import Wish, run_session
+from wireproof.workflow.target.target import lab_place
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

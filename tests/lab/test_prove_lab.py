@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import Build, say, stream_proved
 
-from wireproof.cli.place import Place, lab_place
 from wireproof.lab import Lab
 from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
 from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.target.target import Place, lab_place
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import Build, run, say
 
-from wireproof.cli.place import lab_place
-from wireproof.cli.session import Wish, run_session
 from wireproof.lab import Lab
 from wireproof.model.finding import Judgement
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.workflow.session.session import Wish, run_session
+from wireproof.workflow.target.target import lab_place
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build, say
 
-from wireproof.cli.place import Place, lab_place
-from wireproof.cli.session import Wish, run_session
 from wireproof.lab import Lab
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.workflow.session.session import Wish, run_session
+from wireproof.workflow.target.target import Place, lab_place
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -12,8 +12,8 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build, lab_name, stream_proved
 
-from wireproof.cli.place import lab_place
 from wireproof.lab.wire import wire_obstacle
+from wireproof.workflow.target.target import lab_place
 
 pytestmark = [
     pytest.mark.netns,

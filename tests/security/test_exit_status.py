@@ -13,10 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
-from wireproof.cli import bug, outcome
-from wireproof.cli.bug import BUG
+from wireproof.cli import outcome
 from wireproof.cli.outcome import run_verb
 from wireproof.cli.signals import as_interrupt
+from wireproof.workflow import bug
+from wireproof.workflow.bug import BUG
 
 LOG = """# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.delivery import result_folder
-from wireproof.cli.locating import from_world
-from wireproof.cli.physics import read_table
 from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
 from wireproof.files.private import own_folder, private_file
 from wireproof.instrument.folder import open_folder
@@ -24,8 +22,10 @@ from wireproof.model.toml import DEEPEST, LARGEST, read_toml
 from wireproof.model.topology import parse_topology
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
+from wireproof.workflow.locate import from_world
 
 ROOT = Path(__file__).parents[2]
 NOT_ROOT = os.geteuid() != 0

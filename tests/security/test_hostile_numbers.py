@@ -16,13 +16,13 @@ from tests.synthetic import World, run_of
 from wireproof.adapters import read
 from wireproof.adapters.rows import number
 from wireproof.cli import main
-from wireproof.cli.locating import from_world
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, decode_frame
 from wireproof.model.sound import unsound
 from wireproof.physics.table import default_table, override
 from wireproof.store.load import load_document, load_run
 from wireproof.store.pair_table import open_pairs
+from wireproof.workflow.locate import from_world
 
 RUN = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
 POINT = json.loads(msgspec.json.encode(RUN.points[2]))

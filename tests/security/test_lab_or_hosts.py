@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from wireproof.cli import lab_or_hosts
-from wireproof.cli.lab_or_hosts import lab_of, real_host
-from wireproof.cli.place import Asked, place_of
 from wireproof.lab import cluster
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import resolve
+from wireproof.workflow.target import lab_or_hosts
+from wireproof.workflow.target.lab_or_hosts import lab_of, real_host
+from wireproof.workflow.target.target import Asked, place_of
 
 
 @pytest.fixture(autouse=True)

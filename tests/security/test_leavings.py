@@ -10,11 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from wireproof.cli import absent as asking
-from wireproof.cli import session
 from wireproof.cli.delivery import deliver
-from wireproof.cli.place import Place
-from wireproof.cli.session import Wish
 from wireproof.instrument import leavings
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.leavings import hydra_files_removed, scratch
@@ -25,6 +21,10 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Clock, Open, Start
 from wireproof.model.run import Provenance, Run
+from wireproof.workflow.session import session
+from wireproof.workflow.session.session import Wish
+from wireproof.workflow.target import availability as asking
+from wireproof.workflow.target.target import Place
 
 
 @pytest.fixture(autouse=True)

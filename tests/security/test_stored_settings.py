@@ -14,9 +14,9 @@ import pytest
 
 from wireproof.cli import main
 from wireproof.cli.group import verbs
-from wireproof.cli.resuming import ASKED, Asked, allowed_variables, recall, safe_words
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, read_file
+from wireproof.workflow.resume import ASKED, Asked, allowed_variables, recall, safe_words
 
 
 def _program(folder: Path, name: str) -> Path:

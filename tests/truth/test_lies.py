@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from wireproof.cli.place import Place, lab_place, this_machine
-from wireproof.cli.session import Wish, run_session
 from wireproof.lab.cluster import Lab, up
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.workflow.session.session import Wish, run_session
+from wireproof.workflow.target.target import Place, lab_place, this_machine
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 

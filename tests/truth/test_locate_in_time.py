@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tests.truth.test_locate_other_worlds import named
 
-from wireproof.cli.screening import again_rounds
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import Fault, World
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds
+from wireproof.workflow.session.screen import again_rounds
 
 WAYS: tuple[Direction, ...] = ("tx", "rx", "")
 

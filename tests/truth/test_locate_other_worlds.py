@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from benchmarks.locate import sweep
 
-from wireproof.cli.locating import from_world
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
@@ -20,6 +19,7 @@ from wireproof.locate.world import Fault, World
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Located
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
+from wireproof.workflow.locate import from_world
 
 Named = list[tuple[str, str, str]]
 

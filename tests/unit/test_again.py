@@ -9,12 +9,12 @@ from tests.changed_runs import set_
 from tests.synthetic import run_of
 from tests.unit.test_verdict_margins import STREAM, slower, waiting
 
-from wireproof.cli.again import AGAIN_S, FIRST, disturbed_points
-from wireproof.cli.session import Wish
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict import judge
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, disturbed_points
+from wireproof.workflow.session.session import Wish
 
 
 def wish(run: Run, **more: Any) -> Wish:

@@ -7,12 +7,13 @@ import time
 
 import pytest
 
-from wireproof.cli import screening, session
-from wireproof.cli.campaign import Carried
-from wireproof.cli.place import Place
-from wireproof.cli.session import Wish
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
+from wireproof.workflow.session import screen as screening
+from wireproof.workflow.session import session
+from wireproof.workflow.session.campaign import Carried
+from wireproof.workflow.session.session import Wish
+from wireproof.workflow.target.target import Place
 
 WISH = Wish(title="a check", points=(), seed=1)
 PLACE = Place(hosts=("a", "b", "c"), start_on=("a", "b", "c"))

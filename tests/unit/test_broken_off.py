@@ -11,9 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.cli.broken_off import named
-from wireproof.cli.place import Place
-from wireproof.cli.session import merged_run
 from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
@@ -24,6 +21,9 @@ from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Provenance, Run
+from wireproof.workflow.session.broken_off import named
+from wireproof.workflow.session.session import merged_run
+from wireproof.workflow.target.target import Place
 
 HOSTS = ("a", "b")
 CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)

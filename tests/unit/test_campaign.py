@@ -9,11 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.cli.absent import is_down
-from wireproof.cli.campaign import attempt_folder, carry_out, earlier_attempts
-from wireproof.cli.place import Place
-from wireproof.cli.renumber import renumbered, subset_claim, subset_points
-from wireproof.cli.screening import screen_points
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
@@ -30,6 +25,11 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.plan.sweep import numbered
+from wireproof.workflow.session.campaign import attempt_folder, carry_out, earlier_attempts
+from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
+from wireproof.workflow.session.screen import screen_points
+from wireproof.workflow.target.availability import is_down
+from wireproof.workflow.target.target import Place
 
 HOSTS = ("a", "b", "c", "d")
 PROVENANCE = Provenance(

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from wireproof.cli.place import Place
-from wireproof.cli.screening import confirm_points
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.plan.schedule import screen_rounds
+from wireproof.workflow.session.screen import confirm_points
+from wireproof.workflow.target.target import Place
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from wireproof.cli import job
-from wireproof.cli.absent import absent
-from wireproof.cli.fabric import fabric_for
-from wireproof.cli.place import Place
 from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import resolve
+from wireproof.workflow.target import job
+from wireproof.workflow.target.availability import absent
+from wireproof.workflow.target.fabric import fabric_for
+from wireproof.workflow.target.target import Place
 
 OPTIONS: dict[str, Any] = {
     "nodes": 2,

@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from wireproof.cli.locating import from_table
 from wireproof.model.errors import BadInput
 from wireproof.store.pair_table import open_pairs
+from wireproof.workflow.locate import from_table
 
 NODES = 60
 SLOW = 17

@@ -9,13 +9,13 @@ from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
 from tests.unit.external_tables import codes, stream
 
-from wireproof.cli.place import claimed_link
 from wireproof.model.record import Rdma
 from wireproof.physics import PhysicsError, carried_by, claim_from_text
 from wireproof.physics.bounds import bounds_of
 from wireproof.settings.resolve import resolve
 from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
+from wireproof.workflow.target.target import claimed_link
 
 
 @pytest.mark.parametrize(

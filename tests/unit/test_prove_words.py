@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.cli.place import Place
-from wireproof.cli.reach import launcher_environment, reach
 from wireproof.model.errors import BadInput
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.report.proved import document, lines
 from wireproof.verdict.external.watched.reasons import amount, reason, troubles
 from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.result_files import ResultFile, usual_results
+from wireproof.workflow.target.reach import launcher_environment, reach
+from wireproof.workflow.target.target import Place
 
 
 def no_file(_path: str) -> str:

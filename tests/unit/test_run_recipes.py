@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.cli.place import Place, this_machine
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.programs.program import (
@@ -25,6 +24,7 @@ from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, recipes_
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark_steps import Asked, Prepared, prepare_run
+from wireproof.workflow.target.target import Place, this_machine
 
 TWO = ("n1", "n2")
 

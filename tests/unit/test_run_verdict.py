@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.cli.place import Place, this_machine
 from wireproof.launch.programs.recipe import find_recipe
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
@@ -17,6 +16,7 @@ from wireproof.report.judged import JudgedSeries, joined
 from wireproof.workflow import benchmark
 from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
 from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run
+from wireproof.workflow.target.target import Place, this_machine
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.cli.place import Asked, Place, place_of
-from wireproof.cli.session import Wish
-from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.request import LaunchCommand, Starter
@@ -17,6 +14,9 @@ from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.run import Provenance, Run
 from wireproof.settings.resolve import resolve
+from wireproof.workflow.session.launch import Way, install_for, started, ways_of
+from wireproof.workflow.session.session import Wish
+from wireproof.workflow.target.target import Asked, Place, place_of
 
 HOSTS = ("c1", "c2", "c3")
 WISH = Wish(title="t", points=(), seed=1, mpi="mpich")

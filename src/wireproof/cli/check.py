@@ -20,9 +20,9 @@ from wireproof.cli.options import (
     place_options,
     settings_of,
 )
-from wireproof.cli.place import Asked, Place, place_of, this_machine
 from wireproof.model.plan import FactRequest, Point, Policy
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.target.target import Asked, Place, place_of, this_machine
 
 if TYPE_CHECKING:
     from wireproof.model.fabric import Fabric
@@ -59,7 +59,7 @@ def _points(
     """One machine or two hosts: sweeps. More: rounds of pairs."""
     if not place.hosts or place.size == 2:
         return _sweeps(settings, place, back=bool(place.hosts))
-    from wireproof.cli.screening import screen_points
+    from wireproof.workflow.session.screen import screen_points
 
     size = MODEL_BYTES if settings.transport.value == "model" else None
     return screen_points(
@@ -126,11 +126,11 @@ def _policy(settings: Settings, place: Place) -> Policy:
 def _wish(
     settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None
 ) -> Any:
-    from wireproof.cli.modelled import faults_of, model_of
-    from wireproof.cli.physics import read_table
-    from wireproof.cli.resuming import stored_seed
-    from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered
+    from wireproof.settings.model_world import faults_of, model_of
+    from wireproof.settings.physics_table import read_table
+    from wireproof.workflow.resume import stored_seed
+    from wireproof.workflow.session.session import Wish
 
     profile = settings.profile.value
     seed = settings.seed.value
@@ -186,7 +186,7 @@ def _alone(wish: Any) -> list[tuple[Any, Place]]:
 def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
     """The place; with ``--slurm`` a job of our own, given back whatever happens."""
     if options["slurm"]:
-        from wireproof.cli.job import imagined_place, job_place
+        from wireproof.workflow.target.job import imagined_place, job_place
 
         if options["dry_run"]:
             yield imagined_place(settings, options)
@@ -201,10 +201,10 @@ def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -
     """One measured and judged part for each thing that is checked; an interrupted one is the
     last.
     """
-    from wireproof.cli.again import run_settled
+    from wireproof.workflow.session.disturbed import run_settled
 
     if place.size > 2 and place.hosts:
-        from wireproof.cli.screening import run_screen
+        from wireproof.workflow.session.screen import run_screen
 
         parts = [run_screen(wish, place, fabric)]
         curves = settings.profile.value != "quick" and settings.transport.value != "model"
@@ -274,8 +274,8 @@ def command(**options: Any) -> int:
     each direction, did the bytes use that link, and which node, port or link is slow? Without: what
     works on this machine alone; no wire can be proven then (exit status 3).
     """
-    from wireproof.cli.absent import check_nics
     from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.workflow.target.availability import check_nics
 
     if options["prolog"]:
         from wireproof.cli.prolog import run_prolog
@@ -297,8 +297,8 @@ def command(**options: Any) -> int:
         with result_folder(
             settings.out.value, "check", resume=options["resume"], origin=settings.out.origin
         ) as folder:
-            from wireproof.cli.resuming import remember
-            from wireproof.cli.starting import install_for
+            from wireproof.workflow.resume import remember
+            from wireproof.workflow.session.launch import install_for
 
             wish = _wish(settings, options, place, folder, fabric)
             install_for(wish)  # an MPI that is not there is told before anything is written
@@ -316,6 +316,6 @@ def measured(settings: Settings, options: dict[str, Any], place: Place, folder: 
 
 
 def _fabric(options: dict[str, Any], place: Place) -> Fabric | None:
-    from wireproof.cli.fabric import fabric_for
+    from wireproof.workflow.target.fabric import fabric_for
 
     return fabric_for(options["topology"], place)

@@ -45,10 +45,10 @@ def _topology() -> Topology:
 
 def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """Rounds of pairs between four nodes, each direction alone."""
-    from wireproof.cli.place import lab_place
-    from wireproof.cli.screening import screen_points
-    from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered
+    from wireproof.workflow.session.screen import screen_points
+    from wireproof.workflow.session.session import Wish
+    from wireproof.workflow.target.target import lab_place
 
     place = lab_place(lab, NODES)
     points = screen_points(place, None, seed=seed, rounds=SCREEN_ROUNDS, all_pairs=False)
@@ -64,9 +64,9 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
 
 def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """The curves of one healthy pair."""
-    from wireproof.cli.place import lab_place
-    from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered, sweep
+    from wireproof.workflow.session.session import Wish
+    from wireproof.workflow.target.target import lab_place
 
     points = []
     for sizes, budget_ms in (
@@ -88,9 +88,9 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a
     real cluster.
     """
-    from wireproof.cli.place import lab_place
-    from wireproof.cli.session import Wish
     from wireproof.plan.sweep import numbered, sweep
+    from wireproof.workflow.session.session import Wish
+    from wireproof.workflow.target.target import lab_place
 
     points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
     points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
@@ -127,9 +127,9 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
 
 def _run(folder: Path, seed: int, as_json: bool) -> int:
     from wireproof.cli.delivery import deliver, say
-    from wireproof.cli.screening import run_screen
-    from wireproof.cli.session import run_session
     from wireproof.lab.cluster import up
+    from wireproof.workflow.session.screen import run_screen
+    from wireproof.workflow.session.session import run_session
 
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
         say(

@@ -8,12 +8,12 @@ from typing import Any
 import click
 import msgspec
 
-from wireproof.cli.place import Place
-from wireproof.cli.session import Wish, command_of
 from wireproof.launch.programs.program import shell_line
 from wireproof.model.plan import Point
 from wireproof.report.json_text import json_text
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.session.session import Wish, command_of
+from wireproof.workflow.target.target import Place
 
 __all__ = ["duration_s", "show"]
 
@@ -61,9 +61,9 @@ def _inside(argv: Sequence[str]) -> list[str]:
 
 
 def _job_lines(options: dict[str, Any], argv: Sequence[str]) -> list[str]:
-    from wireproof.cli.job import request_of
     from wireproof.launch.schedulers.slurm_commands import salloc_argv
     from wireproof.launch.schedulers.slurm_job import batch_script
+    from wireproof.workflow.target.job import request_of
 
     request = request_of(options)
     script = batch_script(["wireproof", *_inside(argv)], request)

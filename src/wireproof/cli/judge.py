@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
-from wireproof.cli.bug import BUG
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.report.judged import VERSION, FileError, encoded
 from wireproof.report.judged_text import totals
 from wireproof.report.text import Look
+from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import Case, Judged, judged_files
 
 __all__ = ["command"]
@@ -108,8 +108,8 @@ def _verdict(counts: Counter[str]) -> Verdict:
 
 
 def _case(options: dict[str, Any], files: int) -> Case:
-    from wireproof.cli.physics import read_table
     from wireproof.physics import claim_from_text
+    from wireproof.settings.physics_table import read_table
 
     link = None
     if options["link"]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wireproof.cli.locating import Found
+    from wireproof.workflow.locate import Found
 
 __all__ = ["command"]
 
@@ -92,9 +92,9 @@ def command(
     and a slow one would have been found; 3: cannot be told.
     """
     from wireproof.cli.delivery import say
-    from wireproof.cli.fabric import read_fabric
-    from wireproof.cli.locating import from_folder, from_table, from_world
     from wireproof.model.errors import BadInput
+    from wireproof.workflow.locate import from_folder, from_table, from_world
+    from wireproof.workflow.target.fabric import read_fabric
 
     if (source is None) == (world is None):
         raise BadInput(

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
-from wireproof.cli.modelled import model_of
 from wireproof.cli.options import link_options, output_options, place_options, settings_of
 from wireproof.cli.patterns import GROUP_PATTERNS, PATTERNS, SATURATED
 from wireproof.model.plan import Policy
+from wireproof.settings.model_world import model_of
 from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
-    from wireproof.cli.place import Place
+    from wireproof.workflow.target.target import Place
 
 __all__ = ["claimed_rate", "command", "pinned", "policy_of"]
 
@@ -138,14 +138,14 @@ def command(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.again import run_settled
     from wireproof.cli.delivery import deliver, say
-    from wireproof.cli.measuring import extra_of, points_of, saturated, spread
-    from wireproof.cli.physics import read_table
-    from wireproof.cli.place import Asked, place_of, this_machine
-    from wireproof.cli.session import Wish
     from wireproof.plan.pace import paced, with_time
     from wireproof.plan.sweep import numbered
+    from wireproof.settings.physics_table import read_table
+    from wireproof.workflow.measure import extra_of, points_of, saturated, spread
+    from wireproof.workflow.session.disturbed import run_settled
+    from wireproof.workflow.session.session import Wish
+    from wireproof.workflow.target.target import Asked, place_of, this_machine
 
     settings = settings_of(options)
     table = read_table(options["physics"])

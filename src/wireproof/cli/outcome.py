@@ -8,12 +8,12 @@ import sys
 
 import click
 
-from wireproof.cli.bug import BUG, sentence
 from wireproof.cli.signals import as_interrupt
 from wireproof.cli.streams import own_streams
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
+from wireproof.workflow.bug import BUG, sentence
 
 __all__ = ["INTERRUPTED", "LONGEST_SENTENCE", "run_verb", "status_of"]
 

@@ -16,8 +16,8 @@ import click
 
 from wireproof.cli.options import settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.place import Asked, Place, place_of
 from wireproof.model.errors import BadInput
+from wireproof.workflow.target.target import Asked, Place, place_of
 
 __all__ = ["run_prolog"]
 

@@ -17,10 +17,10 @@ from wireproof.cli.options import settings_of, sysfs_root_option
 from wireproof.files.hostile import read_bounded
 
 if TYPE_CHECKING:
-    from wireproof.cli.place import Place
     from wireproof.model.claim import LinkClaim
     from wireproof.settings.resolve import Settings
     from wireproof.workflow.prove import Companion, Proved
+    from wireproof.workflow.target.target import Place
 
 __all__ = ["command", "proving_place"]
 
@@ -81,8 +81,8 @@ def proving_place(
     """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place
     too.
     """
-    from wireproof.cli.lab_or_hosts import lab_of
-    from wireproof.cli.place import Place, agent_of, lab_place
+    from wireproof.workflow.target.lab_or_hosts import lab_of
+    from wireproof.workflow.target.target import Place, agent_of, lab_place
 
     hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
     found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
@@ -222,11 +222,11 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.cli.delivery import say
-    from wireproof.cli.place import reader_prefix
     from wireproof.model.errors import BadInput
     from wireproof.settings.durations import parse_duration
     from wireproof.workflow.prove import run_proved
     from wireproof.workflow.result_files import usual_results
+    from wireproof.workflow.target.target import reader_prefix
 
     interval = parse_duration(options["interval"])
     if not 0.001 <= interval <= LONGEST_INTERVAL_S:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wireproof.cli.resuming import Asked
+    from wireproof.workflow.resume import Asked
 
 __all__ = ["command"]
 
 
 def _programs(asked: Asked, options: dict[str, str | None]) -> list[str]:
     """Options that name programs: from who resumes, and all that the first time had."""
-    from wireproof.cli.resuming import told_again
+    from wireproof.workflow.resume import told_again
 
     for name in asked.again:
         if not options[name]:
@@ -31,7 +31,7 @@ def _set_variables(asked: Asked) -> dict[str, str]:
     taken away.
     """
     from wireproof.cli.delivery import say
-    from wireproof.cli.resuming import allowed_variables
+    from wireproof.workflow.resume import allowed_variables
 
     stored = allowed_variables(asked.environment)
     for name in sorted(set(asked.environment) - set(stored)):
@@ -68,7 +68,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     anew.
     """
     from wireproof.cli.delivery import say
-    from wireproof.cli.resuming import recall, safe_words
+    from wireproof.workflow.resume import recall, safe_words
 
     folder = folder.absolute()
     asked = recall(folder)

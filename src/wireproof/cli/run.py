@@ -14,10 +14,10 @@ import click
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.cli.place import Place
     from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.claim import LinkClaim
     from wireproof.workflow.benchmark_steps import Asked, Prepared
+    from wireproof.workflow.target.target import Place
 
 __all__ = ["command", "path_of", "recipe_document", "recipe_lines", "title_of"]
 
@@ -46,8 +46,8 @@ def _claimed(options: dict[str, Any], path: str) -> LinkClaim | None:
 def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
-    from wireproof.cli.place import Asked, place_of
     from wireproof.workflow.command_hosts import hosts_of_allocation
+    from wireproof.workflow.target.target import Asked, place_of
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
     hosts: str | None = options["hosts"]

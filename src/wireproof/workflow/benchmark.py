@@ -19,7 +19,6 @@ import msgspec
 
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.reach import guarded, reach
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -27,12 +26,13 @@ from wireproof.model.finding import Verdict
 from wireproof.report.json_text import json_text
 from wireproof.workflow.benchmark_steps import Asked, Prepared, Step, prepare_run
 from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.target.reach import guarded, reach
 
 if TYPE_CHECKING:
-    from wireproof.cli.place import Place
     from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.traffic import TrafficVerdict
     from wireproof.report.judged import JudgedSeries
+    from wireproof.workflow.target.target import Place
 
 __all__ = ["informed", "main_argv", "overall", "run_prepared"]
 

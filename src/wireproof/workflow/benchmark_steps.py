@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 from wireproof.adapters import adapter
-from wireproof.cli.place import Place
 from wireproof.launch.mpi.environment import effective, psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.programs.program import (
@@ -23,6 +22,7 @@ from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.tool import Role, ToolRequest
+from wireproof.workflow.target.target import Place
 
 __all__ = ["Asked", "Prepared", "Step", "prepare_run"]
 

@@ -19,7 +19,6 @@ from typing import BinaryIO
 import click
 
 from wireproof.adapters import read
-from wireproof.cli.bug import sentence
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
@@ -29,6 +28,7 @@ from wireproof.report.judged_text import long_text, short_text
 from wireproof.report.names import clean
 from wireproof.report.text import Look
 from wireproof.verdict.external import judge_log
+from wireproof.workflow.bug import sentence
 
 __all__ = ["Case", "Judged", "judge_text", "judged_files"]
 

@@ -13,7 +13,6 @@ from typing import BinaryIO, cast
 
 import click
 
-from wireproof.cli.bug import BUG, sentence
 from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
 from wireproof.lint.finding import Finding
@@ -22,6 +21,7 @@ from wireproof.lint.rule import Kind
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.json_text import json_text
 from wireproof.report.names import clean
+from wireproof.workflow.bug import BUG, sentence
 
 __all__ = ["Asked", "lint_files", "read"]
 

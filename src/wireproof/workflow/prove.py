@@ -19,8 +19,6 @@ from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.analysis.traffic import host_traffic, not_watched
 from wireproof.cli.delivery import say
 from wireproof.cli.outcome import INTERRUPTED
-from wireproof.cli.place import Place
-from wireproof.cli.reach import guarded, launcher_environment, reach
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
@@ -29,6 +27,8 @@ from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.result_files import ResultFile
+from wireproof.workflow.target.reach import guarded, launcher_environment, reach
+from wireproof.workflow.target.target import Place
 
 __all__ = ["Companion", "Proved", "run_proved"]
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import msgspec
 
-from wireproof.cli.place import Place
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import WireproofError
 from wireproof.model.record import EngineError
+from wireproof.workflow.target.target import Place
 
 __all__ = ["named"]
 
@@ -39,8 +39,8 @@ def _job_end(place: Place) -> str:
     job = place.allocation
     if job is None or job.scheduler != "slurm" or not job.job:
         return ""
-    from wireproof.cli.absent import absent
     from wireproof.launch.schedulers.slurm_job import job_ended
+    from wireproof.workflow.target.availability import absent
 
     try:
         why = job_ended(job.job, place.through())

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Asked, Place, allocated, claimed_link, prefix_of
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
@@ -18,6 +17,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.target.target import Asked, Place, allocated, claimed_link, prefix_of
 
 __all__ = ["imagined_place", "job_place", "request_of", "time_limit_s"]
 
@@ -135,7 +135,7 @@ def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]
     """
     if not options.get("resume") or request.hosts or settings.out.value is None:
         return request
-    from wireproof.cli.resuming import ASKED, recall
+    from wireproof.workflow.resume import ASKED, recall
 
     if not (settings.out.value / ASKED).is_file():
         return request

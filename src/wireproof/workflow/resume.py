@@ -16,10 +16,10 @@ import msgspec
 from click.core import ParameterSource
 
 from wireproof.cli.options import settings_file
-from wireproof.cli.place import Place
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
+from wireproof.workflow.target.target import Place
 
 __all__ = [
     "ASKED",

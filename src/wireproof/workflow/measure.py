@@ -9,7 +9,6 @@ import msgspec
 
 from wireproof.analysis.saturation import FULL, filled
 from wireproof.cli.patterns import GROUP_PATTERNS, PAIR_PATTERNS
-from wireproof.cli.place import Place
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point
@@ -18,6 +17,7 @@ from wireproof.plan.groups import congestion, default_sizes, group_sweep, satura
 from wireproof.plan.sweep import SIZES, sweep
 from wireproof.report.section import Section
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.target.target import Place
 
 __all__ = ["extra_of", "points_of", "saturated", "spread"]
 

@@ -9,8 +9,8 @@ import shlex
 import socket
 from collections.abc import Mapping, Sequence
 
-from wireproof.cli.place import Place
 from wireproof.launch.engines import find_program
+from wireproof.workflow.target.target import Place
 
 __all__ = ["guarded", "launcher_environment", "reach"]
 

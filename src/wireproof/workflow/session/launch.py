@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from wireproof.cli.broken_off import named
-from wireproof.cli.place import Place
 from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, prepare, request_for
@@ -19,9 +17,11 @@ from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import BadInput
+from wireproof.workflow.session.broken_off import named
+from wireproof.workflow.target.target import Place
 
 if TYPE_CHECKING:
-    from wireproof.cli.session import Wish
+    from wireproof.workflow.session.session import Wish
 
 __all__ = ["Way", "install_for", "started", "ways_of"]
 

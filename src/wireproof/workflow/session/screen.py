@@ -11,10 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.cli.campaign import Carried
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Place
-from wireproof.cli.session import Wish, carried_run, judged, merged_run
 from wireproof.instrument.measure import Outcome
 from wireproof.locate.causes.explain import explain
 from wireproof.locate.confirm.conclude import conclude
@@ -40,6 +37,9 @@ from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.session.campaign import Carried
+from wireproof.workflow.session.session import Wish, carried_run, judged, merged_run
+from wireproof.workflow.target.target import Place
 
 __all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_points"]
 

@@ -14,11 +14,7 @@ from secrets import token_hex
 import msgspec
 
 from wireproof.analysis.totals import joined_totals
-from wireproof.cli.absent import absent, nobody, unfit
-from wireproof.cli.campaign import GOES_ON, MOST_ATTEMPTS, Carried, attempt_folder, carry_out
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Place
-from wireproof.cli.starting import Way, install_for, started, ways_of
 from wireproof.instrument.measure import Outcome, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
@@ -46,6 +42,16 @@ from wireproof.report.section import Section
 from wireproof.report.text import Look
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
+from wireproof.workflow.session.campaign import (
+    GOES_ON,
+    MOST_ATTEMPTS,
+    Carried,
+    attempt_folder,
+    carry_out,
+)
+from wireproof.workflow.session.launch import Way, install_for, started, ways_of
+from wireproof.workflow.target.availability import absent, nobody, unfit
+from wireproof.workflow.target.target import Place
 
 __all__ = ["Wish", "carried_run", "command_of", "judged", "merged_run", "run_session"]
 

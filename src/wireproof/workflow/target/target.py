@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wireproof.cli.lab_or_hosts import lab_of
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.target.lab_or_hosts import lab_of
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab

@@ -8,14 +8,14 @@ import time
 import msgspec
 
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Place
-from wireproof.cli.session import Wish, judged, merged_run, run_session
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
 from wireproof.report.section import Section
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.session.session import Wish, judged, merged_run, run_session
+from wireproof.workflow.target.target import Place
 
 __all__ = ["disturbed_points", "run_settled"]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from wireproof.cli.screening import again_rounds, leaves_of
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.causes.explain import explain
 from wireproof.locate.confirm.conclude import conclude
@@ -27,6 +26,7 @@ from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
+from wireproof.workflow.session.screen import again_rounds, leaves_of
 
 __all__ = ["Found", "from_folder", "from_table", "from_world", "joined"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Place
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.workflow.target.target import Place
 
 __all__ = ["absent", "check_nics", "nobody", "unfit"]
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.cli.place import Place
-from wireproof.cli.renumber import renumbered, subset_claim, subset_points
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -23,6 +21,8 @@ from wireproof.model.plan import Point
 from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.store.load import load_document, load_run
+from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
+from wireproof.workflow.target.target import Place
 
 __all__ = [
     "GOES_ON",

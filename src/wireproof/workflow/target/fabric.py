@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from wireproof.cli.delivery import say
-from wireproof.cli.place import Place
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
+from wireproof.workflow.target.target import Place
 
 __all__ = ["fabric_for", "read_fabric"]
 

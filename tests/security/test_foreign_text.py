@@ -12,7 +12,7 @@ import pytest
 from tests.synthetic import World, run_of
 
 from wireproof.cli import main
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame

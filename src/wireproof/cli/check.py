@@ -274,7 +274,8 @@ def command(**options: Any) -> int:
     each direction, did the bytes use that link, and which node, port or link is slow? Without: what
     works on this machine alone; no wire can be proven then (exit status 3).
     """
-    from wireproof.cli.delivery import deliver, result_folder, say
+    from wireproof.cli.console import say
+    from wireproof.cli.delivery import deliver, result_folder
     from wireproof.workflow.target.availability import check_nics
 
     if options["prolog"]:

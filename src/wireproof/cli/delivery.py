@@ -14,20 +14,15 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.outcome import INTERRUPTED, LONGEST_SENTENCE, status_of
+from wireproof.cli.console import say
+from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.names import clean
 from wireproof.report.section import Section, worst
 from wireproof.report.text import Look, whole
 from wireproof.store.seal import seal
 
-__all__ = ["deliver", "result_folder", "say"]
-
-
-def say(text: str) -> None:
-    """Talk, for people: stderr, because stdout is data."""
-    click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+__all__ = ["deliver", "result_folder"]
 
 
 def _private(out: Path, *, change: bool) -> None:

@@ -126,7 +126,8 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
 
 
 def _run(folder: Path, seed: int, as_json: bool) -> int:
-    from wireproof.cli.delivery import deliver, say
+    from wireproof.cli.console import say
+    from wireproof.cli.delivery import deliver
     from wireproof.lab.cluster import up
     from wireproof.workflow.session.screen import run_screen
     from wireproof.workflow.session.session import run_session

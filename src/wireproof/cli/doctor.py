@@ -44,7 +44,7 @@ def command(as_json: bool, no_run: bool) -> int:
     Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
     transport works.
     """
-    from wireproof.cli.delivery import say
+    from wireproof.cli.console import say
     from wireproof.instrument.answers import try_mpis, try_transport
     from wireproof.probes.machine import look
 

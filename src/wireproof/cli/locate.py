@@ -91,7 +91,7 @@ def command(
     no path is proven by it: a table says what it says. Exit status 1: somebody is slow; 0: nobody,
     and a slow one would have been found; 3: cannot be told.
     """
-    from wireproof.cli.delivery import say
+    from wireproof.cli.console import say
     from wireproof.model.errors import BadInput
     from wireproof.workflow.locate import from_folder, from_table, from_world
     from wireproof.workflow.target.fabric import read_fabric

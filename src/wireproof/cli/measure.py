@@ -55,7 +55,8 @@ def claimed_rate(place: Place) -> float | None:
 @contextlib.contextmanager
 def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
     """Where the records go: ``keep``, or a folder that goes with us."""
-    from wireproof.cli.delivery import result_folder, say
+    from wireproof.cli.console import say
+    from wireproof.cli.delivery import result_folder
 
     if keep is None and not resume:
         with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
@@ -138,7 +139,8 @@ def command(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.delivery import deliver, say
+    from wireproof.cli.console import say
+    from wireproof.cli.delivery import deliver
     from wireproof.plan.pace import paced, with_time
     from wireproof.plan.sweep import numbered
     from wireproof.settings.physics_table import read_table

@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from wireproof.cli.console import LONGEST_SENTENCE, say
 from wireproof.cli.signals import as_interrupt
 from wireproof.cli.streams import own_streams
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -15,10 +16,9 @@ from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
 
-__all__ = ["INTERRUPTED", "LONGEST_SENTENCE", "run_verb", "status_of"]
+__all__ = ["INTERRUPTED", "run_verb", "status_of"]
 
 INTERRUPTED = 130
-LONGEST_SENTENCE = 4000
 _STATUS: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 
 
@@ -36,7 +36,7 @@ def run_verb(group: click.Group, argv: list[str]) -> int:
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         if streams.result_lost and status in _STATUS.values():
-            _say(f"the result could not be written to standard output: {streams.result_lost}.")
+            say(f"the result could not be written to standard output: {streams.result_lost}.")
             return CouldNotMeasure.exit_status
         return status
 
@@ -50,25 +50,21 @@ def _run(group: click.Group, argv: list[str]) -> int:
         except click.exceptions.Exit as stop:
             return int(stop.exit_code)
         except (click.Abort, KeyboardInterrupt):
-            _say(f"interrupted by {signals[0] if signals else 'Ctrl-C'}.")
+            say(f"interrupted by {signals[0] if signals else 'Ctrl-C'}.")
             return INTERRUPTED
         except click.ClickException as error:
             _show(error)
             return BadInput.exit_status
         except WireproofError as error:
-            _say(str(error))
+            say(str(error))
             return error.exit_status
         except MemoryError:
-            _say("there is not enough memory for this.")
+            say("there is not enough memory for this.")
             return CouldNotMeasure.exit_status
         except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
-            _say(sentence(error))
+            say(sentence(error))
             return BUG
         return result if isinstance(result, int) else 0
-
-
-def _say(text: str) -> None:
-    click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
 
 
 def _show(error: click.ClickException) -> None:

@@ -221,7 +221,7 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     Its output is passed on untouched and its exit status is kept; what the ports saw is told on
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
-    from wireproof.cli.delivery import say
+    from wireproof.cli.console import say
     from wireproof.model.errors import BadInput
     from wireproof.settings.durations import parse_duration
     from wireproof.workflow.prove import run_proved

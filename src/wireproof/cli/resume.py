@@ -30,7 +30,7 @@ def _set_variables(asked: Asked) -> dict[str, str]:
     """The stored settings become ours; those of the measurement that the first time had not are
     taken away.
     """
-    from wireproof.cli.delivery import say
+    from wireproof.cli.console import say
     from wireproof.workflow.resume import allowed_variables
 
     stored = allowed_variables(asked.environment)
@@ -67,7 +67,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     never taken from FOLDER: those that the first time had are given again. The whole is judged
     anew.
     """
-    from wireproof.cli.delivery import say
+    from wireproof.cli.console import say
     from wireproof.workflow.resume import recall, safe_words
 
     folder = folder.absolute()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.files.hostile import read_bounded

@@ -17,7 +17,7 @@ import msgspec
 
 from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.analysis.traffic import host_traffic, not_watched
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand

@@ -7,7 +7,7 @@ import time
 
 import msgspec
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement

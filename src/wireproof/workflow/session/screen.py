@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.instrument.measure import Outcome
 from wireproof.locate.causes.explain import explain
 from wireproof.locate.confirm.conclude import conclude

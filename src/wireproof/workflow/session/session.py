@@ -14,7 +14,7 @@ from secrets import token_hex
 import msgspec
 
 from wireproof.analysis.totals import joined_totals
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.instrument.measure import Outcome, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.target.target import Place
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from wireproof.cli.delivery import say
+from wireproof.cli.console import say
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release

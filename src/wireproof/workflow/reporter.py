@@ -1,0 +1,55 @@
+"""Who hears what happens while something is measured: the workflow itself prints nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from wireproof.model.plan import Plan
+from wireproof.model.record import Frame
+
+__all__ = ["LoggingReporter", "Reporter"]
+
+
+class Reporter(Protocol):
+    """What a workflow needs of its caller. The command line writes to stderr; the Python API
+    writes to a logger.
+    """
+
+    def say(self, text: str) -> None:
+        """Something worth knowing, in one sentence."""
+
+    def warn(self, text: str) -> None:
+        """Something that was left out or did not work while the rest goes on."""
+
+    def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
+        """A block in which the frames of ``plan``'s run are shown one by one."""
+
+    def interruption(self) -> str:
+        """The signal that ended the measurement, such as ``SIGTERM``; "" when none did."""
+
+
+class LoggingReporter:
+    """Writes to the logger ``wireproof`` and shows no progress; knows of no signal."""
+
+    def __init__(self, logger: logging.Logger | None = None) -> None:
+        self._logger = logger or logging.getLogger("wireproof")
+
+    def say(self, text: str) -> None:
+        self._logger.info(text)
+
+    def warn(self, text: str) -> None:
+        self._logger.warning(text)
+
+    def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
+        self._logger.info("%s: %d points", title, len(plan.points))
+        return nullcontext(_ignore)
+
+    def interruption(self) -> str:
+        return ""
+
+
+def _ignore(_frame: Frame) -> None:
+    """Progress that nobody sees."""

@@ -14,7 +14,7 @@ from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, here
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Formula, Point, Policy
-from wireproof.model.record import Pattern
+from wireproof.model.pattern import Pattern
 from wireproof.model.run import Run
 
 __all__ = ["imb_t_max", "own_values", "run"]

@@ -33,7 +33,7 @@ from wireproof.model.plan import (
     Transport,
     TransportKind,
 )
-from wireproof.model.record import Form, Pattern
+from wireproof.model.pattern import Form, Pattern
 from wireproof.model.run import Run
 from wireproof.plan.sweep import SIZES, numbered, sweep
 

@@ -9,7 +9,7 @@ import pytest
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.record import Form, Pattern
+from wireproof.model.pattern import Form, Pattern
 from wireproof.physics import (
     PhysicsError,
     bandwidth_threshold_bytes,

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.unit.test_report_worlds import four_nodes
 
-from wireproof.model.record import PairPattern
+from wireproof.model.pattern import PairPattern
 from wireproof.report.rows import tables
 from wireproof.report.section import Section
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from wireproof.model.pattern import TWO_FORMS, is_remote
 from wireproof.model.plan import (
     FactRequest,
     ModelCounter,
@@ -72,10 +73,6 @@ def _fact(request: FactRequest) -> str:
     )
 
 
-_TWO_FORMS = ("put", "get", "accumulate", "persistent", "partitioned", "threads")
-_WINDOWS = ("put", "get", "accumulate", "fetch_and_op", "compare_and_swap")
-
-
 def _pairs(pairs: Iterable[tuple[int, int]]) -> str:
     return ",".join(f"{origin}-{target}" for origin, target in pairs)
 
@@ -96,11 +93,11 @@ def _point(point: Point) -> str:
         "point",
         id=point.id,
         pattern=point.pattern,
-        form=point.form if point.pattern in _TWO_FORMS else None,
+        form=point.form if point.pattern in TWO_FORMS else None,
         message_bytes=point.message_bytes,
         window=point.window,
         formula=point.formula,
-        window_kind=point.window_kind if point.pattern in _WINDOWS else None,
+        window_kind=point.window_kind if is_remote(point.pattern) else None,
         repeat=point.repeat or None,
         pairs=_pairs(point.pairs) or None,
         members=_ranks(point.members) or None,

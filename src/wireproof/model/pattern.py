@@ -1,63 +1,293 @@
-"""What follows from a pattern's name and form: what one operation is, and which way its payload
-goes.
+"""The catalogue of patterns: one row each, and what follows from it.
 
-The engine's engine/plan/pattern_kind.hpp says the same; docs/reference/engine-interface.md defines
-the patterns.
+The engine's engine/plan/patterns.def holds the same rows; ``wireproof-engine.nompi --patterns``
+prints them and tests/contract/test_patterns.py holds the two against each other. A row says what
+one operation is and who sends what in it; docs/reference/engine-interface.md defines the patterns.
 """
 
 from __future__ import annotations
 
-from wireproof.model.record import Form
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
 
 __all__ = [
+    "CATALOGUE",
+    "COLLECTIVES",
     "FORMS",
+    "GROUP_PATTERNS",
+    "PAIR_PATTERNS",
+    "TWO_FORMS",
+    "Access",
+    "Form",
+    "GroupPattern",
+    "PairPattern",
+    "Partners",
+    "Pattern",
+    "Role",
+    "Traits",
     "answers",
     "crossings",
+    "fits",
     "is_rate",
+    "is_remote",
     "is_round_trip",
     "is_word_atomic",
     "one_way",
+    "place_of",
+    "title_of",
     "waits_for_each",
 ]
 
-_EITHER: tuple[Form, ...] = ("latency", "stream")
-FORMS: dict[str, tuple[Form, ...]] = {
-    "pingpong": ("latency",),
-    "stream": ("stream",),
-    "exchange": ("stream",),
-    "put": _EITHER,
-    "get": _EITHER,
-    "accumulate": _EITHER,
-    "fetch_and_op": ("latency",),
-    "compare_and_swap": ("latency",),
-    "persistent": _EITHER,
-    "partitioned": _EITHER,
-    "threads": _EITHER,
+Form = Literal["latency", "stream"]
+PairPattern = Literal[
+    "pingpong",
+    "stream",
+    "exchange",
+    "put",
+    "get",
+    "accumulate",
+    "fetch_and_op",
+    "compare_and_swap",
+    "persistent",
+    "partitioned",
+    "threads",
+]
+GroupPattern = Literal[
+    "message_rate",
+    "ring",
+    "incast",
+    "all_to_all",
+    "congestion",
+    "barrier",
+    "broadcast",
+    "allreduce",
+    "allgather",
+    "alltoall",
+]
+Pattern = PairPattern | GroupPattern
+
+Access = Literal["messages", "memory", "sum", "word"]
+"""How an operation reaches the other side: messages that it receives, or its exposed memory:
+whole messages, sums of 64-bit integers, or one word whose old value comes back.
+"""
+Partners = Literal["", "neighbours", "halves", "first", "everyone", "twos"]
+"""With whom a member of a group exchanges payload, in equal parts: the next and the previous
+member; the one half the members away; member 0 with each other; all; member 2 i with 2 i + 1.
+"" where the library chooses.
+"""
+
+
+class Role(NamedTuple):
+    """One form of a pattern: its heading in reports, and the messages that one operation of a pair
+    takes from the origin and from the target.
+    """
+
+    title: str
+    origin_sends: int = 0
+    target_sends: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """One row of the catalogue.
+
+    ``forms``: those that the pattern has, the default first.
+    ``sent``: of a group of so many members, the messages that all of them send in one operation; of
+    a collective the least that any algorithm must send; None where the members' parts differ.
+    ``unit_bytes``: every message is a multiple of it; ``least`` and ``most`` bound the sizes of a
+    sweep. ``waits``: an operation of the group cannot end before something from another node came.
+    ``room_for_all``: every member keeps a block for each other.
+    """
+
+    kind: Literal["pair", "group", "collective"]
+    forms: Mapping[Form, Role]
+    access: Access = "messages"
+    sent: Callable[[int], int] | None = None
+    unit_bytes: int = 1
+    least: int = 1
+    most: int | None = None
+    partners: Partners = ""
+    waits: bool = False
+    room_for_all: bool = False
+
+
+_WORD_BYTES = 8
+_FLOAT_BYTES = 4
+
+
+def _pair(*, latency: Role | None = None, stream: Role | None = None, least: int = 1) -> Traits:
+    return Traits(kind="pair", forms=_forms(latency, stream), least=least)
+
+
+def _remote(access: Access, *, latency: Role | None = None, stream: Role | None = None) -> Traits:
+    """Of what is not ``memory`` the sizes are bound to the words that it works on."""
+    unit = 1 if access == "memory" else _WORD_BYTES
+    return Traits(
+        kind="pair",
+        forms=_forms(latency, stream),
+        access=access,
+        unit_bytes=unit,
+        least=unit,
+        most=_WORD_BYTES if access == "word" else None,
+    )
+
+
+def _forms(latency: Role | None, stream: Role | None) -> Mapping[Form, Role]:
+    both: dict[Form, Role | None] = {"latency": latency, "stream": stream}
+    return {form: role for form, role in both.items() if role is not None}
+
+
+def _group(
+    title: str,
+    form: Form,
+    partners: Partners,
+    sent: Callable[[int], int] | None,
+    *,
+    waits: bool = False,
+    room_for_all: bool = False,
+) -> Traits:
+    return Traits(
+        kind="group",
+        forms={form: Role(title)},
+        partners=partners,
+        sent=sent,
+        waits=waits,
+        room_for_all=room_for_all,
+    )
+
+
+def _collective(
+    title: str,
+    sent: Callable[[int], int],
+    *,
+    unit_bytes: int = 1,
+    most: int | None = None,
+    waits: bool = True,
+    room_for_all: bool = False,
+) -> Traits:
+    return Traits(
+        kind="collective",
+        forms={"latency": Role(title)},
+        sent=sent,
+        unit_bytes=unit_bytes,
+        least=0 if most == 0 else unit_bytes,
+        most=most,
+        waits=waits,
+        room_for_all=room_for_all,
+    )
+
+
+CATALOGUE: Mapping[Pattern, Traits] = {
+    "pingpong": _pair(latency=Role("Ping-pong (half round trip)", 1, 1), least=0),
+    "stream": _pair(stream=Role("Stream, one way, acknowledged at the receiver", 1, 0)),
+    "exchange": _pair(stream=Role("Exchange, both ways at once", 1, 1)),
+    "put": _remote(
+        "memory",
+        latency=Role("Put, each one flushed", 1, 0),
+        stream=Role("Put, a window then one flush", 1, 0),
+    ),
+    "get": _remote(
+        "memory",
+        latency=Role("Get, each one flushed", 0, 1),
+        stream=Role("Get, a window then one flush", 0, 1),
+    ),
+    "accumulate": _remote(
+        "sum",
+        latency=Role("Accumulate, each one flushed", 1, 0),
+        stream=Role("Accumulate, a window then one flush", 1, 0),
+    ),
+    "fetch_and_op": _remote("word", latency=Role("Fetch-and-op, each one flushed", 1, 1)),
+    "compare_and_swap": _remote("word", latency=Role("Compare-and-swap, each one flushed", 1, 1)),
+    "persistent": _pair(
+        latency=Role("Ping-pong by persistent requests (half round trip)", 1, 1),
+        stream=Role("Stream by persistent requests, one way", 1, 0),
+    ),
+    "partitioned": _pair(
+        latency=Role("Ping-pong in partitions (half round trip)", 1, 1),
+        stream=Role("Stream in partitions, one way", 1, 0),
+    ),
+    "threads": _pair(
+        latency=Role("Ping-pong by several threads (half round trip)", 1, 1),
+        stream=Role("Stream by several threads, one way", 1, 0),
+    ),
+    "message_rate": _group(
+        "Message rate, many pairs at once", "stream", "halves", lambda members: members // 2
+    ),
+    "ring": _group("Ring", "latency", "neighbours", lambda members: 2 * members, waits=True),
+    "incast": _group("Incast, all to one", "stream", "first", lambda members: members - 1),
+    "all_to_all": _group(
+        "All to all, point to point",
+        "stream",
+        "everyone",
+        lambda members: members * (members - 1),
+        waits=True,
+        room_for_all=True,
+    ),
+    "congestion": _group(
+        "Congestion: half round trips, quiet and loaded",
+        "latency",
+        "twos",
+        None,
+        waits=True,
+    ),
+    "barrier": _collective("Barrier", lambda members: 0, most=0),
+    "broadcast": _collective("Broadcast", lambda members: 1, waits=False),
+    "allreduce": _collective("Allreduce", lambda members: members, unit_bytes=_FLOAT_BYTES),
+    "allgather": _collective("Allgather", lambda members: members, room_for_all=True),
+    "alltoall": _collective("Alltoall", lambda members: members * (members - 1), room_for_all=True),
 }
+"""In the order of reports, of help and of the engine's own list."""
+
+PAIR_PATTERNS: tuple[PairPattern, ...] = get_args(PairPattern)
+GROUP_PATTERNS: tuple[GroupPattern, ...] = get_args(GroupPattern)
+COLLECTIVES = tuple(name for name, row in CATALOGUE.items() if row.kind == "collective")
+FORMS: dict[str, tuple[Form, ...]] = {name: tuple(CATALOGUE[name].forms) for name in PAIR_PATTERNS}
 """The forms that each pair pattern has; the first is the default."""
-
-_TWO_SIDED_VARIANTS = ("persistent", "partitioned", "threads")
-_REMOTE = ("put", "get", "accumulate", "fetch_and_op", "compare_and_swap")
-_FORWARD_ONLY = ("put", *_TWO_SIDED_VARIANTS)
+TWO_FORMS = tuple(name for name, forms in FORMS.items() if len(forms) > 1)
+"""The patterns of which ``form`` chooses one; all others imply theirs."""
 
 
-def is_round_trip(pattern: str, form: str) -> bool:
-    """One operation is a message there and one back, and the number is half of that."""
-    return pattern == "pingpong" or (pattern in _TWO_SIDED_VARIANTS and form == "latency")
+def _row(pattern: str) -> Traits | None:
+    return CATALOGUE.get(pattern)  # type: ignore[call-overload, no-any-return]
+
+
+def _in_form(pattern: str, form: str) -> tuple[Traits | None, str]:
+    """The row of a pair pattern (None for any other), and its form: the only one where it has only
+    one.
+    """
+    row = _row(pattern)
+    if row is None or row.kind != "pair":
+        return None, form
+    return row, form if form in row.forms else next(iter(row.forms))
+
+
+def is_remote(pattern: str) -> bool:
+    """The origin works in the target's exposed memory."""
+    row = _row(pattern)
+    return row is not None and row.access != "messages"
 
 
 def is_word_atomic(pattern: str) -> bool:
     """A word goes there and the old one comes back: no operation is shorter than a whole round
     trip.
     """
-    return pattern in ("fetch_and_op", "compare_and_swap")
+    row = _row(pattern)
+    return row is not None and row.access == "word"
+
+
+def is_round_trip(pattern: str, form: str) -> bool:
+    """One operation is a message there and one back, and the number is half of that."""
+    row, form = _in_form(pattern, form)
+    return row is not None and row.access == "messages" and form == "latency"
 
 
 def waits_for_each(pattern: str, form: str) -> bool:
     """True when the origin waits for the answer to each operation, so that latency bounds the time
     from below.
     """
-    return is_round_trip(pattern, form) or (pattern in _REMOTE and form == "latency")
+    row, form = _in_form(pattern, form)
+    return row is not None and form == "latency"
 
 
 def crossings(pattern: str, form: str) -> int:
@@ -71,18 +301,48 @@ def answers(pattern: str, form: str) -> bool:
     """Every message is answered by another before the next, so that no two of them share a
     packet.
     """
-    return is_round_trip(pattern, form) or is_word_atomic(pattern)
+    row, form = _in_form(pattern, form)
+    return row is not None and form == "latency" and row.forms["latency"][1:] == (1, 1)
 
 
 def is_rate(pattern: str, form: str) -> bool:
     """Judged as goodput: several operations are under way at a time."""
-    return pattern in ("stream", "exchange") or (
-        form == "stream" and "stream" in FORMS.get(pattern, ())
-    )
+    row, form = _in_form(pattern, form)
+    return row is not None and form == "stream"
 
 
 def one_way(pattern: str, form: str) -> bool:
     """A rate of one direction of the link. Not ``accumulate``: its pace may be that of the adding
     processor.
     """
-    return pattern == "stream" or (form == "stream" and pattern in _FORWARD_ONLY)
+    row, form = _in_form(pattern, form)
+    if row is None or form != "stream" or row.access == "sum":
+        return False
+    return row.forms["stream"][1:] == (1, 0)
+
+
+def fits(pattern: Pattern, message_bytes: int) -> bool:
+    """Whether a sweep measures messages of this size."""
+    row = CATALOGUE[pattern]
+    most = message_bytes if row.most is None else row.most
+    return row.least <= message_bytes <= most and message_bytes % row.unit_bytes == 0
+
+
+def title_of(pattern: str, form: str) -> str:
+    """The heading of a pattern's results; of a group ``form`` is not looked at."""
+    row = _row(pattern)
+    if row is None:
+        return pattern
+    if row.kind != "pair":
+        return next(iter(row.forms.values())).title
+    role = row.forms.get(form)  # type: ignore[call-overload]
+    return f"{pattern}, {form}" if role is None else role.title
+
+
+def place_of(pattern: str, form: str = "") -> int:
+    """Where its results stand among those of others: by the catalogue, a pattern's default form
+    first; what is not known comes last.
+    """
+    rows = [(name, one) for name, row in CATALOGUE.items() for one in row.forms]
+    places = [at for at, (name, one) in enumerate(rows) if name == pattern and form in ("", one)]
+    return min(places, default=len(rows))

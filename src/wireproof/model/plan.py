@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.record import Form, Pattern
+from wireproof.model.pattern import Form, Pattern
 
 __all__ = [
     "FactRequest",

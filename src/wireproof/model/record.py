@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.pattern import Form, Pattern
+
 __all__ = [
     "Adapter",
     "Clock",
@@ -19,14 +21,12 @@ __all__ = [
     "FactFrame",
     "Floor",
     "Frame",
-    "GroupPattern",
     "GroupResult",
     "Host",
     "Idle",
     "Nic",
     "Open",
     "Overlap",
-    "PairPattern",
     "PairResult",
     "PointRecord",
     "Quantiles",
@@ -39,33 +39,6 @@ __all__ = [
     "WitnessReading",
 ]
 
-PairPattern = Literal[
-    "pingpong",
-    "stream",
-    "exchange",
-    "put",
-    "get",
-    "accumulate",
-    "fetch_and_op",
-    "compare_and_swap",
-    "persistent",
-    "partitioned",
-    "threads",
-]
-GroupPattern = Literal[
-    "message_rate",
-    "ring",
-    "incast",
-    "all_to_all",
-    "congestion",
-    "barrier",
-    "broadcast",
-    "allreduce",
-    "allgather",
-    "alltoall",
-]
-Pattern = PairPattern | GroupPattern
-Form = Literal["latency", "stream"]
 Label = Literal["stable", "multimodal", "unstable"]
 
 

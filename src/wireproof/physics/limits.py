@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wireproof.model.claim import Limits, LinkClaim
-from wireproof.model.pattern import crossings
-from wireproof.model.record import Form, Pattern
+from wireproof.model.pattern import Form, Pattern, crossings
 from wireproof.physics.floors import floor_key, typical_key
 from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput

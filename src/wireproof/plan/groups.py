@@ -6,17 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from wireproof.model.errors import BadInput
+from wireproof.model.pattern import CATALOGUE, GroupPattern, Pattern, fits
 from wireproof.model.plan import Formula, Point
-from wireproof.model.record import GroupPattern, Pattern
 from wireproof.plan.sweep import SIZES
 
 __all__ = ["congestion", "default_sizes", "group_sweep", "saturation", "saturation_ranks"]
 
 HPCC_SIZES = (8, 2_000_000)
 """HPCC's own: 8 B for its latency, two million bytes (not 2 MiB) for its bandwidth."""
-_EACH_TO_ALL = ("all_to_all", "allgather", "alltoall")
 _MOST_BYTES_OF_ALL = 16 << 20
-_FLOAT_BYTES = 4
 
 
 def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -> tuple[int, ...]:
@@ -29,7 +27,9 @@ def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -
         return (8,)
     if formula == "hpcc":
         return HPCC_SIZES
-    most = _MOST_BYTES_OF_ALL // max(1, members) if pattern in _EACH_TO_ALL else 1 << 20
+    most = 1 << 20
+    if CATALOGUE[pattern].room_for_all:
+        most = _MOST_BYTES_OF_ALL // max(1, members)
     return tuple(size for size in SIZES if 8 <= size <= most)
 
 
@@ -65,19 +65,14 @@ def group_sweep(
             budget_ms=budget_ms,
         )
         for size in sizes
-        if _fits(pattern, size)
+        if fits(pattern, size)
     ]
     if not points:
         raise BadInput(
-            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of {_FLOAT_BYTES} B."
+            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of"
+            f" {CATALOGUE['allreduce'].unit_bytes} B."
         )
     return points
-
-
-def _fits(pattern: GroupPattern, size: int) -> bool:
-    if pattern == "barrier":
-        return size == 0
-    return size > 0 and (pattern != "allreduce" or size % _FLOAT_BYTES == 0)
 
 
 def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None) -> Point:

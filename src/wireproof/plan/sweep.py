@@ -8,8 +8,8 @@ from itertools import count
 
 import msgspec
 
+from wireproof.model.pattern import CATALOGUE, Form, Pattern, fits
 from wireproof.model.plan import Formula, Point
-from wireproof.model.record import Form, Pattern
 
 __all__ = ["SIZES", "numbered", "sweep"]
 
@@ -29,7 +29,7 @@ def sweep(
     budget_ms: int | None = None,
 ) -> list[Point]:
     """One point per size, all ``pairs`` at once; ids are given by ``numbered``."""
-    implied: Form = "latency" if pattern == "pingpong" else "stream"
+    implied: Form = "stream" if "stream" in CATALOGUE[pattern].forms else "latency"
     return [
         Point(
             id=0,
@@ -43,7 +43,7 @@ def sweep(
             budget_ms=budget_ms,
         )
         for size in sizes
-        if size > 0 or pattern == "pingpong"
+        if fits(pattern, size)
     ]
 
 

@@ -13,24 +13,12 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from wireproof.model.finding import GroupVerdict
+from wireproof.model.pattern import place_of, title_of
 from wireproof.model.record import GroupResult, PointRecord, Quantiles
 from wireproof.model.run import Run
 from wireproof.report.section import Section
 
 __all__ = ["GroupRow", "GroupTable", "group_row", "group_tables"]
-
-_TITLES = {
-    "message_rate": "Message rate, many pairs at once",
-    "ring": "Ring",
-    "incast": "Incast, all to one",
-    "all_to_all": "All to all, point to point",
-    "congestion": "Congestion: half round trips, quiet and loaded",
-    "barrier": "Barrier",
-    "broadcast": "Broadcast",
-    "allreduce": "Allreduce",
-    "allgather": "Allgather",
-    "alltoall": "Alltoall",
-}
 
 
 @dataclass(frozen=True)
@@ -90,10 +78,7 @@ def group_tables(section: Section) -> list[GroupTable]:
             found.setdefault(key, []).append(
                 replace(_row(point, point.group, host_of), judged=verdict)
             )
-    order = list(_TITLES)
-    keys = sorted(
-        found, key=lambda key: (order.index(key[0]) if key[0] in order else len(order), key)
-    )
+    keys = sorted(found, key=lambda key: (place_of(key[0]), key))
     return [_table(key, found[key]) for key in keys]
 
 
@@ -109,7 +94,7 @@ def _hosts(run: Run) -> dict[int, str]:
 
 def _table(key: tuple[str, str, bool, int], rows: list[GroupRow]) -> GroupTable:
     pattern, order, blocking, threads = key
-    title = _TITLES.get(pattern, pattern)
+    title = title_of(pattern, "")
     title += f", {order} order" if order else ""
     title += "" if blocking else ", non-blocking"
     title += f", {threads} threads" if threads > 1 else ""

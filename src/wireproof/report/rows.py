@@ -9,30 +9,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.model.finding import PairVerdict
+from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.report.section import Section
 
 __all__ = ["Cell", "Row", "Table", "heat_cells", "heat_size", "tables"]
-
-_TITLES = {
-    ("pingpong", "latency"): "Ping-pong (half round trip)",
-    ("stream", "stream"): "Stream, one way, acknowledged at the receiver",
-    ("exchange", "stream"): "Exchange, both ways at once",
-    ("put", "latency"): "Put, each one flushed",
-    ("put", "stream"): "Put, a window then one flush",
-    ("get", "latency"): "Get, each one flushed",
-    ("get", "stream"): "Get, a window then one flush",
-    ("accumulate", "latency"): "Accumulate, each one flushed",
-    ("accumulate", "stream"): "Accumulate, a window then one flush",
-    ("fetch_and_op", "latency"): "Fetch-and-op, each one flushed",
-    ("compare_and_swap", "latency"): "Compare-and-swap, each one flushed",
-    ("persistent", "latency"): "Ping-pong by persistent requests (half round trip)",
-    ("persistent", "stream"): "Stream by persistent requests, one way",
-    ("partitioned", "latency"): "Ping-pong in partitions (half round trip)",
-    ("partitioned", "stream"): "Stream in partitions, one way",
-    ("threads", "latency"): "Ping-pong by several threads (half round trip)",
-    ("threads", "stream"): "Stream by several threads, one way",
-}
-_THERE_AND_BACK = ("pingpong", "persistent", "partitioned", "threads")
 
 
 @dataclass(frozen=True)
@@ -68,7 +48,7 @@ class Table:
     @property
     def halved(self) -> bool:
         """Whether its time is half of a message there and one back."""
-        return self.pattern in _THERE_AND_BACK and self.form == "latency"
+        return is_round_trip(self.pattern, self.form)
 
     @property
     def pairs(self) -> int:
@@ -121,14 +101,13 @@ def tables(section: Section) -> list[Table]:
 def _rank(
     item: tuple[tuple[str, str, str, str], list[Row]],
 ) -> tuple[int, tuple[str, str, str, str]]:
-    order = list(_TITLES)
     key = item[0]
-    return (order.index(key[:2]) if key[:2] in order else len(order), key)
+    return (place_of(key[0], key[1]), key)
 
 
 def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
     pattern, form, formula, unit = key
-    title = _TITLES.get((pattern, form), f"{pattern}, {form}")
+    title = title_of(pattern, form)
     if formula != "robust":
         title += f", by the formula of {formula}"
     rows.sort(

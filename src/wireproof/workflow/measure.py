@@ -11,8 +11,15 @@ from wireproof.analysis.saturation import FULL, filled
 from wireproof.cli.patterns import GROUP_PATTERNS, PAIR_PATTERNS
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput
+from wireproof.model.pattern import (
+    COLLECTIVES,
+    TWO_FORMS,
+    Form,
+    GroupPattern,
+    Pattern,
+    is_word_atomic,
+)
 from wireproof.model.plan import Formula, Point
-from wireproof.model.record import Form, GroupPattern, Pattern
 from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
 from wireproof.plan.sweep import SIZES, sweep
 from wireproof.report.section import Section
@@ -21,8 +28,6 @@ from wireproof.workflow.target.target import Place
 
 __all__ = ["extra_of", "points_of", "saturated", "spread"]
 
-_TWO_FORMS = ("put", "get", "accumulate", "persistent", "partitioned", "threads")
-_WORD = ("fetch_and_op", "compare_and_swap")
 _WORD_BYTES = 8
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 MOST_RANKS = 100_000
@@ -52,11 +57,11 @@ def spread(place: Place, ppn: int) -> Place:
 
 def _check(pattern: str, options: dict[str, Any]) -> None:
     """Options that this pattern does not have."""
-    if options["form"] and pattern not in _TWO_FORMS:
-        raise BadInput(f"--form is for {', '.join(_TWO_FORMS)}; {pattern} has only one.")
+    if options["form"] and pattern not in TWO_FORMS:
+        raise BadInput(f"--form is for {', '.join(TWO_FORMS)}; {pattern} has only one.")
     for option, owners in (
         ("order", ("ring",)),
-        ("nonblocking", ("barrier", "broadcast", "allreduce", "allgather", "alltoall")),
+        ("nonblocking", COLLECTIVES),
         ("threads", ("threads",)),
         ("partitions", ("partitioned",)),
     ):
@@ -82,7 +87,7 @@ def points_of(
             settings.sizes.value or SATURATION_SIZES, place.size // 2, window=settings.window.value
         )
     if pattern in GROUP_PATTERNS:
-        return _group(cast(GroupPattern, pattern), settings, options, list(range(place.size)))
+        return _group(pattern, settings, options, list(range(place.size)))
     return _pairs(pattern, settings, options)
 
 
@@ -105,11 +110,9 @@ def _group(
 
 
 def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
-    sizes = settings.sizes.value or ((_WORD_BYTES,) if pattern in _WORD else SIZES)
-    if pattern in _WORD and tuple(sizes) != (_WORD_BYTES,):
+    sizes = settings.sizes.value or ((_WORD_BYTES,) if is_word_atomic(pattern) else SIZES)
+    if is_word_atomic(pattern) and tuple(sizes) != (_WORD_BYTES,):
         raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
-    if pattern == "accumulate":
-        sizes = tuple(size for size in sizes if size and size % _WORD_BYTES == 0)
     if pattern == "partitioned":
         sizes = tuple(size for size in sizes if size and size % (options["partitions"] or 1) == 0)
     points: list[Point] = []
@@ -119,7 +122,7 @@ def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Po
             sizes,
             pairs,
             form=cast(Form | None, options["form"])
-            or ("latency" if pattern in (*_TWO_FORMS, *_WORD) else None),
+            or ("latency" if pattern in TWO_FORMS or is_word_atomic(pattern) else None),
             window=settings.window.value,
             formula=cast(Formula, settings.formula.value),
             window_kind=options["window_kind"],

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wireproof.model.pattern import CATALOGUE
 from wireproof.model.record import GroupResult, PointRecord
 
 __all__ = ["Crossing", "crossings", "operations"]
@@ -57,11 +58,11 @@ def operations(point: PointRecord) -> float:
     if group is None or point.message_bytes == 0:
         return 0.0
     size, count = point.message_bytes, len(group.members)
-    # member 0 sends one message in each; a load is no operation
-    if point.pattern in ("broadcast", "congestion"):
+    sent = CATALOGUE[point.pattern].sent
+    # a load is no operation: member 0 is watched, and sends one message in each
+    if sent is None:
         return group.sent_bytes[0] / size
-    each = {"allreduce": count, "allgather": count, "alltoall": count * (count - 1)}
-    messages = each.get(point.pattern, group.messages_per_operation)
+    messages = sent(count)
     return sum(group.sent_bytes) / (messages * size) if messages else 0.0
 
 
@@ -95,21 +96,21 @@ def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, floa
     is not known.
     """
     count = len(nodes)
-    if point.pattern == "message_rate":
+    partners = CATALOGUE[point.pattern].partners
+    if partners == "halves":
         half = count // 2
         apart = [float(nodes[i] != nodes[i + half]) for i in range(half)]
         return [(share, share) for share in (*apart, *apart)]
-    if point.pattern == "incast":
+    if partners == "first":
         away = [float(node != nodes[0]) for node in nodes]
         mean = sum(away) / max(1, count - 1)
         return [(mean, mean), *((share, share) for share in away[1:])]
-    if point.pattern == "all_to_all":
+    if partners == "everyone":
         sizes = {node: nodes.count(node) for node in set(nodes)}
         return [((count - sizes[node]) / (count - 1),) * 2 for node in nodes]
-    # members 2 i and 2 i + 1 talk to each other and to nobody else
-    if point.pattern == "congestion":
+    if partners == "twos":
         return [(float(node != nodes[index ^ 1]),) * 2 for index, node in enumerate(nodes)]
-    if point.pattern == "ring" and point.order != "random":
+    if partners == "neighbours" and point.order != "random":
         sides = [
             ((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2
             for i in range(count)

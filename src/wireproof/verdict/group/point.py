@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
+from wireproof.model.pattern import CATALOGUE
 from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
@@ -21,9 +22,6 @@ from wireproof.verdict.run.plausible import fills_link
 from wireproof.verdict.run.quality import decides, enough_samples
 
 __all__ = ["judge_group"]
-
-_WAITS = ("ring", "congestion", "barrier", "allreduce", "allgather", "alltoall", "all_to_all")
-"""One operation cannot end before something from another node has come: the latency floor holds."""
 
 
 def judge_group(
@@ -173,7 +171,7 @@ def _shortest_ns(
     bounds = bounds_of(link, ctx.table) if link is not None else None
     if link is None or bounds is None or bounds.most is None:
         return None, 0.0, False
-    waits = point.pattern in _WAITS
+    waits = CATALOGUE[point.pattern].waits  # then the latency floor holds
     floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
     done = max(1.0, operations(point))
     busiest = (

@@ -13,8 +13,8 @@ from benchmarks.rivals import repeated
 from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, here
 from wireproof.model.errors import CouldNotMeasure, WireproofError
-from wireproof.model.plan import Formula, Point, Policy
 from wireproof.model.pattern import Pattern
+from wireproof.model.plan import Formula, Point, Policy
 from wireproof.model.run import Run
 
 __all__ = ["imb_t_max", "own_values", "run"]

@@ -24,6 +24,7 @@ from wireproof.launch.engines import ABIS, find_engine
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
+from wireproof.model.pattern import Form, Pattern
 from wireproof.model.plan import (
     ModelWorld,
     Plan,
@@ -33,7 +34,6 @@ from wireproof.model.plan import (
     Transport,
     TransportKind,
 )
-from wireproof.model.pattern import Form, Pattern
 from wireproof.model.run import Run
 from wireproof.plan.sweep import SIZES, numbered, sweep
 

@@ -14,8 +14,17 @@ from tests.unit.test_analysis_numbers import pair_of, point_of
 
 from wireproof.analysis import measure
 from wireproof.analysis.familiar import familiar
-from wireproof.model.pattern import FORMS, answers, crossings, is_rate, is_round_trip, one_way
-from wireproof.model.pattern import Form, PairPattern, Pattern
+from wireproof.model.pattern import (
+    FORMS,
+    Form,
+    PairPattern,
+    Pattern,
+    answers,
+    crossings,
+    is_rate,
+    is_round_trip,
+    one_way,
+)
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name
 from wireproof.verdict import judge

@@ -19,7 +19,7 @@ from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Share, Topology
 from wireproof.workflow.prove import Companion, Proved, run_proved
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 STREAM = Path(__file__).with_name("stream.py")
@@ -138,7 +138,7 @@ def stream_rate(
         serve.communicate()
 
 
-def stream_proved(lab: Lab, where: Place, size: int) -> Proved:
+def stream_proved(lab: Lab, where: Target, size: int) -> Proved:
     """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's
     file.
     """

@@ -19,8 +19,8 @@ from tests.lab.conftest import Build
 
 from wireproof.lab import Lab
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Wish, run_session
-from wireproof.workflow.target.target import lab_place
+from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.target.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -131,7 +131,7 @@ def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build, tmp_pa
         numbered(sweep("pingpong", [256 << 10, 1 << 20], [(0, 1)], budget_ms=300), seed=1)
     )
     with job(lab, "n1", "n2", 0.5 * LINE), job(lab, "n2", "n1", 0.5 * LINE):
-        wish = Wish(title="memory", points=points, seed=1, out=tmp_path / "run")
-        judgement = run_session(wish, lab_place(lab, ("n1", "n1")))[0].judgement
+        wish = Session(title="memory", points=points, seed=1, out=tmp_path / "run")
+        judgement = run_session(wish, lab_target(lab, ("n1", "n1")))[0].judgement
     assert {pair.proof for pair in judgement.pairs} <= {"off-wire", "unproven"}
     assert judgement.verdict != "pass"

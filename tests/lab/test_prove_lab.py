@@ -17,7 +17,7 @@ from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
 from wireproof.workflow.prove import Companion, Proved, run_proved
-from wireproof.workflow.target.target import Place, lab_place
+from wireproof.workflow.target.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -28,8 +28,8 @@ SLOW = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 PINGPONG = ("IMB-P2P", "PingPong", "-msglog", "17:21", "-iter", "40")
 
 
-def place(lab: Lab, *nodes: str, nic: str = "") -> Place:
-    return lab_place(lab, nodes or lab.nodes, nic=nic)
+def place(lab: Lab, *nodes: str, nic: str = "") -> Target:
+    return lab_target(lab, nodes or lab.nodes, nic=nic)
 
 
 def intel() -> tuple[Path, dict[str, str]]:

@@ -14,8 +14,8 @@ from wireproof.lab import Lab
 from wireproof.model.finding import Judgement
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Wish, run_session
-from wireproof.workflow.target.target import lab_place
+from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.target.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -64,13 +64,13 @@ def stacked(lab: Lab, kind: str) -> tuple[str, ...]:
 def streamed(
     lab: Lab, nic: str, addresses: tuple[str, ...], out: Path, *, hosts: tuple[str, ...] = ()
 ) -> Judgement:
-    place = lab_place(lab, hosts or lab.nodes, nic="hsn0")
+    place = lab_target(lab, hosts or lab.nodes, nic="hsn0")
     place = dataclasses.replace(place, nics=(nic,) * place.size, addresses=addresses)
     both = [
         *sweep("stream", [1 << 20], [(0, 1)], budget_ms=300),
         *sweep("stream", [1 << 20], [(1, 0)], budget_ms=300),
     ]
-    wish = Wish(
+    wish = Session(
         title="stacked", points=tuple(numbered(both, seed=1)), seed=1, transport="tcp", out=out
     )
     return run_session(wish, place)[0].judgement

@@ -15,8 +15,8 @@ from wireproof.lab import Lab
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Wish, run_session
-from wireproof.workflow.target.target import Place, lab_place
+from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.target.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -28,7 +28,7 @@ def streamed(lab: Lab, nic: str, out: Path) -> Any:
     """A stream by sockets on hosts whose addresses on the NIC nobody told; they meet at the
     management network.
     """
-    place = lab_place(lab, lab.nodes, nic="hsn0")
+    place = lab_target(lab, lab.nodes, nic="hsn0")
     nics = (nic,) * len(lab.nodes)
     place = dataclasses.replace(place, nics=nics, addresses=())
     both_ways = [
@@ -36,7 +36,7 @@ def streamed(lab: Lab, nic: str, out: Path) -> Any:
         *sweep("stream", [1 << 20], [(1, 0)], budget_ms=200),
     ]
     points = tuple(numbered(both_ways, seed=1))
-    wish = Wish(title="sockets", points=points, seed=1, transport="tcp", out=out)
+    wish = Session(title="sockets", points=points, seed=1, transport="tcp", out=out)
     section, _ = run_session(wish, place)
     return section.judgement
 
@@ -48,7 +48,7 @@ def meets_at_management(monkeypatch: pytest.MonkeyPatch) -> None:
     def meet(self: Any) -> str:
         return meeting_point(self.lab.node_address(self.hosts[0], "mgmt"))
 
-    monkeypatch.setattr(Place, "meet", meet)
+    monkeypatch.setattr(Target, "meet", meet)
 
 
 @pytest.mark.usefixtures("meets_at_management")

@@ -13,7 +13,7 @@ from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build, lab_name, stream_proved
 
 from wireproof.lab.wire import wire_obstacle
-from wireproof.workflow.target.target import lab_place
+from wireproof.workflow.target.target import lab_target
 
 pytestmark = [
     pytest.mark.netns,
@@ -152,7 +152,7 @@ def test_planted_loss_is_found(wired: Any) -> None:
 @pytest.mark.engine
 def test_planted_loss_is_found_around_any_command(build: Build) -> None:
     lossy = build(2, wire="store-and-forward", loss="0.2%")
-    judgement = stream_proved(lossy, lab_place(lossy, lossy.nodes), 16 << 20).judgement
+    judgement = stream_proved(lossy, lab_target(lossy, lossy.nodes), 16 << 20).judgement
     severities = {one.code: one.severity for one in judgement.reasons}
     assert severities.get("traffic-retransmits") == "warning", severities
     assert sum(lossy.switch_counters(node, "hsn").tx_lost for node in lossy.nodes) > 0

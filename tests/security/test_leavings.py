@@ -22,9 +22,9 @@ from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Clock, Open, Start
 from wireproof.model.run import Provenance, Run
 from wireproof.workflow.session import session
-from wireproof.workflow.session.session import Wish
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target import availability as asking
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 
 @pytest.fixture(autouse=True)
@@ -176,7 +176,7 @@ def test_a_late_point_costs_itself_and_not_those_behind_it(
 ) -> None:
     seen: list[tuple[int, ...]] = []
 
-    def launch(wish: Wish, _place: Place, _claim: object) -> Outcome:
+    def launch(wish: Session, _place: Target, _claim: object) -> Outcome:
         ids = tuple(point.id for point in wish.points)
         seen.append(ids)
         if 0 in ids:
@@ -184,8 +184,8 @@ def test_a_late_point_costs_itself_and_not_those_behind_it(
         return _outcome("done", tmp_path, points=map(_point, ids))
 
     monkeypatch.setattr(session, "_launch_once", launch)
-    wish = Wish(title="t", points=PLAN.points, seed=1, out=tmp_path / "run")
-    found = session._attempts(wish, Place(hosts=(), start_on=()), Claim(hosts=[]))
+    wish = Session(title="t", points=PLAN.points, seed=1, out=tmp_path / "run")
+    found = session._attempts(wish, Target(hosts=(), start_on=()), Claim(hosts=[]))
     assert seen == [(0, 1, 2), (1, 2)]
     assert [len(one.run.points) for one in found] == [0, 2]
 
@@ -194,7 +194,7 @@ def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         session, "_launch_once", lambda *_: _outcome("deadline", tmp_path, culprit=0)
     )
-    wish = Wish(
+    wish = Session(
         title="t",
         points=PLAN.points[:1],
         seed=1,
@@ -203,7 +203,7 @@ def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         kept=False,
     )
     with pytest.raises(CouldNotMeasure) as caught:
-        session._attempts(wish, Place(hosts=(), start_on=()), Claim(hosts=[]))
+        session._attempts(wish, Target(hosts=(), start_on=()), Claim(hosts=[]))
     assert "engine.log" not in str(caught.value)
     assert "--out" in str(caught.value)
 
@@ -230,8 +230,8 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
 LISTED = "/sys/class/net:\neth0\nib1\nlo\n\n/sys/class/infiniband:\nmlx5_0\n"
 
 
-def _place(nic: str) -> Place:
-    return Place(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=(nic, nic))
+def _place(nic: str) -> Target:
+    return Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=(nic, nic))
 
 
 def test_a_nic_that_no_host_has_is_named_before_anything_is_started(

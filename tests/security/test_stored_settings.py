@@ -16,7 +16,7 @@ from wireproof.cli import main
 from wireproof.cli.group import verbs
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, read_file
-from wireproof.workflow.resume import ASKED, Asked, allowed_variables, recall, safe_words
+from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall, safe_words
 
 
 def _program(folder: Path, name: str) -> Path:
@@ -210,7 +210,7 @@ def test_the_words_are_written_anew_with_absolute_paths(tmp_path: Path) -> None:
         "/elsewhere",
         "--resume",
     ]
-    asked = Asked(argv=argv, seed=1, folder="/")
+    asked = StoredInvocation(argv=argv, seed=1, folder="/")
     words = safe_words(asked, verbs)
     assert words[0] == "check"
     assert set(words[1:]) == {
@@ -343,5 +343,5 @@ def test_click_is_given_no_stored_callback() -> None:
     def check() -> None:
         ran.append("x")
 
-    safe_words(Asked(argv=["check"], seed=1, folder="/"), group)
+    safe_words(StoredInvocation(argv=["check"], seed=1, folder="/"), group)
     assert ran == []

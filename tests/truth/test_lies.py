@@ -19,8 +19,8 @@ from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Wish, run_session
-from wireproof.workflow.target.target import Place, lab_place, this_machine
+from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.target.target import Target, lab_target, this_machine
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 
@@ -35,8 +35,8 @@ def points() -> tuple[Point, ...]:
     return numbered(wanted + sweep("stream", [1 << 20], [(1, 0)]), seed=11)
 
 
-def judgement(place: Place, tmp_path: Path, **wishes: Any) -> Judgement:
-    wish = Wish(
+def judgement(place: Target, tmp_path: Path, **wishes: Any) -> Judgement:
+    wish = Session(
         title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", **wishes
     )
     section, _ = run_session(wish, place)
@@ -57,8 +57,8 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture
-def honest(lab: Lab) -> Place:
-    return lab_place(lab, ("n1", "n2"), nic="hsn0")
+def honest(lab: Lab) -> Target:
+    return lab_target(lab, ("n1", "n2"), nic="hsn0")
 
 
 MPIS = [
@@ -75,7 +75,7 @@ def mpi_argument(name: str, request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_an_honest_run_is_on_the_wire(
-    mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest
+    mpi: str, honest: Target, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     found = judgement(honest, tmp_path, mpi=mpi_argument(mpi, request))
     assert found.proof == "on-wire", found.findings
@@ -85,7 +85,7 @@ def test_an_honest_run_is_on_the_wire(
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_two_ranks_on_one_node(
-    mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest
+    mpi: str, honest: Target, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     found = judgement(
         replace(honest, start_on=("n1", "n1")), tmp_path, mpi=mpi_argument(mpi, request)
@@ -96,11 +96,11 @@ def test_two_ranks_on_one_node(
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_the_management_network_instead(
-    mpi: str, honest: Place, tmp_path: Path, request: pytest.FixtureRequest
+    mpi: str, honest: Target, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """The MPI is told mgmt0; the claim says hsn0."""
     told = replace(honest, nics=("mgmt0", "mgmt0"))
-    wish = Wish(
+    wish = Session(
         title="lie",
         points=points(),
         seed=11,
@@ -115,13 +115,13 @@ def test_the_management_network_instead(
 
 
 @pytest.mark.parametrize(("mpi"), ["mpich", pytest.param("openmpi", marks=pytest.mark.openmpi)])
-def test_both_networks_striped_by_default(mpi: str, honest: Place, tmp_path: Path) -> None:
+def test_both_networks_striped_by_default(mpi: str, honest: Target, tmp_path: Path) -> None:
     found = judgement(honest, tmp_path, mpi=mpi, nic_selection="none")
     assert found.verdict == "fail"
     assert found.proof in ("mixed", "wrong-path"), found.findings
 
 
-def test_one_direction_is_slow(honest: Place, tmp_path: Path) -> None:
+def test_one_direction_is_slow(honest: Target, tmp_path: Path) -> None:
     assert honest.lab is not None
     fault = Fault(node="n2", network="hsn", kind="rate", direction="tx", value="250mbit")
     honest.lab.set_fault(fault)
@@ -137,7 +137,7 @@ def test_one_direction_is_slow(honest: Place, tmp_path: Path) -> None:
     assert any("n2" in finding.message for finding in slow)
 
 
-def test_nolocal_with_shared_memory_below(tmp_path: Path, honest: Place) -> None:
+def test_nolocal_with_shared_memory_below(tmp_path: Path, honest: Target) -> None:
     """MPICH believes the ranks remote, UCX below uses shared memory: plausible numbers, nothing on
     the wire.
     """
@@ -150,7 +150,7 @@ def test_nodes_that_share_an_ipc_namespace(tmp_path: Path) -> None:
     """Host names differ, the shared communicator has one rank, and UCX still uses shared memory."""
     shared = Topology(nodes=("n1", "n2"), networks=(HSN,), share=("ipc", "shm", "pid"))
     with up(shared, f"ipc-{os.getpid()}", tied=True) as built:
-        place = lab_place(built, ("n1", "n2"))
+        place = lab_target(built, ("n1", "n2"))
         found = judgement(place, tmp_path, nic_selection="none")
     assert found.verdict == "fail"
     assert found.proof == "off-wire", found.findings
@@ -160,7 +160,7 @@ def test_loopback_sold_as_a_wire(tmp_path: Path) -> None:
     """Kernel sockets between two processes of this machine, claimed as two hosts."""
     here = this_machine()
     name = socket.gethostname()
-    wish = Wish(
+    wish = Session(
         title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", transport="tcp"
     )
     claim = replace(here, hosts=(name, f"{name}-2"), wire=True).claim()

@@ -14,17 +14,17 @@ from wireproof.model.run import Run
 from wireproof.verdict import judge
 from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, disturbed_points
-from wireproof.workflow.session.session import Wish
+from wireproof.workflow.session.session import Session
 
 
-def wish(run: Run, **more: Any) -> Wish:
+def wish(run: Run, **more: Any) -> Session:
     points = tuple(
         Point(
             id=p.id, pattern=p.pattern, form=p.form, message_bytes=p.message_bytes, pairs=((0, 1),)
         )
         for p in run.points
     )
-    return Wish(title="", seed=1, points=points, **more)
+    return Session(title="", seed=1, points=points, **more)
 
 
 def test_disturbed_points_are_measured_again_within_their_time() -> None:

@@ -11,12 +11,12 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.workflow.session import screen as screening
 from wireproof.workflow.session import session
-from wireproof.workflow.session.campaign import Carried
-from wireproof.workflow.session.session import Wish
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.session.campaign import CampaignResult
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.target import Target
 
-WISH = Wish(title="a check", points=(), seed=1)
-PLACE = Place(hosts=("a", "b", "c"), start_on=("a", "b", "c"))
+WISH = Session(title="a check", points=(), seed=1)
+PLACE = Target(hosts=("a", "b", "c"), start_on=("a", "b", "c"))
 
 
 def test_all_launches_together_end_in_time() -> None:
@@ -43,5 +43,5 @@ def test_a_confirm_stage_that_cannot_start_leaves_what_the_screen_has_seen(
 
     monkeypatch.setattr(screening, "confirm_points", lambda *_, **__: [point])
     monkeypatch.setattr(screening, "carried_run", refuse)
-    assert screening._confirm(WISH, PLACE, None, {}, Carried()) is None
+    assert screening._confirm(WISH, PLACE, None, {}, CampaignResult()) is None
     assert "could not be measured again: b is down." in capsys.readouterr().err

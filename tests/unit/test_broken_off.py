@@ -23,7 +23,7 @@ from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Provenance, Run
 from wireproof.workflow.session.broken_off import named
 from wireproof.workflow.session.session import merged_run
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 HOSTS = ("a", "b")
 CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)
@@ -54,9 +54,9 @@ def outcome(ended: Ended, reason: str = "a signal ended rank 1") -> Outcome:
     )
 
 
-def place(scheduler: str = "slurm") -> Place:
+def place(scheduler: str = "slurm") -> Target:
     allocation = Allocation(scheduler=scheduler, job="12", hosts=HOSTS)  # type: ignore[arg-type]
-    return Place(hosts=HOSTS, start_on=HOSTS, allocation=allocation)
+    return Target(hosts=HOSTS, start_on=HOSTS, allocation=allocation)
 
 
 @pytest.fixture
@@ -144,8 +144,8 @@ def test_an_ending_of_its_own_stays(slurm: dict[str, tuple[int, str, str]], ende
     assert named(before, place(), []) is before
 
 
-@pytest.mark.parametrize("where", [place("pbs"), Place(hosts=HOSTS, start_on=HOSTS)])
-def test_elsewhere_a_signal_has_its_name(where: Place) -> None:
+@pytest.mark.parametrize("where", [place("pbs"), Target(hosts=HOSTS, start_on=HOSTS)])
+def test_elsewhere_a_signal_has_its_name(where: Target) -> None:
     assert "SIGTERM" in named(outcome("interrupted"), where, ["SIGTERM"]).ending.reason
     by_hand = outcome("interrupted", "interrupted by the user")
     assert named(by_hand, where, []) is by_hand

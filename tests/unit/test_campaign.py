@@ -29,7 +29,7 @@ from wireproof.workflow.session.campaign import attempt_folder, carry_out, earli
 from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen import screen_points
 from wireproof.workflow.target.availability import is_down
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 HOSTS = ("a", "b", "c", "d")
 PROVENANCE = Provenance(
@@ -83,7 +83,7 @@ class World:
         self.measured: list[tuple[int, str, str]] = []
 
     def launch(
-        self, points: tuple[Point, ...], place: Place, claim: Claim, out: Path | None, said: str
+        self, points: tuple[Point, ...], place: Target, claim: Claim, out: Path | None, said: str
     ) -> Outcome:
         number = len(self.launches)
         self.launches.append((place.hosts, [point.id for point in points]))
@@ -108,11 +108,11 @@ class World:
         return Outcome(run=run, ending=ending, exit_status=0, folder=out or Path("/nowhere"))
 
 
-def place() -> Place:
-    return Place(hosts=HOSTS, start_on=HOSTS)
+def place() -> Target:
+    return Target(hosts=HOSTS, start_on=HOSTS)
 
 
-def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
+def nobody(_place: Target, _ranks: tuple[int, ...]) -> dict[int, str]:
     return {}
 
 
@@ -279,7 +279,7 @@ def test_a_finished_campaign_is_resumed_to_nothing_new(tmp_path: Path) -> None:
 def test_a_folder_of_other_hosts_or_points_is_not_resumed(tmp_path: Path) -> None:
     outcome = World({}).launch(points(), place(), place().claim(), None, "")
     seal_like(tmp_path / "run", outcome.run, points())
-    other = Place(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
+    other = Target(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
     with pytest.raises(BadInput, match="other hosts"):
         carry_out(
             points(),
@@ -412,7 +412,7 @@ def test_a_full_disk_is_told_by_its_name() -> None:
     world = World({0: (2, "b")}, told=False)
 
     def launch(
-        some: tuple[Point, ...], where: Place, claim: Claim, out: Path | None, said: str
+        some: tuple[Point, ...], where: Target, claim: Claim, out: Path | None, said: str
     ) -> Outcome:
         outcome = world.launch(some, where, claim, out, said)
         full = msgspec.structs.replace(

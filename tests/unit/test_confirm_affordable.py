@@ -10,7 +10,7 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.plan.schedule import screen_rounds
 from wireproof.workflow.session.screen import confirm_points
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))
 
@@ -30,7 +30,7 @@ def confirmed_pairs(share: float) -> dict[frozenset[int], int]:
         value=value,
         half_width=np.full(len(ends), 0.01),
     )
-    place = Place(hosts=HOSTS, start_on=HOSTS, ranks=8)
+    place = Target(hosts=HOSTS, start_on=HOSTS, ranks=8)
     found: dict[frozenset[int], int] = {}
     for point in confirm_points([screen(samples)], place, None, seed=1):
         for pair in point.pairs if point.pattern == "stream" else ():

@@ -17,7 +17,7 @@ from wireproof.settings.resolve import resolve
 from wireproof.workflow.target import job
 from wireproof.workflow.target.availability import absent
 from wireproof.workflow.target.fabric import fabric_for
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 OPTIONS: dict[str, Any] = {
     "nodes": 2,
@@ -62,7 +62,7 @@ def test_ctrl_c_in_the_queue_says_that_the_job_is_gone(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(job, "allocate", allocate)
-    with pytest.raises(KeyboardInterrupt), job.job_place(resolve({}, {}), OPTIONS):
+    with pytest.raises(KeyboardInterrupt), job.job_target(resolve({}, {}), OPTIONS):
         pass
     assert "the job was cancelled" in capsys.readouterr().err
 
@@ -102,7 +102,7 @@ def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
     )
-    here = Place(
+    here = Target(
         hosts=("c1", "c2"),
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
@@ -117,7 +117,7 @@ def test_a_slurm_that_does_not_answer_closes_no_node(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 1, "", said)
     )
-    here = Place(
+    here = Target(
         hosts=("c1", "c2"),
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
@@ -133,7 +133,7 @@ def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
     )
-    here = Place(
+    here = Target(
         hosts=("c1", "c2"),
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),

@@ -16,7 +16,7 @@ from wireproof.verdict.external.watched.reasons import amount, reason, troubles
 from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.result_files import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 
 def no_file(_path: str) -> str:
@@ -76,23 +76,23 @@ def test_the_nodes_of_a_job() -> None:
 
 
 def test_how_a_host_is_reached() -> None:
-    plain = Place(hosts=("far", "away"), start_on=("far", "away"))
+    plain = Target(hosts=("far", "away"), start_on=("far", "away"))
     argv = reach(plain, "far", ["/opt/x y/engine", "watch"])
     assert argv[0] == "ssh"
     assert "BatchMode=yes" in argv
     assert argv[-2:] == ["far", "'/opt/x y/engine' watch"]
     assert reach(plain, "localhost", ["a", "b"]) == ["a", "b"]
-    by_agent = Place(hosts=("far", "away"), start_on=("far", "away"), agent="/a/rsh")
+    by_agent = Target(hosts=("far", "away"), start_on=("far", "away"), agent="/a/rsh")
     assert reach(by_agent, "far", ["a", "b c"]) == ["/a/rsh", "far", "a", "'b c'"]
 
 
 def test_a_launcher_is_led_to_the_agent_unless_the_user_leads_it() -> None:
-    place = Place(hosts=("a", "b"), start_on=("a", "b"), agent="/a/rsh")
+    place = Target(hosts=("a", "b"), start_on=("a", "b"), agent="/a/rsh")
     found = launcher_environment(place, {"HYDRA_LAUNCHER_EXEC": "mine"})
     assert found["I_MPI_HYDRA_BOOTSTRAP_EXEC"] == "/a/rsh"
     assert found["OMPI_MCA_plm_rsh_agent"] == "/a/rsh"
     assert "HYDRA_LAUNCHER_EXEC" not in found
-    assert launcher_environment(Place(hosts=("a", "b"), start_on=("a", "b")), {}) == {}
+    assert launcher_environment(Target(hosts=("a", "b"), start_on=("a", "b")), {}) == {}
 
 
 def test_only_what_was_added_to_a_file_is_read(tmp_path: Path) -> None:

@@ -24,16 +24,16 @@ from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, recipes_
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark_steps import Asked, Prepared, prepare_run
-from wireproof.workflow.target.target import Place, this_machine
+from wireproof.workflow.target.target import Target, this_machine
 
 TWO = ("n1", "n2")
 
 
-def hosts(nic: str = "", names: tuple[str, ...] = TWO) -> Place:
-    return Place(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else ())
+def hosts(nic: str = "", names: tuple[str, ...] = TWO) -> Target:
+    return Target(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else ())
 
 
-def dry(tool: str, benchmark: str = "", place: Place | None = None, **asked: object) -> Prepared:
+def dry(tool: str, benchmark: str = "", place: Target | None = None, **asked: object) -> Prepared:
     wish = Asked(dry=True, program=None, **asked)  # type: ignore[arg-type]
     return prepare_run(find_recipe(tool, benchmark), wish, place or hosts())
 

@@ -16,7 +16,7 @@ from wireproof.report.judged import JudgedSeries, joined
 from wireproof.workflow import benchmark
 from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
 from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run
-from wireproof.workflow.target.target import Place, this_machine
+from wireproof.workflow.target.target import Target, this_machine
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:
@@ -66,8 +66,8 @@ def test_memory_on_one_machine_is_no_lie() -> None:
     assert overall(found.verdict, [GOOD]) == "inconclusive"
 
 
-def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str = "") -> Place:
-    return Place(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else (), agent=agent)
+def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str = "") -> Target:
+    return Target(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else (), agent=agent)
 
 
 def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
@@ -85,7 +85,7 @@ def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
 def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
-    def answer(host: str, argv: list[str], _place: Place) -> str:
+    def answer(host: str, argv: list[str], _place: Target) -> str:
         asked.append((host, argv[0]))
         return {"cat": "0-23\n", "ls": "ib0\n", "ip": "3: ib0 inet 10.0.9.2/24 scope global ib0\n"}[
             argv[0]
@@ -109,7 +109,9 @@ def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.Monkey
     assert informed(find_recipe("iperf3"), Asked(), hosts("eth0")) == Asked()
 
 
-def lines(tool: str, benchmark: str = "", place: Place | None = None, **asked: object) -> list[str]:
+def lines(
+    tool: str, benchmark: str = "", place: Target | None = None, **asked: object
+) -> list[str]:
     wish = Asked(dry=True, **asked)  # type: ignore[arg-type]
     return [
         step.line
@@ -145,11 +147,11 @@ def test_fi_pingpong_is_told_its_provider() -> None:
         (hosts("hfi1_0"), True),
         (hosts(), True),
         (hosts("mlx5_0"), False),
-        (Place(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("edr")), False),
-        (Place(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("opa100")), True),
+        (Target(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("edr")), False),
+        (Target(hosts=("a", "b"), start_on=("a", "b"), link=claim_from_text("opa100")), True),
     ],
 )
-def test_omni_paths_driver_steps_are_printed_and_never_run(place: Place, shown: bool) -> None:
+def test_omni_paths_driver_steps_are_printed_and_never_run(place: Target, shown: bool) -> None:
     prepared = prepare_run(find_recipe("ib_write_bw"), Asked(dry=True), place)
     assert prepared.root_steps == (
         ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0") if shown else ()

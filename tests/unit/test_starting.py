@@ -14,21 +14,21 @@ from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.run import Provenance, Run
 from wireproof.settings.resolve import resolve
-from wireproof.workflow.session.launch import Way, install_for, started, ways_of
-from wireproof.workflow.session.session import Wish
-from wireproof.workflow.target.target import Asked, Place, place_of
+from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.target import Target, TargetOptions, resolve_target
 
 HOSTS = ("c1", "c2", "c3")
-WISH = Wish(title="t", points=(), seed=1, mpi="mpich")
+WISH = Session(title="t", points=(), seed=1, mpi="mpich")
 
 
-def job(scheduler: str, starter: Starter = "scheduler", **more: object) -> Place:
+def job(scheduler: str, starter: Starter = "scheduler", **more: object) -> Target:
     allocation = Allocation(scheduler=scheduler, job="7", hosts=HOSTS)  # type: ignore[arg-type]
-    return Place(hosts=HOSTS, start_on=HOSTS, allocation=allocation, starter=starter, **more)  # type: ignore[arg-type]
+    return Target(hosts=HOSTS, start_on=HOSTS, allocation=allocation, starter=starter, **more)  # type: ignore[arg-type]
 
 
-def ways(place: Place) -> list[Way]:
-    return ways_of(WISH, place, install_for(WISH))
+def ways(place: Target) -> list[LaunchOption]:
+    return launch_options(WISH, place, install_for(WISH))
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_program_of_the_option_reaches_the_nodes_of_a_job(
     (tmp_path / "nodes").write_text("c1\nc1\nc2\n")
     monkeypatch.setenv("PBS_JOBID", "12.srv")
     monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
-    place = place_of(resolve({"launcher": str(reach)}, {}), Asked(scheduler="auto"))
+    place = resolve_target(resolve({"launcher": str(reach)}, {}), TargetOptions(scheduler="auto"))
     assert place.hosts == ("c1", "c2")
     assert place.agent == str(reach)
 
@@ -112,12 +112,12 @@ def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
 
 def test_the_next_way_is_tried_only_when_nothing_started() -> None:
     two = [
-        Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        LaunchOption(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
         for name in "ab"
     ]
-    here, said, tried = Place(hosts=HOSTS, start_on=HOSTS), list[str](), list[tuple[str, bool]]()
+    here, said, tried = Target(hosts=HOSTS, start_on=HOSTS), list[str](), list[tuple[str, bool]]()
 
-    def run(way: Way, begun: bool) -> Outcome:
+    def run(way: LaunchOption, begun: bool) -> Outcome:
         tried.append((way.command.launcher, begun))
         return outcome("not-started" if way.command.launcher == "a" else "failed")
 
@@ -135,15 +135,15 @@ def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(
     lost: dict[int, str], tries: int
 ) -> None:
     two = [
-        Way(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        LaunchOption(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
         for name in "ab"
     ]
     tried: list[str] = []
 
-    def run(way: Way, _begun: bool) -> Outcome:
+    def run(way: LaunchOption, _begun: bool) -> Outcome:
         tried.append(way.command.launcher)
         return outcome("not-started", lost if way.command.launcher == "a" else None)
 
-    ending = started(two, Place(hosts=HOSTS, start_on=HOSTS), run, lambda _text: None).ending
+    ending = started(two, Target(hosts=HOSTS, start_on=HOSTS), run, lambda _text: None).ending
     assert len(tried) == tries
     assert ending.lost == (lost if tries == 1 else {})

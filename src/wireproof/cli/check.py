@@ -22,7 +22,7 @@ from wireproof.cli.options import (
 )
 from wireproof.model.plan import FactRequest, Point, Policy
 from wireproof.settings.resolve import Settings
-from wireproof.workflow.target.target import Asked, Place, place_of, this_machine
+from wireproof.workflow.target.target import Target, TargetOptions, resolve_target, this_machine
 
 if TYPE_CHECKING:
     from wireproof.model.fabric import Fabric
@@ -37,14 +37,14 @@ do not show it.
 """
 
 
-def _sweeps(settings: Settings, place: Place, *, back: bool) -> list[Point]:
+def _sweeps(settings: Settings, target: Target, *, back: bool) -> list[Point]:
     """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the
     other way.
     """
     from wireproof.plan.pace import affordable
     from wireproof.plan.sweep import SIZES, sweep
 
-    quick, rate = settings.profile.value == "quick", claimed_rate(place)
+    quick, rate = settings.profile.value == "quick", claimed_rate(target)
     pingpongs, streams = (
         affordable(sizes, rate)
         for sizes in ((QUICK_PINGPONG, QUICK_STREAM) if quick else (SIZES, SIZES))
@@ -54,16 +54,16 @@ def _sweeps(settings: Settings, place: Place, *, back: bool) -> list[Point]:
 
 
 def _points(
-    place: Place, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int
+    target: Target, settings: Settings, options: dict[str, Any], fabric: Fabric | None, seed: int
 ) -> list[Point]:
     """One machine or two hosts: sweeps. More: rounds of pairs."""
-    if not place.hosts or place.size == 2:
-        return _sweeps(settings, place, back=bool(place.hosts))
+    if not target.hosts or target.size == 2:
+        return _sweeps(settings, target, back=bool(target.hosts))
     from wireproof.workflow.session.screen import screen_points
 
     size = MODEL_BYTES if settings.transport.value == "model" else None
     return screen_points(
-        place,
+        target,
         fabric,
         seed=seed,
         rounds=options["rounds"],
@@ -78,15 +78,15 @@ COMMANDS_UP_TO = 256
 """
 
 
-def _facts(place: Place) -> tuple[FactRequest, ...]:
+def _facts(target: Target) -> tuple[FactRequest, ...]:
     """What is read on every host: enough to tell a cause where a node is slow."""
     from wireproof.locate.causes.fact_requests import fact_requests
     from wireproof.probes.snapshot import quick
 
-    nic = place.nics[0] if place.nics else ""
+    nic = target.nics[0] if target.nics else ""
     wanted = (
         *quick(),
-        *(fact_requests(nic, commands=place.size <= COMMANDS_UP_TO) if place.hosts else ()),
+        *(fact_requests(nic, commands=target.size <= COMMANDS_UP_TO) if target.hosts else ()),
     )
     return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
 
@@ -99,7 +99,7 @@ SCREEN_DEADLINE_MS = 15_000
 MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
 
 
-def _policy(settings: Settings, place: Place) -> Policy:
+def _policy(settings: Settings, target: Target) -> Policy:
     """A screen's points are short: who has not ended soon after its budget is hung, and the rest is
     to go on.
     """
@@ -115,40 +115,40 @@ def _policy(settings: Settings, place: Place) -> Policy:
             warmup_min_operations=10,
             point_deadline_ms=MODEL_DEADLINE_MS,
         )
-    policy = paced(pinned(policy, place), claimed_rate(place))
-    if place.size > MANY:
+    policy = paced(pinned(policy, target), claimed_rate(target))
+    if target.size > MANY:
         policy = msgspec.structs.replace(policy, teardown="point")
-    if place.size <= 2 or settings.budget.value is not None:
+    if target.size <= 2 or settings.budget.value is not None:
         return policy
     return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
 
 
 def _wish(
-    settings: Settings, options: dict[str, Any], place: Place, folder: Path, fabric: Fabric | None
+    settings: Settings, options: dict[str, Any], target: Target, folder: Path, fabric: Fabric | None
 ) -> Any:
     from wireproof.plan.sweep import numbered
     from wireproof.settings.model_world import faults_of, model_of
     from wireproof.settings.physics_table import read_table
     from wireproof.workflow.resume import stored_seed
-    from wireproof.workflow.session.session import Wish
+    from wireproof.workflow.session.session import Session
 
     profile = settings.profile.value
     seed = settings.seed.value
     if seed is None:
         seed = (stored_seed(folder) if options["resume"] else None) or secrets.randbelow(1 << 31)
-    points = _points(place, settings, options, fabric, seed)
-    return Wish(
-        title=f"check of {place.size} hosts" if place.hosts else "check of this machine",
+    points = _points(target, settings, options, fabric, seed)
+    return Session(
+        title=f"check of {target.size} hosts" if target.hosts else "check of this machine",
         points=numbered(points, seed=seed, repeats=settings.repeat.value),
         seed=seed,
         transport=cast(Any, settings.transport.value),
         mpi=settings.mpi.value,
         fabric=cast(Any, settings.fabric.value),
         nic_selection=cast(Any, settings.nic_selection.value),
-        policy=_policy(settings, place),
+        policy=_policy(settings, target),
         model=model_of(options["model_world"]) if settings.transport.value == "model" else None,
-        model_faults=faults_of(options["model_fault"], place.size),
-        facts=_facts(place) if settings.transport.value != "model" else (),
+        model_faults=faults_of(options["model_fault"], target.size),
+        facts=_facts(target) if settings.transport.value != "model" else (),
         out=folder / "run",
         resume=options["resume"],
         deadline_s=settings.deadline.value,
@@ -158,22 +158,22 @@ def _wish(
     )
 
 
-def _alone(wish: Any) -> list[tuple[Any, Place]]:
+def _alone(session: Any) -> list[tuple[Any, Target]]:
     """One plain machine: shared memory through the MPI, and loopback through the kernel. Neither is
     a wire.
     """
     from wireproof.physics.links import link_from_name
 
     shm = dataclasses.replace(
-        wish,
+        session,
         title="shared memory of this machine",
         lead="Two ranks on one machine: this is what memory does, so that a wire can be told from it.",
     )
     loopback = dataclasses.replace(
-        wish,
+        session,
         title="loopback of this machine",
         transport="tcp",
-        out=wish.out.with_name("loopback"),
+        out=session.out.with_name("loopback"),
         lead="Kernel sockets over the loopback interface: the floor under every MPI over IP.",
     )
     return [
@@ -183,34 +183,34 @@ def _alone(wish: Any) -> list[tuple[Any, Place]]:
 
 
 @contextlib.contextmanager
-def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
-    """The place; with ``--slurm`` a job of our own, given back whatever happens."""
+def _where(settings: Settings, options: dict[str, Any]) -> Iterator[Target]:
+    """The target; with ``--slurm`` a job of our own, given back whatever happens."""
     if options["slurm"]:
-        from wireproof.workflow.target.job import imagined_place, job_place
+        from wireproof.workflow.target.job import imagined_target, job_target
 
         if options["dry_run"]:
-            yield imagined_place(settings, options)
+            yield imagined_target(settings, options)
             return
-        with job_place(settings, options) as place:
-            yield place
+        with job_target(settings, options) as target:
+            yield target
         return
-    yield place_of(settings, Asked.of(options))
+    yield resolve_target(settings, TargetOptions.of(options))
 
 
-def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -> list[Any]:
+def _parts(session: Any, target: Target, settings: Settings, fabric: Fabric | None) -> list[Any]:
     """One measured and judged part for each thing that is checked; an interrupted one is the
     last.
     """
     from wireproof.workflow.session.disturbed import run_settled
 
-    if place.size > 2 and place.hosts:
+    if target.size > 2 and target.hosts:
         from wireproof.workflow.session.screen import run_screen
 
-        parts = [run_screen(wish, place, fabric)]
+        parts = [run_screen(session, target, fabric)]
         curves = settings.profile.value != "quick" and settings.transport.value != "model"
-        more = [(_curves(wish, place, settings), place.only((0, 1)))] if curves else []
+        more = [(_curves(session, target, settings), target.only((0, 1)))] if curves else []
     else:
-        parts, more = [], [(wish, place)] if place.hosts else _alone(wish)
+        parts, more = [], [(session, target)] if target.hosts else _alone(session)
     for one, where in more:
         if parts and parts[-1][1] and parts[-1][1][-1].ending.ended == "interrupted":
             break
@@ -218,17 +218,17 @@ def _parts(wish: Any, place: Place, settings: Settings, fabric: Fabric | None) -
     return parts
 
 
-def _curves(wish: Any, place: Place, settings: Settings) -> Any:
+def _curves(session: Any, target: Target, settings: Settings) -> Any:
     """Beyond quick the curves of one pair too: what this link is like, over the sizes."""
     from wireproof.plan.sweep import numbered
 
-    out = wish.out.with_name("pair")
+    out = session.out.with_name("pair")
     return dataclasses.replace(
-        wish,
-        title=f"{place.hosts[0]} and {place.hosts[1]} over the sizes",
-        points=numbered(_sweeps(settings, place, back=True), seed=wish.seed),
+        session,
+        title=f"{target.hosts[0]} and {target.hosts[1]} over the sizes",
+        points=numbered(_sweeps(settings, target, back=True), seed=session.seed),
         out=out,
-        resume=wish.resume and any(out.parent.glob(f"{out.name}*/run.json")),
+        resume=session.resume and any(out.parent.glob(f"{out.name}*/run.json")),
     )
 
 
@@ -283,40 +283,42 @@ def command(**options: Any) -> int:
 
         return run_prolog(options)
     settings = settings_of(options)
-    with _where(settings, options) as place:
-        for line in place.said:
+    with _where(settings, options) as target:
+        for line in target.said:
             say(line)
-        fabric = _fabric(options, place) if not (options["slurm"] and options["dry_run"]) else None
+        fabric = _fabric(options, target) if not (options["slurm"] and options["dry_run"]) else None
         if options["dry_run"]:
             from wireproof.cli.dry_run import show
 
             return show(
-                _wish(settings, options, place, Path("RUN"), fabric), place, settings, options
+                _wish(settings, options, target, Path("RUN"), fabric), target, settings, options
             )
         if settings.transport.value not in ("null", "model"):
-            check_nics(place)
+            check_nics(target)
         with result_folder(
             settings.out.value, "check", resume=options["resume"], origin=settings.out.origin
         ) as folder:
             from wireproof.workflow.resume import remember
             from wireproof.workflow.session.launch import install_for
 
-            wish = _wish(settings, options, place, folder, fabric)
-            install_for(wish)  # an MPI that is not there is told before anything is written
-            remember(folder, wish.seed, place)
-            parts = _parts(wish, place, settings, fabric)
+            session = _wish(settings, options, target, folder, fabric)
+            install_for(session)  # an MPI that is not there is told before anything is written
+            remember(folder, session.seed, target)
+            parts = _parts(session, target, settings, fabric)
             return deliver(
                 parts, title="wireproof check", folder=folder, as_json=settings.json.value
             )
 
 
-def measured(settings: Settings, options: dict[str, Any], place: Place, folder: Path) -> list[Any]:
+def measured(
+    settings: Settings, options: dict[str, Any], target: Target, folder: Path
+) -> list[Any]:
     """Measured and judged parts of a check, with its records in ``folder`` and nothing told."""
-    fabric = _fabric(options, place)
-    return _parts(_wish(settings, options, place, folder, fabric), place, settings, fabric)
+    fabric = _fabric(options, target)
+    return _parts(_wish(settings, options, target, folder, fabric), target, settings, fabric)
 
 
-def _fabric(options: dict[str, Any], place: Place) -> Fabric | None:
+def _fabric(options: dict[str, Any], target: Target) -> Fabric | None:
     from wireproof.workflow.target.fabric import fabric_for
 
-    return fabric_for(options["topology"], place)
+    return fabric_for(options["topology"], target)

@@ -47,12 +47,12 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """Rounds of pairs between four nodes, each direction alone."""
     from wireproof.plan.sweep import numbered
     from wireproof.workflow.session.screen import screen_points
-    from wireproof.workflow.session.session import Wish
-    from wireproof.workflow.target.target import lab_place
+    from wireproof.workflow.session.session import Session
+    from wireproof.workflow.target.target import lab_target
 
-    place = lab_place(lab, NODES)
+    place = lab_target(lab, NODES)
     points = screen_points(place, None, seed=seed, rounds=SCREEN_ROUNDS, all_pairs=False)
-    wish = Wish(
+    wish = Session(
         title="four nodes at 1 Gb/s",
         points=numbered(points, seed=seed),
         seed=seed,
@@ -65,8 +65,8 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
 def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """The curves of one healthy pair."""
     from wireproof.plan.sweep import numbered, sweep
-    from wireproof.workflow.session.session import Wish
-    from wireproof.workflow.target.target import lab_place
+    from wireproof.workflow.session.session import Session
+    from wireproof.workflow.target.target import lab_target
 
     points = []
     for sizes, budget_ms in (
@@ -75,13 +75,13 @@ def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     ):
         points += sweep("pingpong", sizes, [(0, 1)], budget_ms=budget_ms)
         points += sweep("stream", sizes, [(0, 1)], budget_ms=budget_ms)
-    wish = Wish(
+    wish = Session(
         title="a healthy pair over the sizes",
         points=numbered(points, seed=seed),
         seed=seed,
         out=folder / "pair",
     )
-    return wish, lab_place(lab, NODES[:2])
+    return wish, lab_target(lab, NODES[:2])
 
 
 def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
@@ -89,19 +89,19 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     real cluster.
     """
     from wireproof.plan.sweep import numbered, sweep
-    from wireproof.workflow.session.session import Wish
-    from wireproof.workflow.target.target import lab_place
+    from wireproof.workflow.session.session import Session
+    from wireproof.workflow.target.target import lab_target
 
     points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
     points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=SWEEP_BUDGET_MS)
-    wish = Wish(
+    wish = Session(
         title="the same link, measured wrongly",
         points=numbered(points, seed=seed),
         seed=seed,
         out=folder / "lie",
         lead="Planted, and not told to the judge: n1 and n2 are claimed, but both ranks were started on n1.",
     )
-    place = lab_place(lab, NODES[:2])
+    place = lab_target(lab, NODES[:2])
     return wish, dataclasses.replace(place, start_on=(NODES[0], NODES[0]))
 
 

@@ -12,8 +12,8 @@ from wireproof.launch.programs.program import shell_line
 from wireproof.model.plan import Point
 from wireproof.report.json_text import json_text
 from wireproof.settings.resolve import Settings
-from wireproof.workflow.session.session import Wish, command_of
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.session.session import Session, command_of
+from wireproof.workflow.target.target import Target
 
 __all__ = ["duration_s", "show"]
 
@@ -76,17 +76,17 @@ def _job_lines(options: dict[str, Any], argv: Sequence[str]) -> list[str]:
     ]
 
 
-def show(wish: Wish, place: Place, settings: Settings, options: dict[str, Any]) -> int:
+def show(session: Session, target: Target, settings: Settings, options: dict[str, Any]) -> int:
     """Print and start nothing. With ``--json`` one document: argv, environment, hosts, points."""
-    command = command_of(wish, place)
-    points = wish.points
-    bound = duration_s(points, wish.policy.point_budget_ms) * wish.launches
+    command = command_of(session, target)
+    points = session.points
+    bound = duration_s(points, session.policy.point_budget_ms) * session.launches
     if settings.json.value:
         document = {
             "argv": list(command.argv),
             "environment": command.environment,
-            "launches": wish.launches,
-            "hosts": list(place.hosts),
+            "launches": session.launches,
+            "hosts": list(target.hosts),
             "points": [msgspec.to_builtins(point) for point in points],
             "at_most_s": bound,
         }
@@ -96,13 +96,13 @@ def show(wish: Wish, place: Place, settings: Settings, options: dict[str, Any]) 
     lines = _job_lines(options, argv) if options["slurm"] else []
     pairs = len({pair for point in points for pair in point.pairs})
     lines += [
-        f"# {place.size} ranks, {len(points)} points, {pairs} ordered pairs; at most {bound:.0f} s of timed work",
+        f"# {target.size} ranks, {len(points)} points, {pairs} ordered pairs; at most {bound:.0f} s of timed work",
         *(f"# {note}" for note in command.notes),
         shell_line(command.argv, command.environment),
     ]
-    if wish.launches > 1:
-        lines.append(f"# the same {wish.launches} times: launches are a factor of their own")
-    if place.size > 2 and place.hosts:
+    if session.launches > 1:
+        lines.append(f"# the same {session.launches} times: launches are a factor of their own")
+    if target.size > 2 and target.hosts:
         lines.append(
             "# then, if a node is suspected: the same command with the suspects and known-good partners only"
         )

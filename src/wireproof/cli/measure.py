@@ -20,7 +20,7 @@ from wireproof.settings.model_world import model_of
 from wireproof.settings.resolve import Settings
 
 if TYPE_CHECKING:
-    from wireproof.workflow.target.target import Place
+    from wireproof.workflow.target.target import Target
 
 __all__ = ["claimed_rate", "command", "pinned", "policy_of"]
 
@@ -39,17 +39,17 @@ def policy_of(settings: Settings) -> Policy:
     return policy
 
 
-def pinned(policy: Policy, place: Place) -> Policy:
+def pinned(policy: Policy, target: Target) -> Policy:
     """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no
     sockets.
     """
-    real = place.hosts and place.lab is None and not place.virtual
+    real = target.hosts and target.lab is None and not target.virtual
     return msgspec.structs.replace(policy, pin="nic") if real else policy
 
 
-def claimed_rate(place: Place) -> float | None:
+def claimed_rate(target: Target) -> float | None:
     """Bits per second that are claimed of the link between hosts; None where no wire is."""
-    return place.link.rate_bits_per_s if place.hosts and place.link else None
+    return target.link.rate_bits_per_s if target.hosts and target.link else None
 
 
 @contextlib.contextmanager
@@ -146,39 +146,39 @@ def command(pattern: str, **options: Any) -> int:
     from wireproof.settings.physics_table import read_table
     from wireproof.workflow.measure import extra_of, points_of, saturated, spread
     from wireproof.workflow.session.disturbed import run_settled
-    from wireproof.workflow.session.session import Wish
-    from wireproof.workflow.target.target import Asked, place_of, this_machine
+    from wireproof.workflow.session.session import Session
+    from wireproof.workflow.target.target import TargetOptions, resolve_target, this_machine
 
     settings = settings_of(options)
     table = read_table(options["physics"])
     transport = settings.transport.value
-    place = place_of(settings, Asked.of(options))
-    if not place.hosts:
+    target = resolve_target(settings, TargetOptions.of(options))
+    if not target.hosts:
         alone = (
             1
             if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation")
             else 0
         )
-        here = this_machine(place.link, ranks=alone or options["ranks"])
-        place = dataclasses.replace(here, sysfs_root=place.sysfs_root)
-    place = spread(
-        place,
+        here = this_machine(target.link, ranks=alone or options["ranks"])
+        target = dataclasses.replace(here, sysfs_root=target.sysfs_root)
+    target = spread(
+        target,
         max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1),
     )
-    policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), place)
-    rate = claimed_rate(place)
+    policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), target)
+    rate = claimed_rate(target)
     points, policy = with_time(
-        points_of(pattern, settings, options, place),
+        points_of(pattern, settings, options, target),
         paced(policy, rate),
         rate,
         budget_given=settings.budget.value is not None,
     )
-    for line in place.said:
+    for line in target.said:
         say(line)
     seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
     keep = settings.out.value
     with _folder(keep, options["resume"], settings.out.origin) as folder:
-        wish = Wish(
+        session = Session(
             title=f"{pattern} over {transport}",
             points=numbered(points, seed=seed, repeats=settings.repeat.value),
             seed=seed,
@@ -193,10 +193,10 @@ def command(pattern: str, **options: Any) -> int:
             resume=options["resume"],
             deadline_s=settings.deadline.value,
             table=table,
-            extra=extra_of(pattern, options, place),
+            extra=extra_of(pattern, options, target),
         )
-        section, outcomes = run_settled(wish, place)
+        section, outcomes = run_settled(session, target)
         part = (saturated(section) if pattern == "saturation" else section, outcomes)
         return deliver(
-            [part], title=wish.title, folder=keep and folder, as_json=settings.json.value
+            [part], title=session.title, folder=keep and folder, as_json=settings.json.value
         )

@@ -17,7 +17,7 @@ import click
 from wireproof.cli.options import settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import BadInput
-from wireproof.workflow.target.target import Asked, Place, place_of
+from wireproof.workflow.target.target import Target, TargetOptions, resolve_target
 
 __all__ = ["run_prolog"]
 
@@ -37,12 +37,12 @@ def _bounded(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "profile": "quick", "until": until, "json": None}
 
 
-def _headline(place: Place, sections: list[Any]) -> tuple[str, int]:
+def _headline(target: Target, sections: list[Any]) -> tuple[str, int]:
     from wireproof.report.section import headline, worst
 
     verdict = worst([section.judgement.verdict for section in sections])
     telling = next((one for one in sections if one.judgement.verdict == verdict), sections[0])
-    who = f"{place.size} nodes" if place.hosts else os.uname().nodename
+    who = f"{target.size} nodes" if target.hosts else os.uname().nodename
     return f"{verdict}: {who}: {headline(telling)}", status_of(verdict)
 
 
@@ -57,12 +57,12 @@ def run_prolog(options: dict[str, Any]) -> int:
     began = time.monotonic()
     options = _bounded(options)
     settings = settings_of(options)
-    place = place_of(settings, Asked.of(options))
+    target = resolve_target(settings, TargetOptions.of(options))
     with tempfile.TemporaryDirectory(prefix="wireproof-prolog-") as scratch, _silence():
-        parts = check.measured(settings, options, place, Path(scratch))
+        parts = check.measured(settings, options, target, Path(scratch))
     if any(outcome.ending.ended == "interrupted" for _, several in parts for outcome in several):
         return INTERRUPTED
-    line, status = _headline(place, [section for section, _ in parts])
+    line, status = _headline(target, [section for section, _ in parts])
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
     return status
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wireproof.model.claim import LinkClaim
     from wireproof.settings.resolve import Settings
     from wireproof.workflow.prove import Companion, Proved
-    from wireproof.workflow.target.target import Place
+    from wireproof.workflow.target.target import Target
 
 __all__ = ["command", "proving_place"]
 
@@ -77,22 +77,22 @@ def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], s
 
 def proving_place(
     settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None
-) -> Place:
+) -> Target:
     """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place
     too.
     """
     from wireproof.workflow.target.lab_or_hosts import lab_of
-    from wireproof.workflow.target.target import Place, agent_of, lab_place
+    from wireproof.workflow.target.target import Target, agent_of, lab_target
 
     hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
     found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
     said = (how,) if how else ()
     if found is not None:
-        place = lab_place(found, hosts or found.nodes, nic=settings.nic.value, link=link)
+        place = lab_target(found, hosts or found.nodes, nic=settings.nic.value, link=link)
         return dataclasses.replace(place, said=(*said, *place.said))
     count = max(len(hosts), 1)
     nics = (settings.nic.value,) * count if settings.nic.value else ()
-    return Place(
+    return Target(
         hosts=hosts,
         start_on=hosts,
         nics=nics,
@@ -104,7 +104,7 @@ def proving_place(
     )
 
 
-def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) -> None:
+def _tell(proved: Proved, argv: tuple[str, ...], place: Target, as_json: bool) -> None:
     from wireproof.report.proved import document, lines
 
     status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
@@ -119,7 +119,7 @@ def _tell(proved: Proved, argv: tuple[str, ...], place: Place, as_json: bool) ->
         click.echo(f"wireproof: {line}", err=True)
 
 
-def _servers(given: tuple[tuple[str, str], ...], place: Place) -> list[Companion]:
+def _servers(given: tuple[tuple[str, str], ...], place: Target) -> list[Companion]:
     from wireproof.model.errors import BadInput
     from wireproof.settings.hosts import parse_hosts
     from wireproof.workflow.prove import Companion

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wireproof.workflow.resume import Asked
+    from wireproof.workflow.resume import StoredInvocation
 
 __all__ = ["command"]
 
 
-def _programs(asked: Asked, options: dict[str, str | None]) -> list[str]:
+def _programs(asked: StoredInvocation, options: dict[str, str | None]) -> list[str]:
     """Options that name programs: from who resumes, and all that the first time had."""
     from wireproof.workflow.resume import told_again
 
@@ -26,7 +26,7 @@ def _programs(asked: Asked, options: dict[str, str | None]) -> list[str]:
     return [word for name, value in options.items() if value for word in (f"--{name}", value)]
 
 
-def _set_variables(asked: Asked) -> dict[str, str]:
+def _set_variables(asked: StoredInvocation) -> dict[str, str]:
     """The stored settings become ours; those of the measurement that the first time had not are
     taken away.
     """

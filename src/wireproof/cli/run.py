@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.claim import LinkClaim
     from wireproof.workflow.benchmark_steps import Asked, Prepared
-    from wireproof.workflow.target.target import Place
+    from wireproof.workflow.target.target import Target
 
 __all__ = ["command", "path_of", "recipe_document", "recipe_lines", "title_of"]
 
@@ -43,11 +43,11 @@ def _claimed(options: dict[str, Any], path: str) -> LinkClaim | None:
     return claim_from_text(options["link"], path=path, mtu=options["mtu"], pcie=options["pcie"])
 
 
-def _place(options: dict[str, Any], recipe: Recipe) -> Place:
+def _place(options: dict[str, Any], recipe: Recipe) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
     from wireproof.workflow.command_hosts import hosts_of_allocation
-    from wireproof.workflow.target.target import Asked, place_of
+    from wireproof.workflow.target.target import TargetOptions, resolve_target
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
     hosts: str | None = options["hosts"]
@@ -64,12 +64,12 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Place:
     # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the
     # settings know.
     known = {"hosts": hosts, "nic": options["nic"], "launcher": options["launcher"], "link": ""}
-    place = place_of(settings_of(known), Asked(lab=options["lab"]))
+    place = resolve_target(settings_of(known), TargetOptions(lab=options["lab"]))
     place = dataclasses.replace(place, link=link or place.link, said=(*said, *place.said))
     return place if options["hosts"] else _narrowed(place, recipe)
 
 
-def _narrowed(place: Place, recipe: Recipe) -> Place:
+def _narrowed(place: Target, recipe: Recipe) -> Target:
     """The first two of more hosts that nobody chose, for a program between two."""
     if len(place.hosts) <= 2 or not (recipe.shape == "pair" or recipe.two_ranks):
         return place
@@ -287,7 +287,7 @@ def command(tool: str | None, words: tuple[str, ...], **options: Any) -> int:
     return run_prepared(recipe, asked, place, options)
 
 
-def _dry_run(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
+def _dry_run(recipe: Recipe, asked: Asked, place: Target, options: dict[str, Any]) -> int:
     from wireproof.workflow.benchmark_steps import prepare_run
 
     prepared = prepare_run(recipe, asked, place, folder="")

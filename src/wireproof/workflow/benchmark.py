@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.traffic import TrafficVerdict
     from wireproof.report.judged import JudgedSeries
-    from wireproof.workflow.target.target import Place
+    from wireproof.workflow.target.target import Target
 
 __all__ = ["informed", "main_argv", "overall", "run_prepared"]
 
@@ -70,13 +70,13 @@ def _enclosed(step: Step) -> list[str]:
     return ["env", *words, *step.argv] if words else list(step.argv)
 
 
-def _on(host: str, argv: Sequence[str], place: Place) -> str:
+def _on(host: str, argv: Sequence[str], place: Target) -> str:
     from wireproof.launch.hosts.nic import ask
 
     return ask(reach(place, host, argv))
 
 
-def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
+def informed(recipe: Recipe, asked: Asked, place: Target) -> Asked:
     """With a core of the NIC's socket and the server's address on the NIC, where the user has said
     neither.
 
@@ -111,7 +111,7 @@ def informed(recipe: Recipe, asked: Asked, place: Place) -> Asked:
     return asked
 
 
-def main_argv(step: Step, place: Place) -> list[str]:
+def main_argv(step: Step, place: Target) -> list[str]:
     """The step that is proven, as it is started from here: a client on another host by ssh or the
     agent.
     """
@@ -120,7 +120,7 @@ def main_argv(step: Step, place: Place) -> list[str]:
     return argv if place.lab is not None or not step.host else guarded(place, step.host, argv)
 
 
-def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
+def _prove(prepared: Prepared, place: Target, *, as_json: bool) -> Proved:
     servers = tuple(
         Companion(step.host, tuple(_enclosed(step)))
         for step in prepared.steps
@@ -137,7 +137,7 @@ def _prove(prepared: Prepared, place: Place, *, as_json: bool) -> Proved:
     )
 
 
-def _read_result(prepared: Prepared, folder: str, place: Place, proved: Proved) -> Proved:
+def _read_result(prepared: Prepared, folder: str, place: Target, proved: Proved) -> Proved:
     """With the numbers of a tool that writes a file, and its path judged by them."""
     name = prepared.recipe.result_file
     if not name:
@@ -186,7 +186,7 @@ def _has_no_limit(one: JudgedSeries) -> bool:
     return one.verdict == "inconclusive" and doubts == {"only-a-floor"}
 
 
-def _judged(proved: Proved, place: Place, path: str) -> list[JudgedSeries]:
+def _judged(proved: Proved, place: Target, path: str) -> list[JudgedSeries]:
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or
     disproven here.
     """
@@ -258,7 +258,7 @@ def _document(
     return json_text(document, indent=2)
 
 
-def run_prepared(recipe: Recipe, asked: Asked, place: Place, options: dict[str, Any]) -> int:
+def run_prepared(recipe: Recipe, asked: Asked, place: Target, options: dict[str, Any]) -> int:
     """Print the steps, run them with the proof, judge. The status is the verdict's.
 
     Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is

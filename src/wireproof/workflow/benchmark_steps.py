@@ -22,7 +22,7 @@ from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.tool import Role, ToolRequest
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["Asked", "Prepared", "Step", "prepare_run"]
 
@@ -81,7 +81,7 @@ class Prepared:
 
 
 def _tool_request(
-    recipe: Recipe, asked: Asked, program: str, role: Role, place: Place
+    recipe: Recipe, asked: Asked, program: str, role: Role, place: Target
 ) -> ToolRequest:
     server = role == "server"
     nic = place.nics[0] if place.nics else ""
@@ -105,7 +105,7 @@ def _tool_request(
     )
 
 
-def _address(asked: Asked, place: Place) -> str:
+def _address(asked: Asked, place: Target) -> str:
     """Where the client finds the server: on the claimed network where that is known."""
     if asked.address:
         return asked.address
@@ -120,7 +120,7 @@ def _missing(recipe: Recipe) -> CouldNotMeasure:
     )
 
 
-def _root_steps(recipe: Recipe, place: Place) -> tuple[str, ...]:
+def _root_steps(recipe: Recipe, place: Target) -> tuple[str, ...]:
     """Omni-Path's drivers, where the link or the adapter is Omni-Path's, or where nobody says what
     it is.
     """
@@ -133,7 +133,7 @@ def _root_steps(recipe: Recipe, place: Place) -> tuple[str, ...]:
     return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
 
 
-def _provider(recipe: Recipe, asked: Asked, place: Place) -> dict[str, str]:
+def _provider(recipe: Recipe, asked: Asked, place: Target) -> dict[str, str]:
     """PSM3's own variables for a program that libfabric, and no MPI, starts on it."""
     if recipe.tool != "fi_pingpong" or asked.fabric != "psm3":
         return {}
@@ -149,7 +149,7 @@ def _for_people(recipe: Recipe, asked: Asked, argv: tuple[str, ...]) -> tuple[st
     return (*argv[:at], "-f", "m", *argv[at + 1 :])
 
 
-def _pair(recipe: Recipe, asked: Asked, place: Place) -> Prepared:
+def _pair(recipe: Recipe, asked: Asked, place: Target) -> Prepared:
     if asked.pairs not in (None, 1):
         raise BadInput(
             f"{recipe.program} is one pair of processes: --pairs is for programs that an MPI starts."
@@ -214,7 +214,7 @@ def _found(recipe: Recipe, asked: Asked) -> tuple[Path | None, MpiInstall]:
     return program, mpi_for(recipe, program, asked.mpi)
 
 
-def _rank_hosts(place: Place, pairs: int) -> dict[str, object]:
+def _rank_hosts(place: Target, pairs: int) -> dict[str, object]:
     """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on
     another host.
     """
@@ -229,7 +229,7 @@ def _rank_hosts(place: Place, pairs: int) -> dict[str, object]:
     }
 
 
-def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
+def _ranks(recipe: Recipe, asked: Asked, place: Target, folder: str) -> Prepared:
     program, install = _found(recipe, asked)
     if program is None and not asked.dry:
         raise _missing(recipe)
@@ -273,7 +273,7 @@ def _ranks(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
 
 
 def _notes(
-    recipe: Recipe, asked: Asked, place: Place, install: MpiInstall, pairs: int
+    recipe: Recipe, asked: Asked, place: Target, install: MpiInstall, pairs: int
 ) -> list[str]:
     notes = []
     if recipe.one_sided and install.family == "openmpi" and asked.fabric in ("", "tcp"):
@@ -294,7 +294,7 @@ def _notes(
     return notes
 
 
-def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") -> Prepared:
+def prepare_run(recipe: Recipe, asked: Asked, place: Target, folder: str = "") -> Prepared:
     """The steps of ``recipe`` in ``place``. ``folder``: where a program that reads and writes files
     works.
 
@@ -311,7 +311,7 @@ def prepare_run(recipe: Recipe, asked: Asked, place: Place, folder: str = "") ->
     return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
 
 
-def _steps(recipe: Recipe, asked: Asked, place: Place, folder: str) -> Prepared:
+def _steps(recipe: Recipe, asked: Asked, place: Target, folder: str) -> Prepared:
     if place.hosts and len(place.hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
         raise BadInput(
             f"{recipe.program} runs between two hosts, not {len(place.hosts)}: give two with --hosts."

@@ -24,7 +24,7 @@ from wireproof.plan.groups import congestion, default_sizes, group_sweep, satura
 from wireproof.plan.sweep import SIZES, sweep
 from wireproof.report.section import Section
 from wireproof.settings.resolve import Settings
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["extra_of", "points_of", "saturated", "spread"]
 
@@ -33,25 +33,25 @@ SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 MOST_RANKS = 100_000
 
 
-def spread(place: Place, ppn: int) -> Place:
+def spread(target: Target, ppn: int) -> Target:
     """``ppn`` ranks on each host, those of one host with neighbouring numbers."""
     if ppn == 1:
-        return place
-    if place.size * ppn > MOST_RANKS:
+        return target
+    if target.size * ppn > MOST_RANKS:
         raise BadInput(
-            f"{place.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give fewer."
+            f"{target.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give fewer."
         )
 
     def each(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value for value in values for _ in range(ppn))
 
     return dataclasses.replace(
-        place,
-        hosts=each(place.hosts),
-        start_on=each(place.start_on),
-        nics=each(place.nics),
-        addresses=each(place.addresses),
-        ranks=place.ranks * ppn if not place.hosts else place.ranks,
+        target,
+        hosts=each(target.hosts),
+        start_on=each(target.start_on),
+        nics=each(target.nics),
+        addresses=each(target.addresses),
+        ranks=target.ranks * ppn if not target.hosts else target.ranks,
     )
 
 
@@ -74,20 +74,20 @@ def _check(pattern: str, options: dict[str, Any]) -> None:
 
 
 def points_of(
-    pattern: str, settings: Settings, options: dict[str, Any], place: Place
+    pattern: str, settings: Settings, options: dict[str, Any], target: Target
 ) -> list[Point]:
-    """The points of ``measure PATTERN`` on ``place`` (one entry of its hosts for each rank)."""
+    """The points of ``measure PATTERN`` on ``target`` (one entry of its hosts for each rank)."""
     _check(pattern, options)
     if pattern == "saturation":
-        if len(set(place.hosts)) != 2:
+        if len(set(target.hosts)) != 2:
             raise BadInput(
                 "saturation is measured between two hosts: give two, and --ppn for the most ranks on each."
             )
         return saturation(
-            settings.sizes.value or SATURATION_SIZES, place.size // 2, window=settings.window.value
+            settings.sizes.value or SATURATION_SIZES, target.size // 2, window=settings.window.value
         )
     if pattern in GROUP_PATTERNS:
-        return _group(pattern, settings, options, list(range(place.size)))
+        return _group(pattern, settings, options, list(range(target.size)))
     return _pairs(pattern, settings, options)
 
 
@@ -140,14 +140,14 @@ def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Po
     return points
 
 
-def extra_of(pattern: str, options: dict[str, Any], place: Place) -> tuple[tuple[str, str], ...]:
+def extra_of(pattern: str, options: dict[str, Any], target: Target) -> tuple[tuple[str, str], ...]:
     """Variables that a pattern needs on every rank."""
     extra: dict[str, str] = {}
     if pattern == "threads":
         # Before MPI_Init only the environment can say it; asked for, it costs every other number
         # dearly.
         extra["WIREPROOF_THREADS"] = str(options["threads"] or 1)
-    if pattern == "compare_and_swap" and not place.hosts:
+    if pattern == "compare_and_swap" and not target.hosts:
         # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host
         # (ompi 7027, 11349).
         extra["OMPI_MCA_osc"] = "pt2pt"

@@ -28,7 +28,7 @@ from wireproof.model.traffic import Traffic, TrafficVerdict, Watched
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.result_files import ResultFile
 from wireproof.workflow.target.reach import guarded, launcher_environment, reach
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["Companion", "Proved", "run_proved"]
 
@@ -73,7 +73,7 @@ class Proved:
 class _Session:
     """The watches, the companions and the command of one proof; leaving it leaves none of them."""
 
-    def __init__(self, place: Place, environment: Mapping[str, str], interval_s: float) -> None:
+    def __init__(self, place: Target, environment: Mapping[str, str], interval_s: float) -> None:
         self.place, self.environment = place, environment
         self.hearing = Hearing()
         self.watchers: list[Watcher] = []
@@ -266,7 +266,7 @@ def _run(
 
 def run_proved(
     argv: Sequence[str],
-    place: Place,
+    place: Target,
     *,
     environment: Mapping[str, str] | None = None,
     companions: Sequence[Companion] = (),
@@ -327,7 +327,7 @@ def _sinks(output_to_stderr: bool) -> tuple[int | None, int | None]:
     return _stderr() if output_to_stderr else _descriptor(sys.stdout), _stderr()
 
 
-def _in_place(argv: Sequence[str], place: Place) -> list[str]:
+def _in_place(argv: Sequence[str], place: Target) -> list[str]:
     """In a lab the command runs inside the first node; else it runs here, and its own launcher goes
     elsewhere.
     """

@@ -19,11 +19,11 @@ from wireproof.cli.options import settings_file
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = [
     "ASKED",
-    "Asked",
+    "StoredInvocation",
     "allowed_variables",
     "recall",
     "remember",
@@ -98,7 +98,7 @@ _SETTINGS = (
 )
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
     """``argv`` without the program, and without options that name one: of these ``again`` has the
     names.
 
@@ -125,7 +125,7 @@ def allowed_variables(found: dict[str, str]) -> dict[str, str]:
     }
 
 
-def remember(folder: Path, seed: int, place: Place) -> None:
+def remember(folder: Path, seed: int, target: Target) -> None:
     """Write how we were asked into the result's folder, unless it is there already (we are being
     resumed).
     """
@@ -137,12 +137,12 @@ def remember(folder: Path, seed: int, place: Place) -> None:
     given |= {name: text for name, text in os.environ.items() if name.startswith(PREFIX)}
     options = list(_given(context))
     words = [word for one in options if not _names_program(*one) for word in _words(*one)]
-    asked = Asked(
+    asked = StoredInvocation(
         argv=[context.info_name, *words],
         seed=seed,
         folder=os.getcwd(),
         environment=allowed_variables(given),
-        hosts=list(place.hosts),
+        hosts=list(target.hosts),
         again=[
             parameter.name or "" for parameter, value in options if _names_program(parameter, value)
         ],
@@ -186,7 +186,7 @@ def _absolute(hosts: str) -> str:
     )
 
 
-def safe_words(asked: Asked, group: click.Group) -> list[str]:
+def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
     """The stored words, parsed as a command line and written anew from what is allowed.
 
     Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
@@ -217,7 +217,7 @@ def told_again(name: str, value: str = "") -> BadInput:
     )
 
 
-def recall(folder: Path) -> Asked:
+def recall(folder: Path) -> StoredInvocation:
     """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no verb that
     can go on.
     """
@@ -225,7 +225,9 @@ def recall(folder: Path) -> Asked:
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a check.")
     try:
-        asked = msgspec.json.decode(read_bounded(path, _LARGEST, follow=False), type=Asked)
+        asked = msgspec.json.decode(
+            read_bounded(path, _LARGEST, follow=False), type=StoredInvocation
+        )
     except FileNotFoundError:
         raise BadInput(
             f"{folder} does not say how it was asked (no {ASKED}): repeat the command with --resume --out {folder}."

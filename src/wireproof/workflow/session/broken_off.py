@@ -9,7 +9,7 @@ import msgspec
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import WireproofError
 from wireproof.model.record import EngineError
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["named"]
 
@@ -19,32 +19,32 @@ _FOLLOWED = ("-lost", "-gone", "interrupted")
 """Codes by which ranks tell of what the end of their job has brought upon them."""
 
 
-def named(outcome: Outcome, place: Place, signals: list[str]) -> Outcome:
+def named(outcome: Outcome, target: Target, signals: list[str]) -> Outcome:
     """The outcome with the reason that the scheduler gives, where its job has ended; else with the
     signal's name.
     """
     if outcome.ending.ended in _OWN_BUSINESS:
         return outcome
-    if why := _job_end(place):
+    if why := _job_end(target):
         return _ended(outcome, why)
     if signals and outcome.ending.ended == "interrupted":
         return _ended(outcome, f"{signals[0]} ended the run")
     return outcome
 
 
-def _job_end(place: Place) -> str:
+def _job_end(target: Target) -> str:
     """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it
     runs.
     """
-    job = place.allocation
+    job = target.allocation
     if job is None or job.scheduler != "slurm" or not job.job:
         return ""
     from wireproof.launch.schedulers.slurm_job import job_ended
     from wireproof.workflow.target.availability import absent
 
     try:
-        why = job_ended(job.job, place.through())
-        gone = absent(place, tuple(range(place.size))) if why else {}
+        why = job_ended(job.job, target.through())
+        gone = absent(target, tuple(range(target.size))) if why else {}
     except WireproofError:  # a controller that is gone, too: what the launcher said has to do
         return ""
     return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""

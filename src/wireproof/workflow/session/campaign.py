@@ -22,12 +22,12 @@ from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.store.load import load_document, load_run
 from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = [
     "GOES_ON",
     "MOST_ATTEMPTS",
-    "Carried",
+    "CampaignResult",
     "Launch",
     "attempt_folder",
     "carry_out",
@@ -42,16 +42,16 @@ GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
 _BROKEN_OFF = ("broken-off", "deadline", "interrupted")
 Done = set[tuple[int, int, int]]
 
-Launch = Callable[[tuple[Point, ...], Place, Claim, Path | None, str], Outcome]
-"""(points, place, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing
+Launch = Callable[[tuple[Point, ...], Target, Claim, Path | None, str], Outcome]
+"""(points, target, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing
 could be started.
 """
-Probe = Callable[[Place, tuple[int, ...]], dict[int, str]]
+Probe = Callable[[Target, tuple[int, ...]], dict[int, str]]
 """Which of these ranks' hosts do not answer, and why."""
 
 
 @dataclasses.dataclass
-class Carried:
+class CampaignResult:
     """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of
     it is there.
     """
@@ -135,11 +135,11 @@ def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
 
 class _Campaign:
     def __init__(
-        self, points: tuple[Point, ...], place: Place, claim: Claim, examine: Probe
+        self, points: tuple[Point, ...], target: Target, claim: Claim, examine: Probe
     ) -> None:
-        self.points, self.place, self.claim, self.examine = points, place, claim, examine
+        self.points, self.target, self.claim, self.examine = points, target, claim, examine
         self.done: Done = set()
-        self.carried = Carried()
+        self.carried = CampaignResult()
 
     def take(self, run: Run) -> None:
         self.carried.runs.append(run)
@@ -186,13 +186,13 @@ class _Campaign:
         """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own
         fault.
         """
-        found = self.examine(self.place, ranks)
+        found = self.examine(self.target, ranks)
         return found if len(found) < len(ranks) else {}
 
 
 def carry_out(
     points: tuple[Point, ...],
-    place: Place,
+    target: Target,
     claim: Claim,
     launch: Launch,
     *,
@@ -201,14 +201,14 @@ def carry_out(
     out: Path | None = None,
     resume: bool = False,
     lost: Mapping[int, str] | None = None,
-) -> Carried:
-    """Measure ``points`` on ``place``, without whoever is lost on the way (or was before:
+) -> CampaignResult:
+    """Measure ``points`` on ``target``, without whoever is lost on the way (or was before:
     ``lost``).
 
     ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
     Raises ``CouldNotMeasure`` when nothing at all was measured.
     """
-    campaign = _Campaign(points, place, claim, examine or probe)
+    campaign = _Campaign(points, target, claim, examine or probe)
     campaign.carried.lost |= lost or {}
     folders = earlier_attempts(out) if resume else []
     for folder in folders:
@@ -216,15 +216,15 @@ def carry_out(
     trouble = ""
     for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
         campaign.carried.lost |= probe(
-            place, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost)
+            target, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost)
         )
         rest, ranks = campaign.task()
         if not rest:
             break
         folder_now = attempt_folder(out, number)
-        said = "" if number == 1 else f", attempt {number} with {len(ranks)} of {place.size} ranks"
+        said = "" if number == 1 else f", attempt {number} with {len(ranks)} of {target.size} ranks"
         try:
-            outcome = launch(*_narrowed(rest, place, claim, ranks), folder_now, said)
+            outcome = launch(*_narrowed(rest, target, claim, ranks), folder_now, said)
         except CouldNotMeasure as error:
             trouble, campaign.carried.ended = str(error), "not-started"
             break
@@ -234,14 +234,14 @@ def carry_out(
 
 
 def _narrowed(
-    rest: tuple[Point, ...], place: Place, claim: Claim, ranks: tuple[int, ...]
-) -> tuple[tuple[Point, ...], Place, Claim]:
-    if len(ranks) == place.size:
-        return rest, place, claim
+    rest: tuple[Point, ...], target: Target, claim: Claim, ranks: tuple[int, ...]
+) -> tuple[tuple[Point, ...], Target, Claim]:
+    if len(ranks) == target.size:
+        return rest, target, claim
     number = {rank: index for index, rank in enumerate(ranks)}
     return (
         tuple(_renamed(point, number) for point in rest),
-        place.only(ranks),
+        target.only(ranks),
         subset_claim(claim, ranks),
     )
 
@@ -255,7 +255,7 @@ def _renamed(point: Point, number: dict[int, int]) -> Point:
     )
 
 
-def _conclude(campaign: _Campaign, trouble: str) -> Carried:
+def _conclude(campaign: _Campaign, trouble: str) -> CampaignResult:
     """Every planned point of which nothing is there gets its reason. Nothing at all is an error,
     never a result.
     """
@@ -272,12 +272,12 @@ def _conclude(campaign: _Campaign, trouble: str) -> Carried:
     return carried
 
 
-def _reason_of(carried: Carried) -> str:
+def _reason_of(carried: CampaignResult) -> str:
     last = carried.outcomes[-1] if carried.outcomes else None
     return f"{last.ending.reason} (log: {last.folder / 'engine.log'})" if last else ""
 
 
-def _why(point: Point, carried: Carried, trouble: str) -> str:
+def _why(point: Point, carried: CampaignResult, trouble: str) -> str:
     ranks = {rank for pair in point.pairs for rank in pair} | set(point.members)
     lost = [carried.lost[rank] for rank in sorted(ranks & set(carried.lost))]
     if lost:

@@ -14,8 +14,8 @@ from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
 from wireproof.report.section import Section
 from wireproof.verdict.run.repeated import settled_by_repeats
-from wireproof.workflow.session.session import Wish, judged, merged_run, run_session
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.session.session import Session, judged, merged_run, run_session
+from wireproof.workflow.target.target import Target
 
 __all__ = ["disturbed_points", "run_settled"]
 
@@ -27,7 +27,7 @@ FIRST = 2_000_000
 """First point number of the repeats; sweeps, rounds and confirm stages never get there."""
 
 
-def disturbed_points(wish: Wish, judgement: Judgement) -> tuple[Point, ...]:
+def disturbed_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
     """The points whose hosts were disturbed and that are open for it, as many as ``AGAIN_S``
     allows; numbered anew.
     """
@@ -40,9 +40,9 @@ def disturbed_points(wish: Wish, judgement: Judgement) -> tuple[Point, ...]:
     }
     found: list[Point] = []
     left_s = AGAIN_S
-    for point in wish.points:
+    for point in session.points:
         left_s -= (
-            2e-3 * (point.budget_ms or wish.policy.point_budget_ms) if point.id in open_ else 0.0
+            2e-3 * (point.budget_ms or session.policy.point_budget_ms) if point.id in open_ else 0.0
         )
         if point.id in open_ and left_s >= 0:
             found.append(
@@ -51,26 +51,26 @@ def disturbed_points(wish: Wish, judgement: Judgement) -> tuple[Point, ...]:
     return tuple(found)
 
 
-def run_settled(wish: Wish, place: Place) -> tuple[Section, list[Outcome]]:
+def run_settled(session: Session, target: Target) -> tuple[Section, list[Outcome]]:
     """``run_session``, and the disturbed points once more: a point that passes then is settled."""
-    section, outcomes = run_session(wish, place)
-    bounded = wish.resume or wish.until is not None or wish.deadline_s is not None
-    if bounded or wish.transport in ("null", "model") or outcomes[-1].ending.ended != "done":
+    section, outcomes = run_session(session, target)
+    bounded = session.resume or session.until is not None or session.deadline_s is not None
+    if bounded or session.transport in ("null", "model") or outcomes[-1].ending.ended != "done":
         return section, outcomes
-    points = disturbed_points(wish, section.judgement)
+    points = disturbed_points(session, section.judgement)
     if not points:
         return section, outcomes
     say(f"{len(points)} points were disturbed by other work on their hosts: once more")
     time.sleep(PAUSE_S)
-    out = wish.out and wish.out.with_name(f"{wish.out.name}-again")
-    title = f"{wish.title}: the disturbed points again"
-    again = dataclasses.replace(wish, points=points, out=out, title=title, facts=(), launches=1)
+    out = session.out and session.out.with_name(f"{session.out.name}-again")
+    title = f"{session.title}: the disturbed points again"
+    again = dataclasses.replace(session, points=points, out=out, title=title, facts=(), launches=1)
     try:
-        more, repeated = run_session(again, place)
+        more, repeated = run_session(again, target)
     except CouldNotMeasure as error:  # what was measured stands
         say(f"the disturbed points could not be measured again: {error}")
         return section, outcomes
-    whole = judged(merged_run([section.run, more.run]), wish)
+    whole = judged(merged_run([section.run, more.run]), session)
     return dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement)), [
         *outcomes,
         *repeated,

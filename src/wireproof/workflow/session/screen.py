@@ -37,9 +37,9 @@ from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
 from wireproof.verdict.run.repeated import settled_by_repeats
-from wireproof.workflow.session.campaign import Carried
-from wireproof.workflow.session.session import Wish, carried_run, judged, merged_run
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.session.campaign import CampaignResult
+from wireproof.workflow.session.session import Session, carried_run, judged, merged_run
+from wireproof.workflow.target.target import Target
 
 __all__ = ["again_rounds", "confirm_points", "leaves_of", "run_screen", "screen_points"]
 
@@ -93,40 +93,40 @@ def _window(size: int, rate_bits_per_s: float | None) -> int:
     return max(2, min(8, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
 
 
-def crowded(place: Place) -> bool:
+def crowded(target: Target) -> bool:
     """More ranks than cores on one machine (a lab): a half round trip would be the kernel's time
     slices.
     """
-    return place.machine_ranks > len(os.sched_getaffinity(0))
+    return target.machine_ranks > len(os.sched_getaffinity(0))
 
 
 def _of_rounds(
     rounds: Sequence[Sequence[Pair]],
-    place: Place,
+    target: Target,
     budget_ms: int,
     *,
     brief: bool,
     size: int | None = None,
 ) -> list[Point]:
     """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
-    rate_bits_per_s = place.link.rate_bits_per_s if place.link else None
+    rate_bits_per_s = target.link.rate_bits_per_s if target.link else None
     points: list[Point] = []
     size = size or screen_size(rate_bits_per_s)
     window = _window(size, rate_bits_per_s)
     for pairs in rounds:
-        back = [(target, origin) for origin, target in pairs]
+        back = [(second, first) for first, second in pairs]
         points += sweep("stream", [size], pairs, window=window, budget_ms=budget_ms)
         points += sweep("stream", [size], back, window=window, budget_ms=budget_ms)
         points += (
             []
-            if crowded(place)
+            if crowded(target)
             else sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
         )
     return [msgspec.structs.replace(point, detail="brief") for point in points] if brief else points
 
 
 def screen_points(
-    place: Place,
+    target: Target,
     fabric: Fabric | None,
     *,
     seed: int,
@@ -137,15 +137,15 @@ def screen_points(
     """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless
     ``all_pairs``.
     """
-    count = place.size
+    count = target.size
     wanted = count - 1 + count % 2 if all_pairs else rounds
-    leaves = leaves_of(place.hosts, fabric)
+    leaves = leaves_of(target.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
     chosen = chosen * max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / len(chosen))))
     budget_ms = max(
         LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen))))
     )
-    return _of_rounds(chosen, place, budget_ms, brief=count > BRIEF_ABOVE, size=size)
+    return _of_rounds(chosen, target, budget_ms, brief=count > BRIEF_ABOVE, size=size)
 
 
 def again_rounds(
@@ -179,20 +179,20 @@ def again_rounds(
 
 def confirm_points(
     screens: Sequence[Screened],
-    place: Place,
+    target: Target,
     fabric: Fabric | None,
     *,
     seed: int,
     size: int | None = None,
 ) -> list[Point]:
     """The confirm stage's points: each pair alone, both directions, repeated."""
-    index = {host: rank for rank, host in reversed(list(enumerate(place.hosts)))}
-    rounds, left = again_rounds(screens, index, leaves_of(place.hosts, fabric), seed)
+    index = {host: rank for rank, host in reversed(list(enumerate(target.hosts)))}
+    rounds, left = again_rounds(screens, index, leaves_of(target.hosts, fabric), seed)
     if left:
-        named = fold(place.hosts[rank] for rank in left)
+        named = fold(target.hosts[rank] for rank in left)
         say(f"{len(left)} of the suspects are not measured again, the others come first: {named}")
     return _of_rounds(
-        _affordable(rounds, _slowdowns(screens, index)), place, CONFIRM_MS, brief=False, size=size
+        _affordable(rounds, _slowdowns(screens, index)), target, CONFIRM_MS, brief=False, size=size
     )
 
 
@@ -232,16 +232,18 @@ def _affordable(
 @dataclasses.dataclass(frozen=True)
 class _Stage:
     run: Run
-    carried: Carried
+    carried: CampaignResult
 
 
-def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section, list[Outcome]]:
-    """Measure the screen's points (``wish.points``), find suspects, measure them alone, conclude,
+def run_screen(
+    session: Session, target: Target, fabric: Fabric | None
+) -> tuple[Section, list[Outcome]]:
+    """Measure the screen's points (``session.points``), find suspects, measure them alone, conclude,
     judge.
     """
-    first, carried = carried_run(wish, place)
+    first, carried = carried_run(session, target)
     screens = {metric: _screened(first, metric, fabric) for metric in METRICS}
-    stage = _confirm(wish, place, fabric, screens, carried)
+    stage = _confirm(session, target, fabric, screens, carried)
     run = merged_run([first, stage.run]) if stage else first
     located = tuple(
         explain(_concluded(one, stage, metric, fabric), run)
@@ -250,11 +252,13 @@ def run_screen(wish: Wish, place: Place, fabric: Fabric | None) -> tuple[Section
     )
     lead = (
         "Half round trips are not screened: the ranks share too few cores of one machine."
-        if crowded(place)
+        if crowded(target)
         else ""
     )
-    section = judged(run, dataclasses.replace(wish, lead=wish.lead or lead))
-    judgement = settled_by_repeats(with_located(section.judgement, located, wish.criteria, fabric))
+    section = judged(run, dataclasses.replace(session, lead=session.lead or lead))
+    judgement = settled_by_repeats(
+        with_located(section.judgement, located, session.criteria, fabric)
+    )
     section = dataclasses.replace(section, judgement=judgement, located=located, fabric=fabric)
     return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
 
@@ -265,37 +269,39 @@ def _screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | Non
 
 
 def _confirm(
-    wish: Wish,
-    place: Place,
+    session: Session,
+    target: Target,
     fabric: Fabric | None,
     screens: dict[Metric, Screened | None],
-    carried: Carried,
+    carried: CampaignResult,
 ) -> _Stage | None:
     """The second stage; None when nobody is suspected, or when the first was broken off."""
     if carried.ended in ("interrupted", "disk-full"):
         return None
-    size = next((point.message_bytes for point in wish.points if point.pattern == "stream"), None)
+    size = next(
+        (point.message_bytes for point in session.points if point.pattern == "stream"), None
+    )
     points = confirm_points(
-        [one for one in screens.values() if one], place, fabric, seed=wish.seed, size=size
+        [one for one in screens.values() if one], target, fabric, seed=session.seed, size=size
     )
     if not points:
         return None
     ordered = tuple(
         msgspec.structs.replace(point, id=point.id + CONFIRM_BASE)
-        for point in numbered(points, seed=wish.seed)
+        for point in numbered(points, seed=session.seed)
     )
-    out, begun = _confirm_folder(wish.out, ordered)
+    out, begun = _confirm_folder(session.out, ordered)
     again = dataclasses.replace(
-        wish,
+        session,
         points=ordered,
-        title=f"{wish.title}: the suspects again, alone",
+        title=f"{session.title}: the suspects again, alone",
         out=out,
         resume=begun,
         facts=(),
         launches=1,
     )
     try:
-        run, second = carried_run(again, place, lost=carried.lost)
+        run, second = carried_run(again, target, lost=carried.lost)
     except CouldNotMeasure as error:  # what the screen has seen stands, unconfirmed
         say(f"the suspects could not be measured again: {error}")
         return None

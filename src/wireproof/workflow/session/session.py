@@ -45,15 +45,15 @@ from wireproof.verdict.context import context
 from wireproof.workflow.session.campaign import (
     GOES_ON,
     MOST_ATTEMPTS,
-    Carried,
+    CampaignResult,
     attempt_folder,
     carry_out,
 )
-from wireproof.workflow.session.launch import Way, install_for, started, ways_of
+from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.target.availability import absent, nobody, unfit
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
-__all__ = ["Wish", "carried_run", "command_of", "judged", "merged_run", "run_session"]
+__all__ = ["Session", "carried_run", "command_of", "judged", "merged_run", "run_session"]
 
 
 LEAST_LAUNCH_S = 3.0
@@ -61,8 +61,8 @@ LEAST_LAUNCH_S = 3.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What to measure and by what; the place says where. ``until``: no launch goes on after this
+class Session:
+    """What to measure and by what; the target says where. ``until``: no launch goes on after this
     moment (monotonic).
 
     ``kept``: the folder ``out`` stays, so that a reader can be sent to it.
@@ -91,67 +91,67 @@ class Wish:
     criteria: Criteria = dataclasses.field(default_factory=Criteria)
 
 
-def command_of(wish: Wish, place: Place) -> LaunchCommand:
-    """The command that would start ``wish`` on ``place``."""
-    return ways_of(wish, place, install_for(wish))[0].command
+def command_of(session: Session, target: Target) -> LaunchCommand:
+    """The command that would start ``session`` on ``target``."""
+    return launch_options(session, target, install_for(session))[0].command
 
 
-def _plan(wish: Wish, place: Place, expect: str) -> Plan:
-    claims = place.claim().hosts
-    addresses = place.addresses or ("",) * len(claims)
-    crowded = max(place.machine_ranks, 0 if place.hosts else place.ranks) > len(
+def _plan(session: Session, target: Target, expect: str) -> Plan:
+    claims = target.claim().hosts
+    addresses = target.addresses or ("",) * len(claims)
+    crowded = max(target.machine_ranks, 0 if target.hosts else target.ranks) > len(
         os.sched_getaffinity(0)
     )
-    policy = msgspec.structs.replace(wish.policy, yield_=1) if crowded else wish.policy
+    policy = msgspec.structs.replace(session.policy, yield_=1) if crowded else session.policy
     return Plan(
         run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(3)}",
-        seed=wish.seed,
-        transport=Transport(kind=wish.transport, expect=expect),
+        seed=session.seed,
+        transport=Transport(kind=session.transport, expect=expect),
         ranks=tuple(
             RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
             for one in claims
         ),
-        points=wish.points,
+        points=session.points,
         policy=policy,
-        witness=WitnessPolicy(root=place.sysfs_root or "/"),
-        model=wish.model,
-        model_faults=wish.model_faults,
-        facts=wish.facts,
+        witness=WitnessPolicy(root=target.sysfs_root or "/"),
+        model=session.model,
+        model_faults=session.model_faults,
+        facts=session.facts,
     )
 
 
 def run_session(
-    wish: Wish, place: Place, *, claim: Claim | None = None
+    session: Session, target: Target, *, claim: Claim | None = None
 ) -> tuple[Section, list[Outcome]]:
-    """Measure (``wish.launches`` times) and judge. Progress goes to stderr; the records stay in the
+    """Measure (``session.launches`` times) and judge. Progress goes to stderr; the records stay in the
     outcomes' folders.
 
-    ``claim``: what is claimed, where that is not what the place is (a lie that is planted on
+    ``claim``: what is claimed, where that is not what the target is (a lie that is planted on
     purpose). Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge
     then.
     """
     outcomes: list[Outcome] = []
-    for launch in range(wish.launches):
-        outcomes += _attempts(_relaunched(wish, launch), place, claim or place.claim())
+    for launch in range(session.launches):
+        outcomes += _attempts(_relaunched(session, launch), target, claim or target.claim())
         if outcomes[-1].ending.ended != "done":
             break
-    return judged(merged_run([outcome.run for outcome in outcomes]), wish), outcomes
+    return judged(merged_run([outcome.run for outcome in outcomes]), session), outcomes
 
 
 def carried_run(
-    wish: Wish, place: Place, *, lost: Mapping[int, str] | None = None
-) -> tuple[Run, Carried]:
-    """Measure ``wish`` in as many launches as it takes: who is lost (or is known to be, ``lost``)
-    is named, and the rest is measured. The run has the place's ranks, whoever took part.
+    session: Session, target: Target, *, lost: Mapping[int, str] | None = None
+) -> tuple[Run, CampaignResult]:
+    """Measure ``session`` in as many launches as it takes: who is lost (or is known to be, ``lost``)
+    is named, and the rest is measured. The run has the target's ranks, whoever took part.
     """
-    carried: list[Carried] = []
-    for launch in range(wish.launches):
-        one = _relaunched(wish, launch)
+    carried: list[CampaignResult] = []
+    for launch in range(session.launches):
+        one = _relaunched(session, launch)
         known = {**(lost or {}), **(carried[-1].lost if carried else {})}
-        carried.append(_carry_out(one, place, known))
+        carried.append(_carry_out(one, target, known))
         if carried[-1].ended not in ("done", *GOES_ON):
             break
-    whole = Carried(
+    whole = CampaignResult(
         runs=[run for one in carried for run in one.runs],
         outcomes=[outcome for one in carried for outcome in one.outcomes],
         lost=carried[-1].lost,
@@ -161,17 +161,17 @@ def carried_run(
     return _with_lost(merged_run(whole.runs), whole), whole
 
 
-def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
+def _carry_out(session: Session, target: Target, lost: Mapping[int, str]) -> CampaignResult:
     def launch(
-        points: tuple[Point, ...], where: Place, claim: Claim, folder: Path | None, said: str
+        points: tuple[Point, ...], where: Target, claim: Claim, folder: Path | None, said: str
     ) -> Outcome:
-        faults = _faults_of(wish.model_faults, place, where)
+        faults = _faults_of(session.model_faults, target, where)
         part = dataclasses.replace(
-            wish,
+            session,
             points=points,
             out=folder,
             resume=False,
-            title=wish.title + said,
+            title=session.title + said,
             model_faults=faults,
         )
         outcome = _launch(part, where, claim)
@@ -179,21 +179,21 @@ def _carry_out(wish: Wish, place: Place, lost: Mapping[int, str]) -> Carried:
             say(outcome.ending.reason)
         return outcome
 
-    probe, examine = (nobody, nobody) if wish.transport in ("null", "model") else (absent, unfit)
+    probe, examine = (nobody, nobody) if session.transport in ("null", "model") else (absent, unfit)
     return carry_out(
-        wish.points,
-        place,
-        place.claim(),
+        session.points,
+        target,
+        target.claim(),
         launch,
-        out=wish.out,
-        resume=wish.resume,
+        out=session.out,
+        resume=session.resume,
         probe=probe,
         examine=examine,
         lost=lost,
     )
 
 
-def _faults_of(faults: Sequence[ModelFault], whole: Place, part: Place) -> tuple[ModelFault, ...]:
+def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tuple[ModelFault, ...]:
     """The model's faults under the numbers that their hosts have in a launch."""
     number = {host: rank for rank, host in enumerate(part.hosts)}
     return tuple(
@@ -203,7 +203,7 @@ def _faults_of(faults: Sequence[ModelFault], whole: Place, part: Place) -> tuple
     )
 
 
-def _with_lost(run: Run, carried: Carried) -> Run:
+def _with_lost(run: Run, carried: CampaignResult) -> Run:
     """The hosts that were lost, as errors of the run: zero evidence about them is never a pass."""
     errors = [
         EngineError(code="rank-lost", message=why, rank=rank)
@@ -221,21 +221,21 @@ def _with_lost(run: Run, carried: Carried) -> Run:
     )
 
 
-def _relaunched(wish: Wish, launch: int) -> Wish:
+def _relaunched(session: Session, launch: int) -> Session:
     """The same points in the same order, numbered apart, in a folder of their own."""
-    if wish.launches == 1:
-        return wish
-    count = len(wish.points)
+    if session.launches == 1:
+        return session
+    count = len(session.points)
     points = tuple(
         msgspec.structs.replace(
             point, id=point.id + launch * count, repeat=point.repeat + launch * count
         )
-        for point in wish.points
+        for point in session.points
     )
-    out = wish.out and wish.out.with_name(f"{wish.out.name}-{launch + 1}")
-    title = f"{wish.title}, launch {launch + 1} of {wish.launches}"
-    resume = wish.resume and out is not None and (out / "run.json").is_file()
-    return dataclasses.replace(wish, points=points, out=out, title=title, resume=resume)
+    out = session.out and session.out.with_name(f"{session.out.name}-{launch + 1}")
+    title = f"{session.title}, launch {launch + 1} of {session.launches}"
+    resume = session.resume and out is not None and (out / "run.json").is_file()
+    return dataclasses.replace(session, points=points, out=out, title=title, resume=resume)
 
 
 def merged_run(runs: Sequence[Run]) -> Run:
@@ -282,75 +282,75 @@ def _moved(before: Mapping[int, Host], run: Run) -> bool:
     )
 
 
-def _left_s(wish: Wish) -> float | None:
+def _left_s(session: Session) -> float | None:
     """Seconds that a launch may take: its own deadline, or what is left of the whole;
     ``CouldNotMeasure`` if none.
     """
-    if wish.until is None:
-        return wish.deadline_s
-    left = wish.until - time.monotonic()
+    if session.until is None:
+        return session.deadline_s
+    left = session.until - time.monotonic()
     if left < LEAST_LAUNCH_S:
         raise CouldNotMeasure("no time was left for another launch.")
-    return min(left, wish.deadline_s or left)
+    return min(left, session.deadline_s or left)
 
 
-def _launch(wish: Wish, place: Place, claim: Claim) -> Outcome:
-    install = install_for(wish)
-    ways = ways_of(wish, place, install)
+def _launch(session: Session, target: Target, claim: Claim) -> Outcome:
+    install = install_for(session)
+    ways = launch_options(session, target, install)
     look = Look.of(sys.stderr, os.environ)
 
-    def run(way: Way, begun: bool) -> Outcome:
-        plan = _plan(wish, place, way.command.expect)
-        with Progress(plan, sys.stderr, look, title=wish.title) as show:
+    def run(way: LaunchOption, begun: bool) -> Outcome:
+        plan = _plan(session, target, way.command.expect)
+        with Progress(plan, sys.stderr, look, title=session.title) as show:
             return measure(
                 plan,
                 way.command,
                 claim=claim,
                 provenance=provenance(way.command, install),
-                out=wish.out,
+                out=session.out,
                 on_frame=show,
-                deadline_s=_left_s(wish),
-                resume=wish.resume or (begun and wish.out is not None),
-                observed=wire_observer(place.lab),
-                on_this_machine=place.lab is not None or not place.hosts,
+                deadline_s=_left_s(session),
+                resume=session.resume or (begun and session.out is not None),
+                observed=wire_observer(target.lab),
+                on_this_machine=target.lab is not None or not target.hosts,
             )
 
-    return started(ways, place, run, say)
+    return started(ways, target, run, say)
 
 
-def _attempts(wish: Wish, place: Place, claim: Claim) -> list[Outcome]:
-    """Launches of ``wish``: a point that does not end in time costs itself, and not those behind
+def _attempts(session: Session, target: Target, claim: Claim) -> list[Outcome]:
+    """Launches of ``session``: a point that does not end in time costs itself, and not those behind
     it.
 
     Raises ``CouldNotMeasure`` when none of them has sealed a point.
     """
-    outcomes = [_launch_once(wish, place, claim)]
-    while rest := _behind(wish, outcomes):
+    outcomes = [_launch_once(session, target, claim)]
+    while rest := _behind(session, outcomes):
         number = len(outcomes) + 1
-        while (out := attempt_folder(wish.out, number)) is not None and out.exists():
+        while (out := attempt_folder(session.out, number)) is not None and out.exists():
             number += 1
-        title = f"{wish.title}, without the point that was late"
-        again = dataclasses.replace(wish, points=rest, out=out, resume=False, title=title)
+        title = f"{session.title}, without the point that was late"
+        again = dataclasses.replace(session, points=rest, out=out, resume=False, title=title)
         try:
-            outcomes.append(_launch_once(again, place, claim))
+            outcomes.append(_launch_once(again, target, claim))
         except CouldNotMeasure as error:
             say(str(error))
             break
     last = outcomes[-1]
     if not any(one.run.points for one in outcomes) and last.ending.ended != "interrupted":
         why = (
-            unfit(place, tuple(range(len(place.hosts))))
-            if wish.transport not in ("null", "model")
+            unfit(target, tuple(range(len(target.hosts))))
+            if session.transport not in ("null", "model")
             else {}
         )
         if why:
             raise CouldNotMeasure("; ".join(dict.fromkeys(why.values())) + ".")
-        log = f"log: {last.folder / 'engine.log'}" if wish.kept else "give --out to keep its log"
+        log = f"log: {last.folder / 'engine.log'}" if session.kept else "give --out to keep its log"
         raise CouldNotMeasure(f"{last.ending.reason} ({log})")
     return outcomes
 
 
-def _behind(wish: Wish, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
+def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
     """Points that were not reached because the one before them was late; none when the launch ended
     otherwise.
     """
@@ -360,15 +360,15 @@ def _behind(wish: Wish, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
     gone = {one.ending.culprit for one in outcomes} | {
         point.id for one in outcomes for point in one.run.points
     }
-    return tuple(point for point in wish.points if point.id not in gone)
+    return tuple(point for point in session.points if point.id not in gone)
 
 
-def _launch_once(wish: Wish, place: Place, claim: Claim) -> Outcome:
-    if wish.transport not in ("null", "model") and (
-        gone := absent(place, tuple(range(len(place.hosts))))
+def _launch_once(session: Session, target: Target, claim: Claim) -> Outcome:
+    if session.transport not in ("null", "model") and (
+        gone := absent(target, tuple(range(len(target.hosts))))
     ):
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
-    return _launch(wish, place, claim)
+    return _launch(session, target, claim)
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:
@@ -383,14 +383,14 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
     return msgspec.structs.replace(top, floor_ns=low.floor_ns)
 
 
-def judged(run: Run, wish: Wish) -> Section:
+def judged(run: Run, session: Session) -> Section:
     """The run with its judgement."""
-    judgement = judge(run, wish.criteria, table=wish.table)
+    judgement = judge(run, session.criteria, table=session.table)
     return Section(
-        title=wish.title,
+        title=session.title,
         run=run,
         judgement=judgement,
-        limits=_limits(run, wish.table),
-        criteria=wish.criteria,
-        lead=wish.lead,
+        limits=_limits(run, session.table),
+        criteria=session.criteria,
+        lead=session.lead,
     )

@@ -11,71 +11,75 @@ from itertools import groupby
 
 from wireproof.cli.console import say
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["absent", "check_nics", "nobody", "unfit"]
 
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
-_HAVE_IT: set[tuple[Place, str]] = set()
+_HAVE_IT: set[tuple[Target, str]] = set()
 """Hosts of which we know already: before each further launch nobody need be asked again."""
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
 """States of nodes that take no other job and still run the one that has them."""
 
 
-def absent(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
+def absent(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
     """Rank to one sentence, for each of ``ranks`` whose host does not answer.
 
     A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will
     reach them.
     """
-    if not place.hosts or not ranks:
+    if not target.hosts or not ranks:
         return {}
-    hosts = sorted({place.start_on[rank] for rank in ranks})
-    if place.lab is not None and place.allocation is None:
-        alive = {node.name: node.alive for node in place.lab.status().nodes}
+    hosts = sorted({target.start_on[rank] for rank in ranks})
+    if target.lab is not None and target.allocation is None:
+        alive = {node.name: node.alive for node in target.lab.status().nodes}
         why = {
             host: f"{host} was lost: the lab's node has died"
             for host in hosts
             if not alive.get(host, False)
         }
-    elif place.allocation is not None and place.allocation.scheduler == "slurm":
-        why = _closed_in_slurm(hosts, place)
-    elif place.allocation is not None and not place.reached_by_agent:
+    elif target.allocation is not None and target.allocation.scheduler == "slurm":
+        why = _closed_in_slurm(hosts, target)
+    elif target.allocation is not None and not target.reached_by_agent:
         why = {}
     else:
         from wireproof.launch.hosts.fanout import reachable
 
         others = [host for host in hosts if not _is_here(host)]
-        answers = reachable(others, agent=place.agent, timeout_s=TIMEOUT_S)
+        answers = reachable(others, agent=target.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
-        why |= _without_nic(place, ranks, set(why))
-    return {rank: why[place.start_on[rank]] for rank in ranks if place.start_on[rank] in why}
+        why |= _without_nic(target, ranks, set(why))
+    return {rank: why[target.start_on[rank]] for rank in ranks if target.start_on[rank] in why}
 
 
-def check_nics(place: Place) -> None:
+def check_nics(target: Target) -> None:
     """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or
     started.
     """
-    if place.hosts and place.lab is None and (place.allocation is None or place.reached_by_agent):
-        _without_nic(place, tuple(range(len(place.hosts))), set())
+    if (
+        target.hosts
+        and target.lab is None
+        and (target.allocation is None or target.reached_by_agent)
+    ):
+        _without_nic(target, tuple(range(len(target.hosts))), set())
 
 
-def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:
+def _without_nic(target: Target, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:
     """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has it:
     it is a mistake.
 
     An MPI would say that its destination is unreachable, and not a word of the NIC.
     """
     asked = {
-        place.start_on[r]: place.nics[r] for r in ranks if r < len(place.nics) and place.nics[r]
+        target.start_on[r]: target.nics[r] for r in ranks if r < len(target.nics) and target.nics[r]
     }
-    hosts = sorted(host for host in asked if host not in gone and (place, host) not in _HAVE_IT)
+    hosts = sorted(host for host in asked if host not in gone and (target, host) not in _HAVE_IT)
     if not hosts:
         return {}
     from wireproof.launch.hosts.fanout import facts_by_host
 
-    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], place.agent, TIMEOUT_S)
+    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], target.agent, TIMEOUT_S)
     seen = {
         host: [word for word in answer.text.split() if "/" not in word]
         for host, answer in answers.items()
@@ -83,7 +87,7 @@ def _without_nic(place: Place, ranks: tuple[int, ...], gone: set[str]) -> dict[s
     lacking = [
         host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]
     ]
-    _HAVE_IT.update((place, host) for host in hosts if host not in lacking)
+    _HAVE_IT.update((target, host) for host in hosts if host not in lacking)
     if lacking and set(lacking) == set(asked):
         raise BadInput(
             f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has {_some(seen[lacking[0]])}."
@@ -115,29 +119,29 @@ def _is_here(host: str) -> bool:
     return False
 
 
-def unfit(place: Place, ranks: tuple[int, ...]) -> dict[int, str]:
+def unfit(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
     """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its
     claimed NIC is down.
 
     Asked after a launch that broke off and told nobody's name: an MPI's start fails as a whole
     then.
     """
-    gone = absent(place, ranks)
+    gone = absent(target, ranks)
     here = sorted(
-        (r for r in ranks if r not in gone and r < len(place.nics)),
-        key=lambda rank: place.nics[rank],
+        (r for r in ranks if r not in gone and r < len(target.nics)),
+        key=lambda rank: target.nics[rank],
     )
-    if place.allocation is not None and place.lab is None and not place.reached_by_agent:
+    if target.allocation is not None and target.lab is None and not target.reached_by_agent:
         return gone
-    for nic, group in groupby(here, key=lambda rank: place.nics[rank]):
+    for nic, group in groupby(here, key=lambda rank: target.nics[rank]):
         members = tuple(group)
         states = (
-            _states(place, nic, sorted({place.start_on[rank] for rank in members})) if nic else {}
+            _states(target, nic, sorted({target.start_on[rank] for rank in members})) if nic else {}
         )
         gone |= {
-            rank: f"{place.start_on[rank]} cannot take part: its NIC {nic} is down"
+            rank: f"{target.start_on[rank]} cannot take part: its NIC {nic} is down"
             for rank in members
-            if is_down(states.get(place.start_on[rank], ""))
+            if is_down(states.get(target.start_on[rank], ""))
         }
     return gone
 
@@ -161,30 +165,30 @@ def _state_files(nic: str) -> list[str]:
     ]
 
 
-def _states(place: Place, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
+def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
     """What each host's files say; a host or a file that does not answer says nothing."""
     from wireproof.launch.hosts.fanout import facts_by_host
 
-    environment = place.lab.agent_environment() if place.lab is not None else None
+    environment = target.lab.agent_environment() if target.lab is not None else None
     answers = facts_by_host(
-        hosts, ["cat", *_state_files(nic)], place.agent, TIMEOUT_S, environment=environment
+        hosts, ["cat", *_state_files(nic)], target.agent, TIMEOUT_S, environment=environment
     )
     return {host: answer.text for host, answer in answers.items()}
 
 
-def nobody(_place: Place, _ranks: tuple[int, ...]) -> dict[int, str]:
+def nobody(_target: Target, _ranks: tuple[int, ...]) -> dict[int, str]:
     """For transports that play all ranks in one process: their hosts are names only."""
     return {}
 
 
-def _closed_in_slurm(hosts: list[str], place: Place) -> dict[str, str]:
+def _closed_in_slurm(hosts: list[str], target: Target) -> dict[str, str]:
     """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured
     must not be lost.
     """
     from wireproof.launch.schedulers.slurm_job import node_states
 
     try:
-        states = node_states(hosts, place.through())
+        states = node_states(hosts, target.through())
     except CouldNotMeasure as error:
         say(f"{str(error).rstrip('.')}; the nodes are taken for usable")
         return {}

@@ -1,4 +1,4 @@
-"""The fabric that a place hangs on: from a file, or from the scheduler that knows it."""
+"""The fabric that a target hangs on: from a file, or from the scheduler that knows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["fabric_for", "read_fabric"]
 
@@ -25,11 +25,11 @@ def read_fabric(path: Path) -> Fabric:
     return read_topology(text, str(path))
 
 
-def fabric_for(path: Path | None, place: Place) -> Fabric | None:
-    """The fabric of the place's hosts; None when nobody described it. Says what had to be left
+def fabric_for(path: Path | None, target: Target) -> Fabric | None:
+    """The fabric of the target's hosts; None when nobody described it. Says what had to be left
     out.
     """
-    slurm = place.allocation is not None and place.allocation.scheduler == "slurm"
+    slurm = target.allocation is not None and target.allocation.scheduler == "slurm"
     if path is None and not slurm:
         return None
     if path is not None:
@@ -37,7 +37,7 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
     else:
         from wireproof.launch.schedulers.slurm_job import topology_text
 
-        text = topology_text(place.through())
+        text = topology_text(target.through())
         if not text.strip():
             return None
         try:
@@ -46,7 +46,7 @@ def fabric_for(path: Path | None, place: Place) -> Fabric | None:
             # nobody asked for it: a check without a topology is better than none
             say(f"{str(error).rstrip('.')}; the check goes on without a topology")
             return None
-    fabric, notes = against(fabric, place.hosts, place.nics[0] if place.nics else "")
+    fabric, notes = against(fabric, target.hosts, target.nics[0] if target.nics else "")
     for note in (*fabric.notes, *notes):
         say(note)
     return fabric

@@ -17,9 +17,15 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
-from wireproof.workflow.target.target import Asked, Place, allocated, claimed_link, prefix_of
+from wireproof.workflow.target.target import (
+    Target,
+    TargetOptions,
+    allocated,
+    claimed_link,
+    prefix_of,
+)
 
-__all__ = ["imagined_place", "job_place", "request_of", "time_limit_s"]
+__all__ = ["imagined_target", "job_target", "request_of", "time_limit_s"]
 
 _LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.ASCII)
 
@@ -119,14 +125,14 @@ def _through(lab: str | None) -> tuple[str, ...]:
     return tuple(found.exec_argv(slurm.head, ["x"])[:-1])
 
 
-def imagined_place(settings: Settings, options: dict[str, Any]) -> Place:
-    """The place that ``--slurm`` would give, with made-up names for nodes that only the job will
+def imagined_target(settings: Settings, options: dict[str, Any]) -> Target:
+    """The target that ``--slurm`` would give, with made-up names for nodes that only the job will
     name.
     """
     request = request_of(options)
     hosts = request.hosts or tuple(f"node{number}" for number in range(1, request.nodes + 1))
     allocation = Allocation(scheduler="slurm", job="", hosts=hosts, partition=request.partition)
-    return allocated(settings, allocation, Asked.of({**options, "lab": None}))
+    return allocated(settings, allocation, TargetOptions.of({**options, "lab": None}))
 
 
 def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]) -> JobRequest:
@@ -145,13 +151,13 @@ def _same_nodes(request: JobRequest, settings: Settings, options: dict[str, Any]
 
 
 @contextlib.contextmanager
-def job_place(settings: Settings, options: dict[str, Any]) -> Iterator[Place]:
+def job_target(settings: Settings, options: dict[str, Any]) -> Iterator[Target]:
     """The nodes of a job made for us; the job ends with the block, and no other job is touched."""
     if settings.hosts.value:
         raise BadInput(
             "--hosts names nodes that are there, --slurm gets some: use --nodelist to name the job's nodes."
         )
-    asked = Asked.of(options)
+    asked = TargetOptions.of(options)
     # what is wrong with it is told before anything is asked for
     claimed_link(settings, asked.mtu, asked.pcie)
     prefix_of(asked.prefix)

@@ -1,4 +1,4 @@
-"""How a host of a place is reached: a lab's node, this machine, or by ssh or a program called like
+"""How a host of a target is reached: a lab's node, this machine, or by ssh or a program called like
 it.
 """
 
@@ -10,7 +10,7 @@ import socket
 from collections.abc import Mapping, Sequence
 
 from wireproof.launch.engines import find_program
-from wireproof.workflow.target.target import Place
+from wireproof.workflow.target.target import Target
 
 __all__ = ["guarded", "launcher_environment", "reach"]
 
@@ -20,49 +20,49 @@ def _is_here(host: str) -> bool:
     return host in ("localhost", "127.0.0.1", name, name.split(".")[0])
 
 
-def reach(place: Place, host: str, argv: Sequence[str]) -> list[str]:
-    """argv that runs ``argv`` on a host of the place: in a lab's node, by its agent or ssh, or
+def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
+    """argv that runs ``argv`` on a host of the target: in a lab's node, by its agent or ssh, or
     plainly here.
     """
-    if place.lab is not None:
-        return place.lab.exec_argv(host, argv)
+    if target.lab is not None:
+        return target.lab.exec_argv(host, argv)
     if not host or _is_here(host):
         return list(argv)
-    if place.agent:
-        return [place.agent, host, *map(shlex.quote, argv)]
+    if target.agent:
+        return [target.agent, host, *map(shlex.quote, argv)]
     quiet = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
     return ["ssh", *quiet, "-T", host, shlex.join(argv)]
 
 
-def guarded(place: Place, host: str, argv: Sequence[str]) -> list[str]:
+def guarded(target: Target, host: str, argv: Sequence[str]) -> list[str]:
     """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is
     ended itself.
 
     The guard there ends the command when its standard input closes, so that has to be held open
     meanwhile.
     """
-    if place.lab is not None or not host or _is_here(host):
-        return reach(place, host, argv)
+    if target.lab is not None or not host or _is_here(host):
+        return reach(target, host, argv)
     return reach(
-        place, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv]
+        target, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv]
     )
 
 
-def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str, str]:
+def launcher_environment(target: Target, inherited: Mapping[str, str]) -> dict[str, str]:
     """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user
     has set.
     """
-    if not place.agent:
+    if not target.agent:
         return {}
     chosen = {
         "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": place.agent,
+        "HYDRA_LAUNCHER_EXEC": target.agent,
         "I_MPI_HYDRA_BOOTSTRAP": "ssh",
-        "I_MPI_HYDRA_BOOTSTRAP_EXEC": place.agent,
-        "OMPI_MCA_plm_rsh_agent": place.agent,
-        "PRTE_MCA_plm_ssh_agent": place.agent,
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC": target.agent,
+        "OMPI_MCA_plm_rsh_agent": target.agent,
+        "PRTE_MCA_plm_ssh_agent": target.agent,
     }
-    if place.lab is not None:
+    if target.lab is not None:
         # Open MPI and Intel MPI would bind rank 0 of every node to core 0: the nodes share this
         # machine's cores.
         chosen |= {"I_MPI_PIN": "0"}
@@ -70,7 +70,7 @@ def launcher_environment(place: Place, inherited: Mapping[str, str]) -> dict[str
             "OMPI_MCA_hwloc_base_binding_policy": "none",
             "PRTE_MCA_hwloc_default_binding_policy": "none",
         }
-        chosen |= place.lab.agent_environment()
+        chosen |= target.lab.agent_environment()
     if os.geteuid() == 0:
         chosen |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return {name: value for name, value in chosen.items() if name not in inherited}

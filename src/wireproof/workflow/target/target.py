@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from wireproof.launch.schedulers.allocation import Allocation
 
 __all__ = [
-    "Place",
+    "Target",
     "agent_of",
     "allocated",
     "claimed_link",
-    "lab_place",
-    "place_of",
+    "lab_target",
     "prefix_of",
     "reader_prefix",
+    "resolve_target",
     "this_machine",
 ]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Place:
+class Target:
     """One rank per entry of ``hosts``. ``start_on`` is where the launcher is told to put them: only
     a planted lie differs from ``hosts``. ``wire`` False: nothing is claimed about a wire (one plain
     machine).
@@ -72,8 +72,8 @@ class Place:
         """Ranks that share this machine's cores: all nodes of a lab do."""
         return self.size if self.lab is not None or self.virtual else 0
 
-    def only(self, ranks: Sequence[int]) -> Place:
-        """The same place with these ranks alone, numbered from 0 in their order."""
+    def only(self, ranks: Sequence[int]) -> Target:
+        """The same target with these ranks alone, numbered from 0 in their order."""
 
         def picked(values: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(values[rank] for rank in ranks) if values else ()
@@ -113,7 +113,7 @@ class Place:
         )
 
     def enter(self, command: LaunchCommand) -> LaunchCommand:
-        """The command as this place needs it: in a lab the launcher runs inside the first node, to
+        """The command as this target needs it: in a lab the launcher runs inside the first node, to
         be reachable.
         """
         if self.lab is None:
@@ -136,14 +136,14 @@ def claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | 
     )
 
 
-def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Place:
+def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Target:
     """Ranks on this machine and no other: shared memory or loopback, never a wire."""
-    return Place(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
+    return Target(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
 
 
-def lab_place(
+def lab_target(
     lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
-) -> Place:
+) -> Target:
     """Nodes of a lab, their NIC on one network of it, and the link as the lab has built it."""
     unknown = [host for host in hosts if host not in lab.nodes]
     if unknown:
@@ -161,7 +161,7 @@ def lab_place(
         else (f"--nic was not given: {network.device}, the fastest, is claimed",)
     )
     said = (*lab.notes, *said)
-    return Place(
+    return Target(
         hosts=hosts,
         start_on=hosts,
         nics=(network.device,) * len(hosts),
@@ -206,8 +206,8 @@ def reader_prefix(text: str) -> tuple[str, ...]:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What was said about the place besides the declared settings. ``scheduler`` ``auto``: an
+class TargetOptions:
+    """What was said about the target besides the declared settings. ``scheduler`` ``auto``: an
     allocation around us gives the hosts, and its launcher (or the MPI's, by ``starter``) starts the
     ranks on them.
     """
@@ -222,20 +222,20 @@ class Asked:
     sysfs_root: str = ""
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Asked:
+    def of(cls, options: Mapping[str, Any]) -> TargetOptions:
         """From a verb's options; those that it does not have keep their defaults."""
         known = {field.name for field in dataclasses.fields(cls)}
         return cls(**{name: value for name, value in options.items() if name in known})
 
 
-def place_of(settings: Settings, asked: Asked) -> Place:
-    """The place that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh,
+def resolve_target(settings: Settings, asked: TargetOptions) -> Target:
+    """The target that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh,
     or this machine.
     """
-    return dataclasses.replace(_place_of(settings, asked), sysfs_root=asked.sysfs_root)
+    return dataclasses.replace(_resolved(settings, asked), sysfs_root=asked.sysfs_root)
 
 
-def _place_of(settings: Settings, asked: Asked) -> Place:
+def _resolved(settings: Settings, asked: TargetOptions) -> Target:
     hosts = settings.hosts.value
     if asked.scheduler == "auto":
         _once_in_a_step()
@@ -255,16 +255,16 @@ def _place_of(settings: Settings, asked: Asked) -> Place:
     found = lab_of(hosts, asked.lab, settings.launcher.value)
     hosts = hosts or (found.nodes if found else ())
     if found is not None:
-        place = lab_place(found, hosts, nic=settings.nic.value, link=link)
+        target = lab_target(found, hosts, nic=settings.nic.value, link=link)
         note = (
             (f"the hosts are nodes of lab {found.name}: links are virtual",)
             if asked.lab is None
             else ()
         )
-        return dataclasses.replace(place, said=(*note, *place.said), prefix=prefix)
+        return dataclasses.replace(target, said=(*note, *target.said), prefix=prefix)
     nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
     agent = agent_of(settings)
-    return Place(
+    return Target(
         hosts=hosts,
         start_on=hosts,
         nics=nics,
@@ -287,7 +287,7 @@ def _once_in_a_step() -> None:
         )
 
 
-def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place:
+def allocated(settings: Settings, allocation: Allocation, asked: TargetOptions) -> Target:
     """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
     hosts = settings.hosts.value or allocation.hosts
     strangers = [host for host in hosts if host not in allocation.hosts]
@@ -304,19 +304,19 @@ def allocated(settings: Settings, allocation: Allocation, asked: Asked) -> Place
     link = claimed_link(settings, asked.mtu, asked.pcie)
     found = lab_of(hosts, asked.lab, settings.launcher.value)
     if found is not None:
-        place = lab_place(found, hosts, nic=settings.nic.value, link=link)
+        target = lab_target(found, hosts, nic=settings.nic.value, link=link)
     else:
         nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
         agent = agent_of(settings)
-        place = Place(
+        target = Target(
             hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, virtual=asked.virtual
         )
     said = f"{allocation.scheduler} job {allocation.job}: {len(hosts)} nodes"
     return dataclasses.replace(
-        place,
+        target,
         allocation=allocation,
         starter="mpi" if asked.starter == "mpi" else "scheduler",
         prefix=prefix_of(asked.prefix),
         sysfs_root=asked.sysfs_root,
-        said=(said, *place.said, *allocation.notes),
+        said=(said, *target.said, *allocation.notes),
     )

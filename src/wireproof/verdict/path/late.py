@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges
+from wireproof.model.ledger import Direction
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
@@ -108,11 +109,21 @@ class _Whole:
             or due is None
         ):
             return one
-        return self._by_sum(
-            one, look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria), due
-        )
+        return self._by_sum(one, (reader, name, way), due)
 
-    def _by_sum(self, one: Sighting, whole: Sighting, due: Due) -> Sighting:
+    def _is_loud(self, reader: int, rank: int, name: str, way: Direction) -> bool:
+        """More passed in this direction than wireproof explains: what passed in the other one may
+        be another job's too, and fit by chance.
+        """
+        due = self.dues.get((reader, name, way))
+        if due is None:
+            return False
+        seen = look(self.ledgers[reader], rank, name, way, due, self.ctx.criteria).seen or 0.0
+        return seen > _MOST * max(due.need, due.most) + due.control + _QUIET_OTHERS
+
+    def _by_sum(self, one: Sighting, place: tuple[int, str, Direction], due: Due) -> Sighting:
+        reader, name, way = place
+        whole = look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria)
         found = dataclasses.replace(
             whole, need=one.need, quality="stale", remark="summed over the run"
         )
@@ -120,6 +131,8 @@ class _Whole:
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
+        if self._is_loud(reader, one.rank, name, "rx" if way == "tx" else "tx"):
+            return _stale(found, one.remark)
         if sum(whole.others.values()) > max(
             self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS
         ):

@@ -16,7 +16,7 @@ from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located import located, section
 from tests.unit.test_report_located_page import fabric, many
 
-from wireproof.report.html import render, write
+from wireproof.report.html.page import render, write
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

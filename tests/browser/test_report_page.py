@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.unit.test_report_worlds import four_nodes, hostile, off_wire
 
-from wireproof.report.html import render, write
+from wireproof.report.html.page import render, write
 
 pytestmark = pytest.mark.browser
 

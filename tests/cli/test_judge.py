@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from wireproof.report.judged import json_schema
+from wireproof.report.json.judgement import json_schema
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"

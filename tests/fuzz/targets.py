@@ -113,10 +113,11 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.locate.from_run import samples_of
     from wireproof.locate.screen.sweep import screen
     from wireproof.model.claim import Criteria
-    from wireproof.report.html import render
-    from wireproof.report.machine import to_json
+    from wireproof.report.html.page import render
+    from wireproof.report.json.result import to_json
     from wireproof.report.section import Section
-    from wireproof.report.text import Look, whole
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.summary import whole
     from wireproof.verdict import judge
 
     judgement = judge(run)
@@ -432,9 +433,9 @@ def _log_seeds() -> list[list[bytes]]:
 
 def _try_log(data: bytes) -> str:
     from wireproof.physics.claims import claim_from_text
-    from wireproof.report.judged import encoded
-    from wireproof.report.judged_text import long_text, short_text
-    from wireproof.report.text import Look
+    from wireproof.report.json.judgement import encoded
+    from wireproof.report.text.judgement import long_text, short_text
+    from wireproof.report.text.look import Look
     from wireproof.workflow.judge import Case, judge_text
 
     try:

@@ -17,12 +17,13 @@ from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Run
-from wireproof.report.html import render
-from wireproof.report.json_text import json_text
-from wireproof.report.machine import to_json
+from wireproof.report.html.page import render
+from wireproof.report.json.encode import json_text
+from wireproof.report.json.result import to_json
 from wireproof.report.names import harmless
 from wireproof.report.section import Section
-from wireproof.report.text import Look, whole
+from wireproof.report.text.look import Look
+from wireproof.report.text.summary import whole
 from wireproof.verdict import judge
 
 EVIL = "</script><script>alert(1)</script>\"'\x1b]0;P\x07\x9b31m\u202e\u2066\u200f\x85\u2028\x7f"

@@ -12,7 +12,7 @@ import pytest
 from tests.synthetic import World, run_of
 
 from wireproof.model.claim import Criteria
-from wireproof.report.html import render, write
+from wireproof.report.html.page import render, write
 from wireproof.report.section import Section
 from wireproof.verdict import judge
 

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tools.adapters_page import adapters_page
 
 from wireproof.analysis.catalogue import FAMILIES, Family, Row, family_of
 from wireproof.analysis.catalogue.find import by_driver, by_kind
 from wireproof.model.record import Nic, Rdma
-from wireproof.report.adapters import adapters_page
 
 ROWS = [(family, row) for family in FAMILIES for row in family.rows]
 PATTERNS = [(family, pattern) for family in FAMILIES for pattern in family.drivers]

@@ -21,7 +21,7 @@ from wireproof.model.traffic import (
     WatchStart,
     Way,
 )
-from wireproof.report.proved import document, lines
+from wireproof.report.text.watched import document, lines
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.command_hosts import entered_node, hosts_of_command
 

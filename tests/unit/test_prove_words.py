@@ -11,7 +11,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
-from wireproof.report.proved import document, lines
+from wireproof.report.text.watched import document, lines
 from wireproof.verdict.external.watched.reasons import amount, reason, troubles
 from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.result_files import ResultFile, usual_results

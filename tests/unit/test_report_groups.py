@@ -17,12 +17,13 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
-from wireproof.report import machine
 from wireproof.report.group_rows import group_tables
-from wireproof.report.html import render
+from wireproof.report.html.page import render
+from wireproof.report.json import result
 from wireproof.report.section import Section
-from wireproof.report.text import Look, result_tables
-from wireproof.report.text import whole as text_of
+from wireproof.report.text.look import Look
+from wireproof.report.text.summary import result_tables
+from wireproof.report.text.summary import whole as text_of
 
 set_ = msgspec.structs.replace
 
@@ -174,10 +175,10 @@ def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
     assert result_tables(whole)
     page = Reader(render([whole], "groups"))
     assert "Ring, random order" in page.shown
-    found = json.loads(machine.to_json(whole.run, whole.judgement, whole.limits))
+    found = json.loads(result.to_json(whole.run, whole.judgement, whole.limits))
     assert len(found["groups"]) == 2
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator(machine.json_schema()).validate(found)
+    jsonschema.Draft202012Validator(result.json_schema()).validate(found)
 
 
 def test_the_page_and_the_status_of_what_failed() -> None:
@@ -225,5 +226,5 @@ def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
     page = Reader(render([judged], "groups"))
     assert "1 of 2 results pass." in page.shown
     assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 1
-    found = json.loads(machine.to_json(judged.run, judged.judgement, judged.limits))
+    found = json.loads(result.to_json(judged.run, judged.judgement, judged.limits))
     assert [one["verdict"] for one in found["group_results"]] == ["pass", "fail"]

@@ -17,8 +17,8 @@ import pytest
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
 
 from wireproof.model.claim import Limits
-from wireproof.report.heat import shade
-from wireproof.report.html import render, write
+from wireproof.report.html.heat import shade
+from wireproof.report.html.page import render, write
 from wireproof.report.section import Section
 
 

@@ -10,29 +10,29 @@ import pytest
 
 from wireproof.adapters import read
 from wireproof.physics import claim_from_text
-from wireproof.report import judged
-from wireproof.report.judged_text import long_text, short_text, totals
-from wireproof.report.text import Look
+from wireproof.report.json import judgement
+from wireproof.report.text.judgement import long_text, short_text, totals
+from wireproof.report.text.look import Look
 from wireproof.verdict.external import judge_series
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-SCHEMA_FILE = Path(judged.__file__).with_name("judgement.schema.json")
+SCHEMA_FILE = Path(judgement.__file__).with_name("judgement.schema.json")
 
 
-def of(name: str, link: str) -> judged.JudgedSeries:
+def of(name: str, link: str) -> judgement.JudgedSeries:
     (series,) = read((GOLDEN / name).read_bytes(), name)
     claim = claim_from_text(link)
-    return judged.joined(series, judge_series(series, claim), claim)
+    return judgement.joined(series, judge_series(series, claim), claim)
 
 
 def test_the_schema_on_disk_is_current() -> None:
-    again = json.dumps(judged.json_schema(), indent=2, sort_keys=True) + "\n"
-    command = "run: python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json"
+    again = json.dumps(judgement.json_schema(), indent=2, sort_keys=True) + "\n"
+    command = "run: python -m wireproof.report.json.judgement > src/wireproof/report/json/judgement.schema.json"
     assert SCHEMA_FILE.read_text() == again, command
 
 
 def test_a_series_keeps_to_the_schema() -> None:
-    one = json.loads(judged.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))
+    one = json.loads(judgement.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))
     document = {
         "schema": "wireproof.judgement",
         "version": 1,
@@ -40,12 +40,12 @@ def test_a_series_keeps_to_the_schema() -> None:
         "series": [one],
         "errors": [],
     }
-    jsonschema.validate(document, judged.json_schema())
+    jsonschema.validate(document, judgement.json_schema())
     assert one["share_of_nominal"] == pytest.approx(0.9357, abs=1e-4)
 
 
 def test_what_was_not_printed_is_absent_not_zero() -> None:
-    point = json.loads(judged.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))["points"][0]
+    point = json.loads(judgement.encoded(of("1gbe_openmpi_osu_put_bw.csv", "1gbe")))["points"][0]
     assert "hrt_ns" not in point
     assert point["goodput_bytes_per_s"] == pytest.approx(0.2e6)
 

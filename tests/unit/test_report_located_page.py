@@ -15,11 +15,11 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
 from wireproof.model.fabric import Attachment, Fabric
 from wireproof.model.located import Contention, Located, Tier
-from wireproof.report.html import render
-from wireproof.report.leaves import GROUPS_WITHOUT_FABRIC, leaf_map
+from wireproof.report.html.leaves import GROUPS_WITHOUT_FABRIC, leaf_map
+from wireproof.report.html.page import render
+from wireproof.report.html.strip import MOST_COLUMNS, strip_of
 from wireproof.report.rows import tables
 from wireproof.report.section import Section
-from wireproof.report.strip import MOST_COLUMNS, strip_of
 
 set_ = msgspec.structs.replace
 

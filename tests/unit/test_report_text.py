@@ -16,7 +16,8 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 from wireproof.model.finding import Finding, Judgement
 from wireproof.report.section import Section, headline, ranked, worst
-from wireproof.report.text import Look, result_tables, summary, whole
+from wireproof.report.text.look import Look
+from wireproof.report.text.summary import result_tables, summary, whole
 
 WORLDS = [four_nodes(), four_nodes(8), four_nodes(4, slow=None), off_wire(), empty(), hostile()]
 
@@ -90,7 +91,7 @@ def test_a_run_that_is_partly_on_the_wire_says_how_far() -> None:
 
 def test_heavy_libraries_stay_out_until_something_is_drawn() -> None:
     code = (
-        "import sys, wireproof.report.html, wireproof.report.text, wireproof.report.progress, wireproof.report.machine;"
+        "import sys, wireproof.report.html.page, wireproof.report.text.summary, wireproof.report.text.progress, wireproof.report.json.result;"
         "print(*sorted({'bokeh', 'jinja2', 'numpy', 'rich', 'ClusterShell'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -8,7 +8,7 @@ from tests.unit.test_report_worlds import empty, four_nodes, off_wire
 
 from wireproof.model.record import WitnessReading
 from wireproof.model.run import Run
-from wireproof.report.traffic import SMALL_BYTES, flows
+from wireproof.report.flows import SMALL_BYTES, flows
 
 
 def _with_readings(run: Run, change: dict[str, object]) -> Run:

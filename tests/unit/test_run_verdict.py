@@ -12,7 +12,7 @@ from wireproof.model.finding import Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
-from wireproof.report.judged import JudgedSeries, joined
+from wireproof.report.json.judgement import JudgedSeries, joined
 from wireproof.workflow import benchmark
 from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
 from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run

@@ -13,7 +13,7 @@ from wireproof.report.names import clean
 
 if TYPE_CHECKING:
     from wireproof.model.plan import Plan
-    from wireproof.report.progress import Progress
+    from wireproof.report.text.progress import Progress
 
 __all__ = ["LONGEST_SENTENCE", "Console", "say"]
 
@@ -40,8 +40,8 @@ class Console:
         say(text)
 
     def progress(self, plan: Plan, title: str) -> Progress:
-        from wireproof.report.progress import Progress
-        from wireproof.report.text import Look
+        from wireproof.report.text.look import Look
+        from wireproof.report.text.progress import Progress
 
         return Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
 

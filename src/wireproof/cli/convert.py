@@ -170,7 +170,7 @@ def command(value: tuple[str, ...], **options: Any) -> int:
     link = _link(options["link"], options["path"], options["mtu"], options["pcie"])
     found = _document(quantity, size, link)
     if options["as_json"]:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         click.echo(json_text(found, indent=2))
     else:

@@ -19,7 +19,8 @@ from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.section import Section, worst
-from wireproof.report.text import Look, whole
+from wireproof.report.text.look import Look
+from wireproof.report.text.summary import whole
 from wireproof.store.seal import seal
 
 __all__ = ["deliver", "result_folder"]
@@ -138,7 +139,7 @@ def _kept(folder: Path | None) -> str:
 
 
 def _print_json(sections: Sequence[Section]) -> None:
-    from wireproof.report.machine import to_json
+    from wireproof.report.json.result import to_json
 
     texts = [
         to_json(one.run, one.judgement, one.limits, one.criteria, one.located).rstrip()
@@ -148,7 +149,7 @@ def _print_json(sections: Sequence[Section]) -> None:
 
 
 def _write_page(sections: Sequence[Section], title: str, folder: Path) -> Path | None:
-    from wireproof.report.html import render, write
+    from wireproof.report.html.page import render, write
 
     try:
         return write(folder / "report.html", render(list(sections), title))

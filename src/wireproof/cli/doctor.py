@@ -54,7 +54,7 @@ def command(as_json: bool, no_run: bool) -> int:
         say("trying the transports and every MPI that is found; some seconds each")
         answers = [*(try_transport(kind) for kind in ("null", "tcp")), *try_mpis()]
     if as_json:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         click.echo(json_text({"machine": machine, "transports": answers}, indent=2))
     else:

@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.launch.programs.program import shell_line
 from wireproof.model.plan import Point
-from wireproof.report.json_text import json_text
+from wireproof.report.json.encode import json_text
 from wireproof.settings.resolve import Settings
 from wireproof.workflow.session.session import Session, command_of
 from wireproof.workflow.target.target import Target

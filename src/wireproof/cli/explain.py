@@ -26,7 +26,7 @@ def command(code: str | None, as_json: bool) -> int:
 
     entries = [_find(code)] if code else list(CATALOGUE.values())
     if as_json:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         click.echo(json_text(entries, indent=2))
         return 0

@@ -14,9 +14,9 @@ import click
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.report.judged import VERSION, FileError, encoded
-from wireproof.report.judged_text import totals
-from wireproof.report.text import Look
+from wireproof.report.json.judgement import VERSION, FileError, encoded
+from wireproof.report.text.judgement import totals
+from wireproof.report.text.look import Look
 from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import Case, Judged, judged_files
 

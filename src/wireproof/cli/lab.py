@@ -105,7 +105,7 @@ def status(name: str | None, as_json: bool) -> int:
             f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}."
         )
     if as_json:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         click.echo(json_text(found))
     else:

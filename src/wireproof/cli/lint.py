@@ -73,7 +73,7 @@ def _list_rules(as_json: bool) -> int:
     from wireproof.lint.catalogue import RULES
 
     if as_json:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         click.echo(json_text({"rules": list(RULES.values())}, indent=2))
         return 0

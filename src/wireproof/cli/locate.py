@@ -40,8 +40,8 @@ def _as_json(found: Found) -> str:
 
 def _as_text(found: Found) -> str:
     from wireproof.report.located import value_words
-    from wireproof.report.located_text import story_lines
-    from wireproof.report.text import Look
+    from wireproof.report.text.located import story_lines
+    from wireproof.report.text.look import Look
 
     look = Look.of(sys.stdout, os.environ)
     lines = [

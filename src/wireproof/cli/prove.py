@@ -105,7 +105,7 @@ def proving_place(
 
 
 def _tell(proved: Proved, argv: tuple[str, ...], place: Target, as_json: bool) -> None:
-    from wireproof.report.proved import document, lines
+    from wireproof.report.text.watched import document, lines
 
     status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
     if as_json:

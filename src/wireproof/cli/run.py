@@ -201,7 +201,7 @@ def _list(tool: str, as_json: bool) -> int:
         find_recipe(tool)
     recipes = recipes_of(tool)
     if as_json:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         rows = [
             {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why}
@@ -293,7 +293,7 @@ def _dry_run(recipe: Recipe, asked: Asked, place: Target, options: dict[str, Any
     prepared = prepare_run(recipe, asked, place, folder="")
     title = title_of(recipe, prepared, options)
     if options["as_json"]:
-        from wireproof.report.json_text import json_text
+        from wireproof.report.json.encode import json_text
 
         document = recipe_document(prepared, title)
         click.echo(json_text(document, indent=2))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
+from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.section import CULPRITS, Section, ranked, results
-from wireproof.report.traffic import Flow, flows
 
 __all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from wireproof.report.text import Look
+    from wireproof.report.text.look import Look
 
 __all__ = ["Head", "fitting", "grid"]
 

@@ -23,7 +23,7 @@ from wireproof.cli.run import path_of, recipe_document, recipe_lines, title_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
-from wireproof.report.json_text import json_text
+from wireproof.report.json.encode import json_text
 from wireproof.workflow.benchmark_steps import Asked, Prepared, Step, prepare_run
 from wireproof.workflow.prove import Companion, Proved, run_proved
 from wireproof.workflow.target.reach import guarded, reach
@@ -31,7 +31,7 @@ from wireproof.workflow.target.reach import guarded, reach
 if TYPE_CHECKING:
     from wireproof.launch.programs.recipe import Recipe
     from wireproof.model.traffic import TrafficVerdict
-    from wireproof.report.judged import JudgedSeries
+    from wireproof.report.json.judgement import JudgedSeries
     from wireproof.workflow.target.target import Target
 
 __all__ = ["informed", "main_argv", "overall", "run_prepared"]
@@ -190,7 +190,7 @@ def _judged(proved: Proved, place: Target, path: str) -> list[JudgedSeries]:
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or
     disproven here.
     """
-    from wireproof.report.judged import joined
+    from wireproof.report.json.judgement import joined
     from wireproof.verdict.external import judge_log
 
     found = judge_log(proved.series, place.link, path=path)
@@ -213,7 +213,7 @@ def _judged(proved: Proved, place: Target, path: str) -> list[JudgedSeries]:
 def _could_not_run(prepared: Prepared, proved: Proved) -> int:
     """The tool's own words are the best explanation that there is."""
     if proved.exit_status == INTERRUPTED:
-        from wireproof.report.proved import lines
+        from wireproof.report.text.watched import lines
 
         for line in lines(proved.exit_status, proved.traffic, proved.judgement):
             say(line)
@@ -230,9 +230,9 @@ def _could_not_run(prepared: Prepared, proved: Proved) -> int:
 
 
 def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
-    from wireproof.report.judged_text import long_text
-    from wireproof.report.proved import lines
-    from wireproof.report.text import Look
+    from wireproof.report.text.judgement import long_text
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.watched import lines
 
     look = Look.of(sys.stdout, os.environ)
     click.echo("")

@@ -23,10 +23,10 @@ from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.physics.table import Table
-from wireproof.report.judged import JudgedSeries, encoded, joined
-from wireproof.report.judged_text import long_text, short_text
+from wireproof.report.json.judgement import JudgedSeries, encoded, joined
 from wireproof.report.names import clean
-from wireproof.report.text import Look
+from wireproof.report.text.judgement import long_text, short_text
+from wireproof.report.text.look import Look
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
 

@@ -19,7 +19,7 @@ from wireproof.lint.finding import Finding
 from wireproof.lint.fix import repaired
 from wireproof.lint.rule import Kind
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.json_text import json_text
+from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
 

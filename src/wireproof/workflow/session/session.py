@@ -37,9 +37,9 @@ from wireproof.model.record import EngineError, Host
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.table import Table
-from wireproof.report.progress import Progress
 from wireproof.report.section import Section
-from wireproof.report.text import Look
+from wireproof.report.text.look import Look
+from wireproof.report.text.progress import Progress
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
 from wireproof.workflow.session.campaign import (

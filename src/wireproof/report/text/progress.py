@@ -16,7 +16,7 @@ from wireproof.model import quantity
 from wireproof.model.plan import Plan, Point
 from wireproof.model.record import Close, EngineError, Frame, PointRecord, Start
 from wireproof.report.names import clean
-from wireproof.report.text import Look
+from wireproof.report.text.look import Look
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wireproof.report.columns import grid
+from wireproof.report.group_cells import words
 from wireproof.report.group_rows import group_tables
-from wireproof.report.group_words import words
 from wireproof.report.section import Section
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from wireproof.report.text import Look
+    from wireproof.report.text.look import Look
 
 __all__ = ["LEGEND", "group_parts"]
 

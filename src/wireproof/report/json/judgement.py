@@ -15,7 +15,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
-from wireproof.report.json_text import json_text
+from wireproof.report.json.encode import json_text
 
 __all__ = [
     "VERSION",
@@ -117,7 +117,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-# python -m wireproof.report.judged > src/wireproof/report/judgement.schema.json
+# python -m wireproof.report.json.judgement > src/wireproof/report/json/judgement.schema.json
 if __name__ == "__main__":
     import json
     import sys

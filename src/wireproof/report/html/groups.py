@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wireproof.report.columns import Head
+from wireproof.report.group_cells import Words, words
 from wireproof.report.group_rows import group_tables
-from wireproof.report.group_text import LEGEND
-from wireproof.report.group_words import Words, words
 from wireproof.report.section import Section
+from wireproof.report.text.groups import LEGEND
 
 __all__ = ["GroupView", "group_views"]
 

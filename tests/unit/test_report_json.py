@@ -13,11 +13,11 @@ import numpy
 import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
-import wireproof.report.machine as machine
 from wireproof.model.finding import Finding
+from wireproof.report.json import result
 from wireproof.report.section import Section
 
-SCHEMA_FILE = Path(machine.__file__).with_name("result.schema.json")
+SCHEMA_FILE = Path(result.__file__).with_name("result.schema.json")
 
 
 def _refuse(constant: str) -> float:
@@ -25,7 +25,7 @@ def _refuse(constant: str) -> float:
 
 
 def _load(section: Section) -> dict[str, Any]:
-    text = machine.to_json(section.run, section.judgement, section.limits, section.criteria)
+    text = result.to_json(section.run, section.judgement, section.limits, section.criteria)
     assert text.isascii()
     loaded = json.loads(text, parse_constant=_refuse)
     assert isinstance(loaded, dict)
@@ -46,8 +46,8 @@ def _broken() -> Section:
     "section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10]
 )
 def test_the_object_decodes_into_the_structs_that_document_it(section: Section) -> None:
-    text = machine.to_json(section.run, section.judgement, section.limits, section.criteria)
-    decoded = msgspec.json.decode(text, type=machine.Document)
+    text = result.to_json(section.run, section.judgement, section.limits, section.criteria)
+    decoded = msgspec.json.decode(text, type=result.Document)
     assert decoded.findings == section.judgement.findings
     assert decoded.results == section.judgement.pairs
     assert (decoded.schema, decoded.version) == ("wireproof.result", 1)
@@ -58,7 +58,7 @@ def test_the_object_decodes_into_the_structs_that_document_it(section: Section) 
 )
 def test_the_object_obeys_the_schema(section: Section) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator(machine.json_schema()).validate(_load(section))
+    jsonschema.Draft202012Validator(result.json_schema()).validate(_load(section))
 
 
 def test_numbers_that_are_not_finite_become_null() -> None:
@@ -70,14 +70,14 @@ def test_numbers_that_are_not_finite_become_null() -> None:
 
 def test_the_schema_file_is_what_the_structs_say() -> None:
     written = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    again = json.loads(json.dumps(machine.json_schema()))
+    again = json.loads(json.dumps(result.json_schema()))
     assert written == again, (
-        "run: python -m wireproof.report.machine > src/wireproof/report/result.schema.json"
+        "run: python -m wireproof.report.json.result > src/wireproof/report/json/result.schema.json"
     )
 
 
 def test_the_schema_names_its_version_and_allows_null_for_every_number() -> None:
-    schema = machine.json_schema()
+    schema = result.json_schema()
     assert schema["title"] == "wireproof.result version 1"
     found: list[Any] = []
 

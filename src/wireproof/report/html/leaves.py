@@ -12,11 +12,11 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.located import Located
-from wireproof.report.heat import GRADIENT, shade
+from wireproof.report.html.heat import GRADIENT, shade
+from wireproof.report.html.strip import leaf_by_node
 from wireproof.report.names import clean, fold, natural
 from wireproof.report.rows import Cell, Table, heat_cells, heat_size
 from wireproof.report.section import Section
-from wireproof.report.strip import leaf_by_node
 
 __all__ = ["LeafMap", "Tick", "leaf_map"]
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wireproof.report.heat import MOST_HOSTS, HeatMap, heat_map
-from wireproof.report.leaves import LeafMap, leaf_map
+from wireproof.report.html.heat import MOST_HOSTS, HeatMap, heat_map
+from wireproof.report.html.leaves import LeafMap, leaf_map
+from wireproof.report.html.strip import Strip, strip_of
 from wireproof.report.located import Culprit, Story, each, stories
 from wireproof.report.rows import Table
 from wireproof.report.section import Section
-from wireproof.report.strip import Strip, strip_of
 
 __all__ = ["WhoView", "pair_pictures", "who_views"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from wireproof import __version__
 from wireproof.files.hostile import replace_file
+from wireproof.report.html.views import SectionView, view
 from wireproof.report.names import clean, harmless
 from wireproof.report.section import Section, label, worst
-from wireproof.report.views import SectionView, view
 
 __all__ = ["render", "write"]
 
@@ -92,7 +92,7 @@ def _template() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("wireproof.report", "page"),
+        loader=PackageLoader("wireproof.report.html", "template"),
         autoescape=True,
         finalize=_harmless,
         undefined=StrictUndefined,
@@ -103,7 +103,7 @@ def _template() -> Any:
 
 
 def _part(name: str) -> str:
-    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / "template" / name).read_text(encoding="utf-8")
 
 
 @cache

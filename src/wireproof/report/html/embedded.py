@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from wireproof.report.machine import document, plain
+from wireproof.report.flows import Flow
+from wireproof.report.json.result import document, plain
 from wireproof.report.section import Section
-from wireproof.report.traffic import Flow
 
 __all__ = ["BUDGET", "embedded"]
 

@@ -10,7 +10,7 @@ from wireproof.model import quantity
 from wireproof.model.series import Series
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.report.answers import LEVELS
-from wireproof.report.json_text import json_text
+from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, natural
 
 __all__ = ["SCHEMA", "document", "lines"]

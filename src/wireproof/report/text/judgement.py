@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping
 
 from wireproof.model import quantity
-from wireproof.report.judged import JudgedSeries
-from wireproof.report.text import Look
+from wireproof.report.json.judgement import JudgedSeries
+from wireproof.report.text.look import Look
 
 __all__ = ["long_text", "short_text", "totals"]
 

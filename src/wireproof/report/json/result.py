@@ -29,9 +29,9 @@ from wireproof.model.record import (
     Quantiles,
 )
 from wireproof.model.run import Provenance, Run
+from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
-from wireproof.report.json_text import escaped
-from wireproof.report.traffic import Flow, flows
+from wireproof.report.json.encode import escaped
 
 __all__ = [
     "SCHEMA",
@@ -346,7 +346,7 @@ def _nullable(node: Any) -> Any:
     return node
 
 
-# python -m wireproof.report.machine > src/wireproof/report/result.schema.json
+# python -m wireproof.report.json.result > src/wireproof/report/json/result.schema.json
 if __name__ == "__main__":
     import json
     import sys

@@ -7,18 +7,18 @@ from typing import Any
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.report import plots
 from wireproof.report.answers import Answer, answers, seen_of
-from wireproof.report.embedded import embedded
-from wireproof.report.group_view import GroupView, group_views
-from wireproof.report.heat import HeatMap
-from wireproof.report.leaves import LeafMap
-from wireproof.report.located_view import WhoView, pair_pictures, who_views
+from wireproof.report.flows import SMALL_BYTES, Flow, flows
+from wireproof.report.html import plots
+from wireproof.report.html.embedded import embedded
+from wireproof.report.html.groups import GroupView, group_views
+from wireproof.report.html.heat import HeatMap
+from wireproof.report.html.leaves import LeafMap
+from wireproof.report.html.located import WhoView, pair_pictures, who_views
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline
-from wireproof.report.traffic import SMALL_BYTES, Flow, flows
 
 __all__ = ["SectionView", "view"]
 

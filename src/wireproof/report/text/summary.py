@@ -1,43 +1,31 @@
 """Text for a terminal or a file: a one-screen summary and one table per pattern, safe at 80
 columns.
 
-Every function returns a string; nothing here prints. :class:`Look` decides colour, width and
-alphabet once.
+Every function returns a string; nothing here prints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
-from wireproof.report.group_text import group_parts
-from wireproof.report.located_text import located_lines
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline, label, results
+from wireproof.report.text.groups import group_parts
+from wireproof.report.text.located import located_lines
+from wireproof.report.text.look import PLAIN, Look
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Look", "result_tables", "summary", "whole"]
+__all__ = ["result_tables", "summary", "whole"]
 
-_ASCII = {
-    "µ": "u",
-    "±": "+-",
-    "→": "->",
-    "…": "...",
-    "×": "x",
-    "≥": ">=",
-    "≤": "<=",
-    "–": "-",
-    "—": "-",
-    "↔": "<->",
-}
 _STYLES = {
     "pass": "bold green",
     "fail": "bold red",
@@ -57,43 +45,7 @@ MOST_ROWS = 24
 MOST_FINDINGS = 4
 
 
-@dataclass(frozen=True)
-class Look:
-    """How text may look where it goes."""
-
-    width: int = 80
-    color: bool = False
-    ascii: bool = False
-
-    @classmethod
-    def of(cls, stream: TextIO, environment: Mapping[str, str], columns: int | None = None) -> Look:
-        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the
-        encoding is not UTF-8.
-        """
-        terminal = stream.isatty()
-        color = (
-            terminal
-            and not environment.get("NO_COLOR")
-            and environment.get("TERM", "") not in ("", "dumb")
-        )
-        encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
-        asked = environment.get("COLUMNS", "")
-        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else 80)
-        return cls(
-            width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf")
-        )
-
-    def say(self, text: object, limit: int = 400) -> str:
-        """Foreign or own text made safe, in the alphabet of this place."""
-        line = clean(text, limit)
-        if self.ascii:
-            for char, stand_in in _ASCII.items():
-                line = line.replace(char, stand_in)
-            line = line.encode("ascii", "backslashreplace").decode("ascii")
-        return line
-
-
-def summary(section: Section, look: Look = Look()) -> str:
+def summary(section: Section, look: Look = PLAIN) -> str:
     """One screen: what was measured, verdict, proof, each finding with its next action, the
     limits.
     """
@@ -132,7 +84,7 @@ def summary(section: Section, look: Look = Look()) -> str:
     return _paint(parts, look)
 
 
-def result_tables(section: Section, look: Look = Look()) -> str:
+def result_tables(section: Section, look: Look = PLAIN) -> str:
     """One table per pattern. Long tables show the gravest and the typical rows and say how many
     they leave out.
     """
@@ -147,7 +99,7 @@ def result_tables(section: Section, look: Look = Look()) -> str:
     return _paint(parts, look)
 
 
-def whole(section: Section, look: Look = Look()) -> str:
+def whole(section: Section, look: Look = PLAIN) -> str:
     """Summary, then tables."""
     shown = result_tables(section, look)
     return summary(section, look) + ("\n" + shown if shown else "")

@@ -1,0 +1,1 @@
+"""The report page: what it shows of each run, its pictures, and its template."""

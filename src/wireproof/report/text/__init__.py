@@ -1,0 +1,1 @@
+"""Text for a terminal or a file: summaries, tables and progress."""

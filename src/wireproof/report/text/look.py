@@ -1,0 +1,64 @@
+"""How text may look where it goes: colour, width and alphabet are decided here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TextIO
+
+from wireproof.report.names import clean
+
+__all__ = ["PLAIN", "Look"]
+
+_ASCII = {
+    "µ": "u",
+    "±": "+-",
+    "→": "->",
+    "…": "...",
+    "×": "x",
+    "≥": ">=",
+    "≤": "<=",
+    "–": "-",
+    "—": "-",
+    "↔": "<->",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How text may look where it goes."""
+
+    width: int = 80
+    color: bool = False
+    ascii: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO, environment: Mapping[str, str], columns: int | None = None) -> Look:
+        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the
+        encoding is not UTF-8.
+        """
+        terminal = stream.isatty()
+        color = (
+            terminal
+            and not environment.get("NO_COLOR")
+            and environment.get("TERM", "") not in ("", "dumb")
+        )
+        encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
+        asked = environment.get("COLUMNS", "")
+        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else 80)
+        return cls(
+            width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf")
+        )
+
+    def say(self, text: object, limit: int = 400) -> str:
+        """Foreign or own text made safe, in the alphabet of this place."""
+        line = clean(text, limit)
+        if self.ascii:
+            for char, stand_in in _ASCII.items():
+                line = line.replace(char, stand_in)
+            line = line.encode("ascii", "backslashreplace").decode("ascii")
+        return line
+
+
+PLAIN = Look()
+"""80 columns without colour, as in a file."""

@@ -89,7 +89,7 @@ READ_DIRECTLY = {
     "probes": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
-    "report/html.py": "parts of the page, from our own package",
+    "report/html/page.py": "parts of the page, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
     "cli/prolog.py": "the null device",
     "instrument/process.py": "the plan that we have just written",

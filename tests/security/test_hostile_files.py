@@ -201,7 +201,7 @@ def test_named_files_of_hosts_are_regular(tmp_path: Path) -> None:
 
 
 def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:
-    """A library is loaded only from a folder that belongs to you and that nobody else can write
+    """A library is loaded only from a folder that belongs to you and that no other user can write
     to.
     """
     made = own_folder(tmp_path / "a" / "b", below=tmp_path / "a")

@@ -155,7 +155,8 @@ def test_fix_leaves_alone_what_a_person_must_decide(tmp_path: Path) -> None:
 def test_terminal_escapes_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "\x1b[31mred.sh"
     path.write_text(
-        "#!/bin/bash\nmpirun -genv I_MPI_FABRICS 'tmi\x1b]0;owned\x07' -n 2 ./\x1b[2J\u202e IPB-MPI1\n"
+        "#!/bin/bash\nmpirun -genv I_MPI_FABRICS 'tmi\x1b]0;owned\x07' -n 2 ./\x1b[2J\u202e "
+        "IPB-MPI1\n"
     )
     for argv in (("lint", path), ("lint", path, "--diff"), ("lint", path, "--json")):
         done = wireproof(*argv)

@@ -55,7 +55,7 @@ def _refused(error: WireproofError) -> str:
 
 
 # --- frames
-# ---------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------
 
 _WORLDS = (
     World(link="10gbe", mtu=9000, latency_ns=15_000.0, sizes=(8, 65536, 1 << 20)),
@@ -144,7 +144,7 @@ def _try_frames(data: bytes) -> str:
 
 
 # --- folders
-# --------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------
 
 
 def _plan(run: Run) -> Plan:
@@ -281,7 +281,8 @@ def _try_folder(data: bytes) -> str:
 # ----------------------------------------------------------------------------------------
 
 _PAIRS = [
-    "origin,target,goodput_bytes_per_s\nn1,n2,1e9\nn2,n1,9e8\nn1,n3,1e9\nn3,n1,1e9\nn2,n3,1e8\nn3,n2,1e9\n",
+    "origin,target,goodput_bytes_per_s\nn1,n2,1e9\nn2,n1,9e8\nn1,n3,1e9\nn3,n1,1e9\nn2,n3,1e8\nn3,"
+    "n2,1e9\n",
     "from;to;usec;round\na;b;1.5;0\nb;a;1.6;0\na;c;1.5;1\nc;a;9.9;1\nb;c;1;2\nc;b;2;2\n",
     'src,dst,MB/s\n"x, y",z,1000\nz,"x, y",1001\n',
 ]
@@ -311,8 +312,8 @@ def _parquet() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.parquet"
         duckdb.sql(
-            f"COPY (SELECT 'n' || i AS origin, 'n' || j AS target, 1e9 + i AS goodput_bytes_per_s FROM range(6) a(i),"  # noqa: S608
-            f" range(6) b(j)) TO '{path}' (FORMAT parquet)"
+            "COPY (SELECT 'n' || i AS origin, 'n' || j AS target, 1e9 + i AS goodput_bytes_per_s "
+            f"FROM range(6) a(i), range(6) b(j)) TO '{path}' (FORMAT parquet)"
         )
         return path.read_bytes()
 
@@ -352,7 +353,8 @@ def _toml_seeds() -> list[bytes]:
     return [
         *found,
         b'link = "edr"\nnic = "ib0"\nsizes = ["8", "64KiB"]\nwindow = 64\njson = true\n',
-        b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = 1e6\n',
+        b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = '
+        b"1e6\n",
     ]
 
 

@@ -101,7 +101,10 @@ def broken(whole: list[Series], part: list[Series]) -> str:
             if not (poorer(a, b) if a is got[-1] else a == b)
         ]
         if wrong or len(got) > len(right):
-            return f"series {index} ({one.tool} {one.benchmark}) has another record: {wrong[:1] or got[-1]}"
+            return (
+                f"series {index} ({one.tool} {one.benchmark}) has another record: "
+                f"{wrong[:1] or got[-1]}"
+            )
     return ""
 
 

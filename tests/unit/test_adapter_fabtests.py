@@ -21,9 +21,11 @@ BW = (
 )
 MACHINE = (
     "---\n/opt/fab/bin/fi_rdm_bw -p verbs -m 10.0.0.1 :\n"
-    "- { xfer_size: 64, iterations: 20000, total: 1280000, time: 0.010000, MB/sec: 128.000000, usec/xfer: 0.500000, "
+    "- { xfer_size: 64, iterations: 20000, total: 1280000, time: 0.010000, MB/sec: 128.000000, "
+    "usec/xfer: 0.500000, "
     "Mxfers/sec: 2.000000 }\n"
-    "- { xfer_size: 65536, iterations: 2000, total: 131072000, time: 0.011000, MB/sec: 11915.636364, "
+    "- { xfer_size: 65536, iterations: 2000, total: 131072000, time: 0.011000, MB/sec: "
+    "11915.636364, "
     "usec/xfer: 5.500000, Mxfers/sec: 0.181818 }\n"
 )
 

@@ -46,7 +46,8 @@ def run(title: str, body: str, benchmark: str = "PingPong", processes: int = 2) 
         f"{rule}#    {title}\n{rule}# Date                  : Wed Jan 29 00:18:01 2014\n\n"
         "# Minimum message length in bytes:   0\n# Maximum message length in bytes:   4194304\n#\n"
         "# MPI_Datatype                   :   MPI_BYTE \n#\n#\n\n# List of Benchmarks to run:\n\n"
-        f"# {benchmark}\n\n{rule}# Benchmarking {benchmark} \n# #processes = {processes} \n{rule}{body}"
+        f"# {benchmark}\n\n{rule}# Benchmarking {benchmark} \n# #processes = {processes} "
+        f"\n{rule}{body}"
         "\n\n# All processes entering MPI_Finalize\n\n"
     )
 
@@ -174,7 +175,10 @@ def test_marks_lost_in_a_web_page() -> None:
 
 def test_column_names_on_two_lines() -> None:
     body = [(*row, str(round(1e6 / float(row[2])))) for row in rows(1e6)]
-    text = "# Benchmarking PingPong\n# #processes = 2\n      t[usec] Mbytes/sec Msg/sec\n   #bytes #repetitions\n"
+    text = (
+        "# Benchmarking PingPong\n# #processes = 2\n      t[usec] Mbytes/sec Msg/sec\n   #bytes "
+        "#repetitions\n"
+    )
     series = only(text + "".join(" ".join(row) + "\n" for row in body))
     assert (series.benchmark, len(series.points)) == ("PingPong", len(SIZES))
     assert series.points[-1].messages_per_s is not None
@@ -210,8 +214,8 @@ def _cells(order: Sequence[int]) -> str:
         row = (size, count, time, rate, str(round(1e6 / float(time))))
         lines += [row[place] for place in (order if index > 2 else range(5))]
     return (
-        "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n"
-        + "".join(f"   {line}\n\n" for line in lines)
+        "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec "
+        "Msg/sec\n" + "".join(f"   {line}\n\n" for line in lines)
     )
 
 
@@ -303,7 +307,10 @@ def test_a_heading_without_a_table() -> None:
 
 
 def test_prose_about_the_suite_is_no_result() -> None:
-    text = "We use the Intel(R) MPI Benchmarks 2021, see # Benchmarking PingPong below.\nBenchmarking is hard.\n"
+    text = (
+        "We use the Intel(R) MPI Benchmarks 2021, see # Benchmarking PingPong "
+        "below.\nBenchmarking is hard.\n"
+    )
     with pytest.raises(BadInput, match="no result"):
         read(text.encode(), "x")
 

@@ -17,7 +17,10 @@ from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
-HEAD = "Connecting to host 192.0.2.9, port 5201\n[  4] local 192.0.2.8 port 40000 connected to 192.0.2.9 port 5201\n"
+HEAD = (
+    "Connecting to host 192.0.2.9, port 5201\n[  4] local 192.0.2.8 port 40000 connected to "
+    "192.0.2.9 port 5201\n"
+)
 TABLE = "[ ID] Interval           Transfer     Bandwidth       Retr\n"
 SUMMARY = (
     "- - - - - - - - - - - - - - - - - - - - - - - - -\n"
@@ -325,7 +328,10 @@ def test_a_first_interval_without_its_banner_is_no_run() -> None:
     assert not one(
         "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n" + row
     ).points
-    old = "[ ID] Interval       Transfer     Bandwidth\n[  3]  0.0-10.0 sec  1.10 GBytes   942 Mbits/sec"
+    old = (
+        "[ ID] Interval       Transfer     Bandwidth\n[  3]  0.0-10.0 sec  1.10 GBytes   942 "
+        "Mbits/sec"
+    )
     assert rate(one(old + "\n")) == pytest.approx(942e6 / 8)
     assert rate(one(OLD.format("TCP") + old.partition("\n")[2])) == pytest.approx(942e6 / 8), (
         "no last line end"
@@ -338,7 +344,10 @@ def test_iperf_2_udp_needs_the_servers_report() -> None:
         + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  3] Sent 893 datagrams\n"
     )
     assert not one(sent).points
-    report = "[  3] Server Report:\n[  3]  0.0-10.0 sec  1.23 MBytes  1.03 Mbits/sec   0.013 ms   15/  893 (1.7%)\n"
+    report = (
+        "[  3] Server Report:\n[  3]  0.0-10.0 sec  1.23 MBytes  1.03 Mbits/sec   0.013 ms   15/  "
+        "893 (1.7%)\n"
+    )
     series = one(sent + report)
     assert rate(series) == pytest.approx(1.03e6 / 8)
     assert series.points[0].values["lost_packets"] == 15

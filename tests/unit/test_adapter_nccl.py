@@ -25,7 +25,8 @@ def devices(*hosts: str) -> str:
         for rank, host in enumerate(hosts)
     ]
     return (
-        f"# nThread 1 nGpus 1 minBytes 1048576 maxBytes {SIZES[-1]} step: 2(factor) warmup iters: 5 iters: 20 "
+        f"# nThread 1 nGpus 1 minBytes 1048576 maxBytes {SIZES[-1]} step: 2(factor) warmup iters: "
+        "5 iters: 20 "
         f"agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n{''.join(lines)}#\n"
     )
 

@@ -52,7 +52,8 @@ def one(data: bytes) -> Series:
 
 BW = " #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]"
 LAT = (
-    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   "
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+    "t_stdev[usec]   "
     "99% percentile[usec]   99.9% percentile[usec] "
 )
 
@@ -124,7 +125,10 @@ def test_both_directions() -> None:
 
 
 def test_a_read_is_no_half_round_trip() -> None:
-    row = " 2       1000          1.71           4.93         1.76  \t       1.77  \t0.04\t\t1.91 \t\t4.93"
+    row = (
+        " 2       1000          1.71           4.93         1.76  \t       1.77  \t0.04\t\t1.91 "
+        "\t\t4.93"
+    )
     series = one(log("RDMA_Read Latency Test", LAT, row))
     assert (series.benchmark, series.metric, series.traffic) == ("ib_read_lat", "latency", "get")
     assert series.points[0].hrt_ns is None
@@ -175,7 +179,10 @@ def test_extra_columns() -> None:
 
 def test_two_ports() -> None:
     ports = "   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW Port2[Gb/sec]   MsgRate Port2[Mpps]"
-    row = " 65536      10000     190.20      190.10     0.362586     95.00     0.181198     95.10     0.181388"
+    row = (
+        " 65536      10000     190.20      190.10     0.362586     95.00     0.181198     95.10   "
+        "  0.181388"
+    )
     point = one(log("RDMA_Write BW Test", BW.format("Gb/sec") + ports, row)).points[0]
     assert point.goodput_bytes_per_s == pytest.approx(190.10 * 125e6)
     assert point.values["bw_port1_bytes_per_s"] == pytest.approx(95.00 * 125e6)
@@ -295,7 +302,10 @@ def test_two_ends_in_one_log_and_the_oldest_heading() -> None:
     assert [(p.message_bytes, p.goodput_bytes_per_s) for p in one(twice).points] == [
         (8, 9.0 * MIB)
     ] * 2
-    own = b"#bytes     #iterations    BW_peak[MB/sec]    BW_average[MB/sec]   MsgRate[Mpps]\n8 50 9.1 9.0 1.1\n"
+    own = (
+        b"#bytes     #iterations    BW_peak[MB/sec]    BW_average[MB/sec]   MsgRate[Mpps]\n8 50 "
+        b"9.1 9.0 1.1\n"
+    )
     assert one(own).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
 
 

@@ -146,7 +146,10 @@ def test_words_between_indentation_and_dos_line_ends() -> None:
 
 
 def test_a_block_that_was_cut_before_its_size_has_no_point() -> None:
-    whole = "tcp_bw:\n    bw        =  3.84 GB/sec\n    msg_size  =   100 KB\n    time      =     1 sec\n"
+    whole = (
+        "tcp_bw:\n    bw        =  3.84 GB/sec\n    msg_size  =   100 KB\n    time      =     1 "
+        "sec\n"
+    )
     assert one(whole).points[0].message_bytes == 100_000
     for cut in range(10, whole.index("KB")):
         assert not one(whole[:cut]).points, whole[:cut]

@@ -68,8 +68,10 @@ def test_throughput_counts_in_powers_of_1024() -> None:
 
 RUN = (
     "sockperf: == version #3.10-0.git == \n"
-    "sockperf: [Total Run] RunTime=10.000 sec; Warm up time=400 msec; SentMessages=900000; ReceivedMessages=899999\n"
-    "sockperf: ====> avg-latency=5.321 (std-dev=1.250, mean-ad=0.400, median-ad=0.300, siqr=0.200, cv=0.235, "
+    "sockperf: [Total Run] RunTime=10.000 sec; Warm up time=400 msec; SentMessages=900000; "
+    "ReceivedMessages=899999\n"
+    "sockperf: ====> avg-latency=5.321 (std-dev=1.250, mean-ad=0.400, median-ad=0.300, "
+    "siqr=0.200, cv=0.235, "
     "std-error=0.001, 99.0% ci=[5.318, 5.324])\n"
     "sockperf: Summary: Latency is 5.321 usec\n"
     "sockperf: Total 850000 observations; each percentile contains 8500.00 observations\n"
@@ -100,7 +102,10 @@ def test_the_kind_of_a_command_above() -> None:
 
 
 def test_a_full_log_says_the_size() -> None:
-    head = "test was performed using the following parameters: --mps=600000 --burst=1 --msg-size=256 --time=1\n"
+    head = (
+        "test was performed using the following parameters: --mps=600000 --burst=1 --msg-size=256 "
+        "--time=1\n"
+    )
     assert one(head + "-" * 30 + "\n" + RUN.partition("\n")[2]).points[0].message_bytes == 256
 
 
@@ -114,7 +119,10 @@ def test_only_the_end_was_pasted_and_two_runs() -> None:
 
 
 def test_only_summaries_were_pasted() -> None:
-    text = "# sockperf: Summary: Latency is 12.345 usec\n# sockperf: Summary: Round trip is 30.000 usec\n"
+    text = (
+        "# sockperf: Summary: Latency is 12.345 usec\n# sockperf: Summary: Round trip is 30.000 "
+        "usec\n"
+    )
     first, second = read(text.encode(), "x")
     assert first.points[0].hrt_ns == pytest.approx(12345)
     assert second.points[0].hrt_ns == pytest.approx(15000)
@@ -142,7 +150,8 @@ def test_numbers_that_cannot_be(bad: str) -> None:
 
 def test_a_run_without_answers() -> None:
     series = one(
-        "sockperf: == version #3.7 ==\nsockperf: No messages were received from the server. Is the server down?\n"
+        "sockperf: == version #3.7 ==\nsockperf: No messages were received from the server. Is "
+        "the server down?\n"
     )
     assert not series.points
     assert "No messages" in series.incomplete

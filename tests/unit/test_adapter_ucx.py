@@ -13,25 +13,38 @@ from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 
 MIB = 1 << 20
-LINE = "+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+\n"
+LINE = (
+    "+--------------+--------------+----------+---------+---------+----------+----------+"
+    "-----------+-----------+\n"
+)
 
 
 def row(label: str, count: int, time: float, size: int) -> str:
     bandwidth, rate = size / time * 1e6 / MIB, 1e6 / time
     return (
-        f"{label}{count:18d} {time * 0.9:10.3f} {time:9.3f} {time:9.3f} {bandwidth:11.2f} {bandwidth:10.2f} "
+        f"{label}{count:18d} {time * 0.9:10.3f} {time:9.3f} {time:9.3f} {bandwidth:11.2f} "
+        f"{bandwidth:10.2f} "
         f"{rate:11.0f} {rate:11.0f}\n"
     )
 
 
 def table(what: str, *rows: str, stage: str = "Stage", percentile: str = "50.0%ile") -> str:
     above = f"|       {what:>8} (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |\n"
-    names = f"| # iterations | {percentile} | average | overall |  average |  overall |  average  |  overall  |\n"
-    return f"{LINE}|              |              {above}{LINE}|    {stage}     {names}{LINE}{''.join(rows)}"
+    names = (
+        f"| # iterations | {percentile} | average | overall |  average |  overall |  average  |  "
+        "overall  |\n"
+    )
+    return (
+        f"{LINE}|              |              {above}{LINE}|    {stage}     "
+        f"{names}{LINE}{''.join(rows)}"
+    )
 
 
 PROGRESS = row("[thread 0]", 412345, 1.9, 8)
-BOX = "| API:          protocol layer     |\n| Test:         tag match latency  |\n| Message size: 8     |\n"
+BOX = (
+    "| API:          protocol layer     |\n| Test:         tag match latency  |\n| Message size: "
+    "8     |\n"
+)
 
 
 def test_only_the_final_line_counts() -> None:
@@ -117,7 +130,10 @@ def test_batch_makes_a_series_per_test() -> None:
 def test_final_only_and_comma_separated() -> None:
     text = table("overhead", row("    tag_bw", 1000000, 90.0, MIB), stage=" Test")
     assert read(text.encode(), "log")[0].benchmark == "tag_bw"
-    csv = "test_types_ucp,iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n"
+    csv = (
+        "test_types_ucp,iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,"
+        "avg_mr,overall_mr\n"
+    )
     csv += "tag_lat,[thread 0]9000,1.500,1.700,1.700,4.40,4.40,588235,588235\n"
     csv += "tag_lat,10000,1.500,1.750,1.750,4.36,4.36,571429,571429\n"
     csv += "tag_bw,1000,0.240,90.000,90.000,11111.11,11111.11,11111,11111\n"
@@ -129,8 +145,14 @@ def test_final_only_and_comma_separated() -> None:
 
 
 def test_threads_in_comma_separated_lines() -> None:
-    csv = "message_size,iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n"
-    csv += "8,Final:    10000000,0.131,116.50,15269888\n4096,Final:    10000000,0.750,10416.67,2666667\n"
+    csv = (
+        "message_size,iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,"
+        "overall_mr\n"
+    )
+    csv += (
+        "8,Final:    10000000,0.131,116.50,15269888\n4096,Final:    "
+        "10000000,0.750,10416.67,2666667\n"
+    )
     (one,) = read(csv.encode(), "log")
     assert [(point.message_bytes, point.iterations) for point in one.points] == [
         (8, 10_000_000),

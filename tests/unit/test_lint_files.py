@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.lint.files import CHECKS, RULES
+from wireproof.lint.files import CHECKS
 from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.rules import FILES
 
 HFI1_LISTING = """options hfi1 max_mtu=8192 hfi1 num_vls=8 krcvqs=4"""
 
@@ -174,7 +175,8 @@ GOOD: list[tuple[Kind, str]] = [
     ("modprobe", "# driver\noptions hfi1 num_sdma=8 num_vls=4\n"),
     (
         "modprobe",
-        "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba sge_copy_mode=2",
+        "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba "
+        "sge_copy_mode=2",
     ),
     ("modprobe", "options hfi1 krcvqs=0,0,0,5\noptions hfi1 use_bulksvc=Y num_user_contexts=96"),
     (
@@ -185,29 +187,35 @@ GOOD: list[tuple[Kind, str]] = [
     (
         "modprobe",
         (
-            "alias ko2iblnd-opa ko2iblnd\noptions ko2iblnd-opa peer_credits=128 peer_credits_hiw=64 credits=1024 "
+            "alias ko2iblnd-opa ko2iblnd\noptions ko2iblnd-opa peer_credits=128 "
+            "peer_credits_hiw=64 credits=1024 "
             "concurrent_sends=256 ntx=2048 map_on_demand=32 fmr_pool_size=2048 conns_per_peer=4\n"
             "install ko2iblnd /usr/sbin/ko2iblnd-probe"
         ),
     ),
     (
         "modprobe",
-        'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core post: mlx5_ib',
+        'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core '
+        "post: mlx5_ib",
     ),
     (
         "modprobe",
-        "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 mr_cache_size=1024",
+        "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 "
+        "mr_cache_size=1024",
     ),
     (
         "modprobe",
-        "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia NVreg_RestrictProfiling=0",
+        "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia "
+        "NVreg_RestrictProfiling=0",
     ),
     (
         "sysctl",  # ESnet's host tuning, 100G
         (
-            "# allow testing with buffers up to 64MB\nnet.core.rmem_max = 67108864\nnet.core.wmem_max = 67108864\n"
+            "# allow testing with buffers up to 64MB\nnet.core.rmem_max = "
+            "67108864\nnet.core.wmem_max = 67108864\n"
             "net.ipv4.tcp_rmem = 4096 87380 33554432\nnet.ipv4.tcp_wmem = 4096 65536 33554432\n"
-            "net.ipv4.tcp_congestion_control=htcp\nnet.ipv4.tcp_mtu_probing=1\nnet.core.default_qdisc = fq\n"
+            "net.ipv4.tcp_congestion_control=htcp\nnet.ipv4.tcp_mtu_probing=1\n"
+            "net.core.default_qdisc = fq\n"
             "net.ipv4.tcp_no_metrics_save=1\nnet.core.netdev_max_backlog = 250000\n"
         ),
     ),
@@ -216,19 +224,24 @@ GOOD: list[tuple[Kind, str]] = [
         (
             "net.ipv4.tcp_timestamps=0\nnet.ipv4.tcp_sack=1\nnet.core.netdev_max_backlog=250000\n"
             "net.core.rmem_max=4194304\nnet.core.wmem_max=4194304\nnet.core.rmem_default=4194304\n"
-            "net.core.wmem_default=4194304\nnet.core.optmem_max=4194304\nnet.ipv4.tcp_rmem=4096 87380 4194304\n"
+            "net.core.wmem_default=4194304\nnet.core.optmem_max=4194304\nnet.ipv4.tcp_rmem=4096 "
+            "87380 4194304\n"
             "net.ipv4.tcp_wmem=4096 65536 4194304\nnet.ipv4.tcp_adv_win_scale=1\n"
         ),
     ),
     (
         "sysctl",  # Intel Ethernet and Omni-Path guides
         (
-            "net.core.rmem_max=16777216\nnet.core.wmem_max=16777216\nnet.core.rmem_default=16777216\n"
-            "net.core.wmem_default=16777216\nnet.core.optmem_max=1677721\nnet.ipv4.tcp_mem=16777216 16777216 16777216\n"
+            "net.core.rmem_max=16777216\nnet.core.wmem_max=16777216\n"
+            "net.core.rmem_default=16777216\n"
+            "net.core.wmem_default=16777216\nnet.core.optmem_max=1677721\n"
+            "net.ipv4.tcp_mem=16777216 16777216 16777216\n"
             "net.ipv4.tcp_rmem=4096 87380 16777216\nnet.ipv4.tcp_wmem=4096 65536 16777216\n"
             "net.core.netdev_max_backlog=250000\nnet.ipv4.neigh.default.gc_thresh1 = 2048\n"
-            "net.ipv6.conf.default.disable_ipv6=1\nnet.ipv4.conf.all.arp_ignore=1\n-net.ipv4.conf.lo.rp_filter = 2\n"
-            "net/core/busy_poll = 50\n; old comment\nvm.zone_reclaim_mode = 1\nkernel.numa_balancing=0\n"
+            "net.ipv6.conf.default.disable_ipv6=1\nnet.ipv4.conf.all.arp_ignore=1\n"
+            "-net.ipv4.conf.lo.rp_filter = 2\n"
+            "net/core/busy_poll = 50\n; old comment\nvm.zone_reclaim_mode = "
+            "1\nkernel.numa_balancing=0\n"
         ),
     ),
     (
@@ -237,7 +250,8 @@ GOOD: list[tuple[Kind, str]] = [
     ),
     (
         "limits",
-        "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin -\n",
+        "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin "
+        "-\n",
     ),
     ("limits", "* soft memlock -1\n* hard memlock infinity\n* soft stack 8192\n@rt - nice -20\n"),
 ]
@@ -285,13 +299,13 @@ def test_here_documents_and_echoes_in_scripts_are_read_in_place() -> None:
 
 
 def test_rules_are_complete_and_codes_unique() -> None:
-    names = [rule.code for rule in RULES]
+    names = [rule.code for rule in FILES]
     assert len(names) == len(set(names))
-    for rule in RULES:
+    for rule in FILES:
         assert all((rule.sentence, rule.why, rule.right, rule.source, rule.kinds))
 
 
 def test_every_code_that_is_reported_has_a_rule() -> None:
-    known = {rule.code for rule in RULES}
+    known = {rule.code for rule in FILES}
     reported = {code for kind, text, _, _ in BAD for code in codes(kind, text)}
     assert reported <= known

@@ -9,13 +9,14 @@ import pytest
 
 from wireproof.lint import admin, files
 from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.rules import ADMIN, FILES
 
 KINDS: tuple[Kind, ...] = (
     *("script", "unknown", "modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance"),
     *("kernel-command-line", "repository", "fstab", "hosts"),
 )
 RECIPES = sorted((Path(__file__).parents[1] / "golden" / "recipes").glob("[af]*/*.txt"))
-CODES = {rule.code: rule for rule in (*files.RULES, *admin.RULES)}
+CODES = {rule.code: rule for rule in (*FILES, *ADMIN)}
 STRANGE = "\x00\t \u2028\ufeff–“'\"\\$`{}()[]<>=|;&#%@*,:/.-9a\u0660"
 
 
@@ -85,7 +86,8 @@ FORMS: list[tuple[Kind, str]] = [
     ("hosts", "{} a\n127.0.0.1 {}"),
     (
         "script",
-        "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu {}\nulimit -l {}",
+        "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu "
+        "{}\nulimit -l {}",
     ),
     ("script", "cpupower frequency-set --min {}GHz --max {}\necho {} > /sys/class/net/ib0/mtu"),
     (

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.lint.files import CHECKS, RULES
+from wireproof.lint.files import CHECKS
 from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.rules import FILES
 
 
 def broken(kind: Kind, text: str, name: str = "file") -> list[Broken]:
@@ -62,15 +63,20 @@ GRUB_TIMEOUT=5
 GRUB_DISTRIBUTOR="$(sed 's, release .*$,,g' /etc/system-release)"
 GRUB_DEFAULT=saved
 GRUB_TERMINAL_OUTPUT="console"
-GRUB_CMDLINE_LINUX="crashkernel=1G-4G:192M,4G-64G:256M rd.lvm.lv=rl/root rhgb quiet intel_iommu=on iommu=pt"
+GRUB_CMDLINE_LINUX="crashkernel=1G-4G:192M,4G-64G:256M rd.lvm.lv=rl/root rhgb quiet \
+intel_iommu=on iommu=pt"
 GRUB_DISABLE_RECOVERY="true"
 GRUB_ENABLE_BLSCFG=true
 """
 CMDLINE = (
-    "BOOT_IMAGE=(hd0,gpt2)/vmlinuz-5.14.0 root=/dev/sda1 ro default_hugepagesz=1G hugepagesz=1G hugepages=16 "
-    "hugepagesz=2M hugepages=512 processor.max_cstate=1 intel_idle.max_cstate=0 isolcpus=managed_irq,domain,2-31 "
-    "nohz_full=2-31 rcu_nocbs=2-31 console=tty0 console=ttyS0,115200 mitigations=off tsc=reliable amd_iommu=on "
-    "pci=realloc nvme_core.default_ps_max_latency_us=0 audit_backlog_limit=8192 systemd.unified_cgroup_hierarchy=1"
+    "BOOT_IMAGE=(hd0,gpt2)/vmlinuz-5.14.0 root=/dev/sda1 ro default_hugepagesz=1G hugepagesz=1G "
+    "hugepages=16 "
+    "hugepagesz=2M hugepages=512 processor.max_cstate=1 intel_idle.max_cstate=0 "
+    "isolcpus=managed_irq,domain,2-31 "
+    "nohz_full=2-31 rcu_nocbs=2-31 console=tty0 console=ttyS0,115200 mitigations=off tsc=reliable "
+    "amd_iommu=on "
+    "pci=realloc nvme_core.default_ps_max_latency_us=0 audit_backlog_limit=8192 "
+    "systemd.unified_cgroup_hierarchy=1"
 )
 FSTAB = """# /etc/fstab
 UUID=4d1b2c3e-0000-4000-8000-000000000000 / xfs defaults 0 0
@@ -95,11 +101,13 @@ GOOD: list[tuple[Kind, str]] = [
     ("ifcfg", "DEVICE=ib0\nONBOOT=yes\nCONNECTED_MODE=no\nMTU=10236\nBOOTPROTO=dhcp"),
     (
         "ifcfg",
-        'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A ${DEVICE} rx off"',
+        'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A '
+        '${DEVICE} rx off"',
     ),
     (
         "ifcfg",
-        'DEVICE=bond0\nBONDING_OPTS="mode=4 miimon=100"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500',
+        'DEVICE=bond0\nBONDING_OPTS="mode=4 '
+        'miimon=100"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500',
     ),
     ("keyfile", KEYFILE),
     (
@@ -109,14 +117,16 @@ GOOD: list[tuple[Kind, str]] = [
     ("irqbalance", "# irqbalance\n#IRQBALANCE_ARGS=\n\nIRQBALANCE_ARGS=--hintpolicy=exact\n"),
     (
         "irqbalance",
-        'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact --deepestcache=2"',
+        'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact '
+        '--deepestcache=2"',
     ),
     ("kernel-command-line", GRUB),
     ("kernel-command-line", CMDLINE),
     ("repository", REPOSITORY),
     (
         "repository",
-        "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  c",
+        "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  "
+        "c",
     ),
     ("fstab", FSTAB),
     ("fstab", EXPORTS),
@@ -299,7 +309,10 @@ def test_a_drop_in_that_is_not_read(name: str) -> None:
 
 
 def test_the_wrapped_line_of_a_document_is_joined_and_quoted() -> None:
-    text = "Edit\n\nGRUB_CMDLINE_LINUX=console=tty0 \ncrashkernel=auto \nquiet=1 intel_pstate=active \n\n2. Then"
+    text = (
+        "Edit\n\nGRUB_CMDLINE_LINUX=console=tty0 \ncrashkernel=auto \nquiet=1 intel_pstate=active "
+        "\n\n2. Then"
+    )
     (one,) = broken("unknown", text)
     assert (one.code, one.line, one.last) == ("grub-unquoted", 3, 5)
     assert (
@@ -309,16 +322,18 @@ def test_the_wrapped_line_of_a_document_is_joined_and_quoted() -> None:
 
 def test_two_interfaces_that_one_mask_puts_into_one_network() -> None:
     text = (
-        "cat > /etc/sysconfig/ifcfg-eth1 <<EOF\nDEVICE=eth1\nIPADDR=10.10.40.21\nNETMASK=255.0.0.0\nEOF\n"
-        "cat > /etc/sysconfig/ifcfg-ib0 <<EOF\nDEVICE=ib0\nIPADDR=10.10.100.21\nNETMASK=255.0.0.0\nEOF\n"
+        "cat > /etc/sysconfig/ifcfg-eth1 "
+        "<<EOF\nDEVICE=eth1\nIPADDR=10.10.40.21\nNETMASK=255.0.0.0\nEOF\n"
+        "cat > /etc/sysconfig/ifcfg-ib0 "
+        "<<EOF\nDEVICE=ib0\nIPADDR=10.10.100.21\nNETMASK=255.0.0.0\nEOF\n"
     )
     assert codes("script", text) == ["interface-mask-merges"]
     assert codes("script", text.replace("255.0.0.0", "255.255.255.0")) == []
 
 
 def test_rules_have_their_words() -> None:
-    names = [rule.code for rule in RULES]
+    names = [rule.code for rule in FILES]
     assert len(names) == len(set(names)) >= 30
     assert all(
-        len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in RULES
+        len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in FILES
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint import script
 from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired
+from wireproof.lint.rules import SCRIPT
 
 RECIPES = Path(__file__).resolve().parents[1] / "golden" / "recipes"
-MINE = {rule.code for rule in script.RULES}
+MINE = {rule.code for rule in SCRIPT}
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,10 @@ def test_all_the_errata_in_one_page() -> None:
 
 
 def test_safe_fixes_repair_the_script_and_stay_repaired() -> None:
-    wrong = "#!/bin/bash -I\n#SBATCH -N=2\nexport I_MPI_PROCESSOR_LIST=0-3\ncpupower –c all frequency-set –min 2GHz\n"
+    wrong = (
+        "#!/bin/bash -I\n#SBATCH -N=2\nexport I_MPI_PROCESSOR_LIST=0-3\ncpupower –c all "
+        "frequency-set –min 2GHz\n"
+    )
     right = "#!/bin/bash -l\n#SBATCH -N 2\nexport I_MPI_PIN_PROCESSOR_LIST=0-3\n"
     right += "cpupower -c all frequency-set --min 2GHz\n"
     assert repaired(wrong, "job.sh") == right
@@ -115,7 +118,10 @@ def test_safe_fixes_repair_the_script_and_stay_repaired() -> None:
 
 
 def test_a_rule_can_be_allowed() -> None:
-    text = "#!/bin/bash\n# wireproof: allow path-overwritten, value-invalid\nexport PATH=/opt/x PSM3_RDMA=9\n"
+    text = (
+        "#!/bin/bash\n# wireproof: allow path-overwritten, value-invalid\nexport PATH=/opt/x "
+        "PSM3_RDMA=9\n"
+    )
     assert mine(text, "a.sh") == set()
 
 

@@ -96,7 +96,8 @@ def test_two_commands_that_a_page_joined_into_one_line() -> None:
 def test_sentences_are_no_commands() -> None:
     assert (
         words(
-            "Run a ping test to ensure that it is running.\nqperf is a benchmark that is included in OFED.\n"
+            "Run a ping test to ensure that it is running.\nqperf is a benchmark that is included "
+            "in OFED.\n"
         )
         == []
     )
@@ -138,7 +139,10 @@ def test_places_and_corrected_lines() -> None:
 
 
 def test_segments_of_a_page() -> None:
-    page = "Text before the script is here.\n```\n#!/bin/bash\n#SBATCH -N 2\nsrun a\n```\nmore\n#!/bin/sh\nls\n"
+    page = (
+        "Text before the script is here.\n```\n#!/bin/bash\n#SBATCH -N 2\nsrun "
+        "a\n```\nmore\n#!/bin/sh\nls\n"
+    )
     recipe = Recipe("p.md", "script", tuple(page.split("\n")))
     assert [(part.first, part.last) for part in segments(recipe) if part.script] == [
         (3, 5),

@@ -29,7 +29,10 @@ _HEADING = re.compile(
 )
 _PROGRAM = re.compile(r"(?:^|[\s/'\"$])(fi_pingpong)(?=\s|$)")
 _COLUMNS = ["bytes", "count", "ack", "total", "time", "rate", "usec", "mxfers"]
-_FORMULA = "elapsed whole microseconds / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / elapsed"
+_FORMULA = (
+    "elapsed whole microseconds / (2 x iterations): half of a mean round trip; MB/sec = 2 x "
+    "iterations x size / elapsed"
+)
 
 Protocol = Literal["", "tcp", "udp", "rdma"]
 _PROTOCOLS: dict[str, Protocol] = {
@@ -99,7 +102,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     refuse_others(request, "fi_pingpong", "server", "port", "sizes", "iterations", "device")
     if len(request.sizes) > 1:
         raise BadInput(
-            f"fi_pingpong measures one size a run, or its own list: {len(request.sizes)} sizes were asked for."
+            f"fi_pingpong measures one size a run, or its own list: {len(request.sizes)} sizes "
+            "were asked for."
         )
     words = [request.program]
     if request.benchmark and request.benchmark != "fi_pingpong":

@@ -155,7 +155,10 @@ def _state(run: _Run, table: _Table, page: Page) -> str:
     if table.torn:
         return f"line {table.torn}: a row of the table is torn"
     if len(table.seen) < ranks:
-        return f"{len(table.seen)} of {ranks} rows are in the log, which ends on line {len(page.lines)}"
+        return (
+            f"{len(table.seen)} of {ranks} rows are in the log, which ends on line "
+            f"{len(page.lines)}"
+        )
     return "" if table.pairs else "no pair was measured"
 
 
@@ -164,11 +167,13 @@ def _notes(run: _Run, table: _Table) -> list[str]:
     if table.count:
         mean = table.total / table.count
         notes.append(
-            f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max {table.highest:.3f} MiB/s"
+            f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max "
+            f"{table.highest:.3f} MiB/s"
         )
     if f"{table.side} avg" in run.printed:
         notes.append(
-            f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of bandwidths"
+            f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of "
+            "bandwidths"
         )
     if table.silent:
         notes.append(f"{table.silent} pairs left out: zero was printed, which is no measurement")

@@ -63,6 +63,7 @@ def read(data: bytes, source: str) -> list[Series]:
     if not found:
         known = ", ".join(adapter_names())
         raise BadInput(
-            f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: {known}."
+            f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: "
+            f"{known}."
         )
     return with_bypass(found, page, data)

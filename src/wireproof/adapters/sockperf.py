@@ -27,7 +27,8 @@ _HEAD = re.compile(
 )
 _LINE = re.compile(r"sockperf(?:\[CLIENT\])?: ?(.{0,300})")
 _COMMAND = re.compile(
-    r"(?:^|[\s/$])sockperf\s{1,4}(ping-pong|pp|under-load|ul|throughput|tp|playback|pb)\b([^\n]{0,300})"
+    r"(?:^|[\s/$])sockperf\s{1,4}(ping-pong|pp|under-load|ul|throughput|tp|playback"
+    r"|pb)\b([^\n]{0,300})"
 )
 _SIZE = re.compile(r"(?:^|\s)(?:-m|--msg-size)[ =]?(\d{1,9})\b|msg-size=(\d{1,9})")
 _NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playback"}
@@ -40,10 +41,12 @@ _PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{
 _EXTREME = re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$")
 _TOTAL = re.compile(r"Total (\d{1,15}) observations;")
 _DROPPED = re.compile(
-    r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order messages = (\d{1,15})"
+    r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order "
+    r"messages = (\d{1,15})"
 )
 _COUNTS = re.compile(
-    r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); ReceivedMessages=(\d{1,18})"
+    r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); "
+    r"ReceivedMessages=(\d{1,18})"
 )
 _RATE = re.compile(r"Summary: Message Rate is (\d{1,15}) \[msg/sec\]")
 _BAND = re.compile(

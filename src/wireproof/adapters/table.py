@@ -22,11 +22,13 @@ _SIZE = re.compile(r"#?(?:message|msg)?[_-]?(?:size|bytes|nbytes|length)(?:[\[(]
 _ITERATIONS = re.compile(r"#?(?:repetitions|iterations|iters|reps)")
 _RATE = re.compile(r"(?:msg|msgs|messages?)(?:/|_per_)(?:s|sec)|msg_rate")
 _TIME = re.compile(
-    r"(?:t|time|lat|latency|hrt|t_avg|avg|avg_latency|t_typical)?[_\[(]*(us|usec|µs|ns|nsec|ms|msec)[\])]?"
+    r"(?:t|time|lat|latency|hrt|t_avg|avg|avg_latency|t_typical)?[_\[(]*(us|usec|µs|ns|nsec|ms"
+    r"|msec)[\])]?"
 )
 _GOODPUT = re.compile(
     r"(?:avg_|max_|peak_|bi-?)?(?:bandwidth|bw|goodput|throughput)?[_\[(]*"
-    r"(b|kb|mb|mib|gb|gib|bytes|mbytes|gbytes|gbit|gbits|mbit|mbits|gbps|mbps)(?:(?:/|_per_)?(?:s|sec|second))?[\])]?"
+    r"(b|kb|mb|mib|gb|gib|bytes|mbytes|gbytes|gbit|gbits|mbit|mbits|gbps|mbps)(?:(?:/|_per_)?(?:s"
+    r"|sec|second))?[\])]?"
 )
 _PREFIX = re.compile(r"\b(avg|min|max|peak|message|msg)[ ]+(?=[a-z])")
 _SPACED_UNIT = re.compile(r"[ ]+(?=[\[(])")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from types import ModuleType
 
 from wireproof.lint import admin, files, script
 from wireproof.lint.rule import Check, Rule
+from wireproof.lint.rules import RULES
 from wireproof.model.errors import BadInput
 
 __all__ = ["CHECKS", "RULES", "explain", "page"]
 
 
-_PARTS: tuple[ModuleType, ...] = (script, admin, files)
-RULES: dict[str, Rule] = {rule.code: rule for part in _PARTS for rule in part.RULES}
-CHECKS: tuple[Check, ...] = tuple(check for part in _PARTS for check in part.CHECKS)
+CHECKS: tuple[Check, ...] = (*script.CHECKS, *admin.CHECKS, *files.CHECKS)
 
 
 def explain(code: str) -> Rule:
@@ -30,19 +28,22 @@ def explain(code: str) -> Rule:
 _PREFACE = """\
 # Rules for recipes
 
-`wireproof lint FILE...` finds what is wrong in a job script, a command line or a configuration file before it is used.
-Each finding has one of these codes; `wireproof explain CODE` prints its entry. This page is written by
-`wireproof.lint.catalogue.page()`, and a test keeps it equal to the catalogue.
+`wireproof lint FILE...` finds what is wrong in a job script, a command line or a configuration
+file before it is used. Each finding has one of these codes; `wireproof explain CODE` prints its
+entry. This page is written by `wireproof.lint.catalogue.page()`, and a test keeps it equal to the
+catalogue.
 
-The kind of a file is told by its path (`/etc/modprobe.d/x.conf`, `*.sbatch`), else by its content; `--kind` overrides
-it. A text that is none of them (a page pasted as `.txt` or `.md`) is read line by line: commands behind prompts and
-numbers, scripts between fences, lines of configuration files. Files that a script writes by a here-document or by
-`echo LINE >> FILE` are judged as the file that they become.
+The kind of a file is told by its path (`/etc/modprobe.d/x.conf`, `*.sbatch`), else by its
+content; `--kind` overrides it. A text that is none of them (a page pasted as `.txt` or `.md`) is
+read line by line: commands behind prompts and numbers, scripts between fences, lines of
+configuration files. Files that a script writes by a here-document or by `echo LINE >> FILE` are
+judged as the file that they become.
 
-The exit status is 0 without findings, 1 with findings (warnings too: `--severity error` leaves them out), 2 when a file
-could not be read; the other files are still judged. A line with `wireproof: allow CODE` in a comment, at its end or on
-the line before it, is left alone. `--fix` writes only what is marked *safe*, after showing the difference; `--diff`
-shows it and writes nothing.
+The exit status is 0 without findings, 1 with findings (warnings too: `--severity error` leaves
+them out), 2 when a file could not be read; the other files are still judged. A line with
+`wireproof: allow CODE` in a comment, at its end or on the line before it, is left alone. `--fix`
+writes only what is marked *safe*, after showing the difference; `--diff` shows it and writes
+nothing.
 """
 
 
@@ -52,7 +53,8 @@ def page() -> str:
     for rule in sorted(RULES.values(), key=lambda each: each.code):
         safe = ", safe" if rule.safe else ""
         parts.append(
-            f"### `{rule.code}`\n\n{rule.sentence} ({rule.severity}{safe}; {', '.join(rule.kinds)})\n\n"
+            f"### `{rule.code}`\n\n{rule.sentence} ({rule.severity}{safe}; "
+            f"{', '.join(rule.kinds)})\n\n"
             f"*Why:* {rule.why}\n\n*Right:* {_code(rule.right)}\n\n*Source:* {rule.source}\n"
         )
     return "\n".join(parts)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import islice
 
 from wireproof.lint.catalogue import CHECKS, RULES
-from wireproof.lint.finding import Finding
 from wireproof.lint.inside import Written, written
 from wireproof.lint.kinds import detected, views
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.model.lint import LintFinding
 
 __all__ = ["MOST", "lint_text"]
 
@@ -22,13 +22,13 @@ EXPANDED = ("sbatch-variable",)
 """Rules about names of variables, which do not hold where a shell has put in their values."""
 
 
-def lint_text(text: str, name: str, kind: Kind | None = None) -> list[Finding]:
+def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFinding]:
     """What is wrong in a recipe, in the order of its lines. ``name`` is its path (it also tells the
     kind); ``kind`` overrides what would be detected. Total: any text gives a list.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
-    found: dict[tuple[str, int, int], Finding] = {}
+    found: dict[tuple[str, int, int], LintFinding] = {}
     for broken, exact in (*_line_ends(text, recipe), *_broken(recipe)):
         if _allowed(lines, broken):
             continue
@@ -79,10 +79,10 @@ def _checked(view: Recipe) -> Iterator[Broken]:
                 yield broken
 
 
-def _finding(recipe: Recipe, broken: Broken, exact: bool) -> Finding:
+def _finding(recipe: Recipe, broken: Broken, exact: bool) -> LintFinding:
     rule = RULES[broken.code]
     fix = broken.fix if exact else None
-    return Finding(
+    return LintFinding(
         code=rule.code,
         file=recipe.name,
         line=broken.line,

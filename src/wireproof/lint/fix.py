@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wireproof.lint.check import lint_text
-from wireproof.lint.finding import Finding
 from wireproof.lint.rule import Kind
+from wireproof.model.lint import LintFinding
 
 __all__ = ["fixed", "repaired"]
 
@@ -14,14 +14,14 @@ ROUNDS = 40
 """A line with so many things wrong in it is left to a person."""
 
 
-def fixed(text: str, findings: Iterable[Finding]) -> str:
+def fixed(text: str, findings: Iterable[LintFinding]) -> str:
     """The text with the fixes of the findings in it. Of several that change one line the first
     counts; ``repaired`` brings the others. Line ends are kept.
     """
     lines = text.split("\n")
     end = "\r" if lines and lines[0].endswith("\r") else ""
     taken: set[int] = set()
-    chosen: list[Finding] = []
+    chosen: list[LintFinding] = []
     for finding in findings:
         span = range(finding.line, max(finding.line, finding.last) + 1)
         if finding.fix and finding.last <= len(lines) and not taken.intersection(span):

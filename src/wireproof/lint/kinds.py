@@ -32,26 +32,30 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
     ),
     (r"\.toml$", "toml"),
     (
-        r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc|_profile)$",
+        r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc"
+        r"|_profile)$",
         "script",
     ),
 )
 _BY_NAME = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
 
 _IFCFG = (
-    r"(ONBOOT|NM_CONTROLLED|MTU|CONNECTED_MODE|BOOTPROTO|IPADDR\d?|NETMASK\d?|PREFIX\d?|DEVICE|HWADDR|GATEWAY|"
+    r"(ONBOOT|NM_CONTROLLED|MTU|CONNECTED_MODE|BOOTPROTO|IPADDR\d?|NETMASK\d?|PREFIX\d?|DEVICE"
+    r"|HWADDR|GATEWAY|"
     r"TYPE|NAME|UUID|USERCTL|PEERDNS|DEFROUTE|BONDING_OPTS|ETHTOOL_OPTS|BROADCAST|NETWORK)="
 )
 
 # What one line of each kind looks like, for texts whose name says nothing. First match counts.
 _LINES: tuple[tuple[str, Kind], ...] = (
     (
-        r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre|post):)",
+        r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre"
+        r"|post):)",
         "modprobe",
     ),
     (r"-?(net|kernel|vm|fs|dev|sunrpc)[./][\w./*-]+\s*=", "sysctl"),
     (
-        r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio|priority|data|cpu)\b",
+        r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio"
+        r"|priority|data|cpu)\b",
         "limits",
     ),
     (r"(IRQBALANCE_[A-Z_]+|OPTIONS)=.*(--?\w|$)|IRQBALANCE_[A-Z_]+=", "irqbalance"),

@@ -11,8 +11,8 @@ __all__ = ["LintFinding", "LintReport"]
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,
-    "" when a person must decide; several lines are joined by newlines. ``safe``: ``--fix`` may
-    write it.
+    "" when a person must decide; several lines are joined by newlines; it replaces the lines
+    ``line`` to ``last``. ``safe``: ``--fix`` may write it. ``right``: the rule's right form.
     """
 
     code: str
@@ -25,6 +25,8 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     severity: Literal["error", "warning"] = "error"
     safe: bool = False
+    last: int = 0
+    right: str = ""
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,10 @@ import click
 
 from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
-from wireproof.lint.finding import Finding
 from wireproof.lint.fix import repaired
 from wireproof.lint.rule import Kind
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.lint import LintFinding
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
@@ -40,7 +40,7 @@ class Asked:
     fix: bool
     yes: bool
 
-    def counts(self, finding: Finding) -> bool:
+    def counts(self, finding: LintFinding) -> bool:
         """Does the finding matter to this user?"""
         return finding.severity == "error" or not self.errors_only
 
@@ -48,7 +48,7 @@ class Asked:
 def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
     """Judge all files; one that cannot be read costs only itself. Returns the exit status."""
     kind = cast("Kind | None", asked.kind)
-    findings: list[Finding] = []
+    findings: list[LintFinding] = []
     texts: dict[str, str] = {}
     bad = bug = False
     for name in dict.fromkeys(names):
@@ -106,7 +106,7 @@ def read(name: str, stdin: BinaryIO) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _show(findings: list[Finding], files: int) -> None:
+def _show(findings: list[LintFinding], files: int) -> None:
     for finding in findings:
         place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}"
         click.echo(f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]")

@@ -11,7 +11,8 @@ __all__ = ["PROGRAM", "FabTest", "test_of"]
 
 # never fi_getinfo() and the like, which fill logs: a program's name tells what it measures
 PROGRAM = re.compile(
-    r"(?:^|[\s/'\"$=])(fi_(?:[a-z0-9]{1,12}_){0,4}(?:pingpong|bw|bw_mt|rma|atomic|latency|lat|mr)(?:_[a-z0-9]{1,12}){0,2})(?=\s|$|:)"
+    r"(?:^|[\s/'\"$=])(fi_(?:[a-z0-9]{1,12}_){0,4}(?:pingpong|bw|bw_mt|rma|atomic|latency|lat"
+    r"|mr)(?:_[a-z0-9]{1,12}){0,2})(?=\s|$|:)"
 )
 
 
@@ -30,7 +31,8 @@ class FabTest:
 _PINGPONG = FabTest(
     "half_round_trip",
     "pingpong",
-    "elapsed / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / elapsed",
+    "elapsed / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / "
+    "elapsed",
     2,
     waits=True,
 )
@@ -41,7 +43,10 @@ _STREAM = FabTest(
     1,
     window=64,
 )
-_BOTH = "iterations x size / elapsed of this side; the other side does the same at the same time and prints its own"
+_BOTH = (
+    "iterations x size / elapsed of this side; the other side does the same at the same time and "
+    "prints its own"
+)
 
 
 def _rma(rest: str) -> FabTest:

@@ -222,7 +222,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
     if len(request.sizes) > 1:
         raise BadInput(
-            f"a fabtest measures one size a run, or its own list: {len(request.sizes)} sizes were asked for."
+            f"a fabtest measures one size a run, or its own list: {len(request.sizes)} sizes were "
+            "asked for."
         )
     if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
         raise BadInput(

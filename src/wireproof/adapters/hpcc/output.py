@@ -38,7 +38,8 @@ _THREE = re.compile(
     r"min / avg / max: {0,20}(\S{1,24}) / {0,20}(\S{1,24}) / {0,20}(\S{1,24}) (msecs|MByte/s)\s*$"
 )
 _RING = re.compile(
-    r"On (naturally|randomly) {1,4}ordered ring: latency= *(\S{1,24}) msec, bandwidth= *(\S{1,24}) MB/s\s*$"
+    r"On (naturally|randomly) {1,4}ordered ring: latency= *(\S{1,24}) msec, bandwidth="
+    r" *(\S{1,24}) MB/s\s*$"
 )
 _PROCESSES = re.compile(r"\bon {1,8}(\d{1,8}) processes\b")
 _PAIRS = re.compile(r"- {1,40}(\d{1,12}) pairs of processes for (latency|bandwidth)")

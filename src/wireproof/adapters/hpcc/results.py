@@ -64,8 +64,8 @@ class _Kind:
 
 
 _RING = (
-    "{} a process sends to and receives from both neighbours; time = half of an iteration, the slowest process, the "
-    "best repetition; bandwidth of one process = size / time, what it sends"
+    "{} a process sends to and receives from both neighbours; time = half of an iteration, the "
+    "slowest process, the best repetition; bandwidth of one process = size / time, what it sends"
 )
 _KINDS = (
     _Kind(
@@ -73,14 +73,16 @@ _KINDS = (
         "pingpong_latency",
         "half_round_trip",
         "pingpong",
-        "loop time / (2 x round trips), one pair at a time; mean over the pairs of each pair's best of 5",
+        "loop time / (2 x round trips), one pair at a time; mean over the pairs of each pair's "
+        "best of 5",
     ),
     _Kind(
         "PingPongBandwidth",
         "pingpong_bandwidth",
         "bandwidth",
         "pingpong",
-        "size / half a round trip, one pair at a time; mean over the pairs of each pair's best of 2",
+        "size / half a round trip, one pair at a time; mean over the pairs of each pair's best of "
+        "2",
     ),
     _Kind(
         "NaturallyOrderedRingLatency",

@@ -45,7 +45,8 @@ _PINGPONG = ImbTest(
 _PINGPING = ImbTest(
     "bandwidth",
     "exchange",
-    "t = loop time / repetitions while both send at once, not halved; bandwidth = size / t counts one direction only",
+    "t = loop time / repetitions while both send at once, not halved; bandwidth = size / t counts "
+    "one direction only",
     messages=1,
 )
 _SENDRECV = ImbTest(
@@ -58,7 +59,8 @@ _SENDRECV = ImbTest(
 _EXCHANGE = ImbTest(
     "bidirectional_bandwidth",
     "exchange",
-    "bandwidth of one process = 4 x size / t_max: one message out and one in with each of two neighbours",
+    "bandwidth of one process = 4 x size / t_max: one message out and one in with each of two "
+    "neighbours",
     messages=4,
     directions=2,
     window=2,
@@ -66,15 +68,16 @@ _EXCHANGE = ImbTest(
 _UNIBAND = ImbTest(
     "bandwidth",
     "stream",
-    "rate = window x pairs / the slowest process's time of a window; bandwidth = rate x size, sum over the pairs",
+    "rate = window x pairs / the slowest process's time of a window; bandwidth = rate x size, sum "
+    "over the pairs",
     per_pair=True,
     window=256,
 )
 _BIBAND = ImbTest(
     "bidirectional_bandwidth",
     "exchange",
-    "rate = 2 x window x pairs / the slowest process's time of a window; bandwidth = rate x size, both directions, "
-    "sum over the pairs",
+    "rate = 2 x window x pairs / the slowest process's time of a window; bandwidth = rate x size, "
+    "both directions, sum over the pairs",
     directions=2,
     per_pair=True,
     window=256,
@@ -91,7 +94,8 @@ _LOCAL = replace(
 _OVERLAP = ImbTest(
     "overlap",
     "collective",
-    "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), held between 0 and 100 %; the time is t_pure",
+    "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), held between 0 and 100 %; the time "
+    "is t_pure",
     clock="t_pure",
 )
 
@@ -103,8 +107,11 @@ _P2P: dict[str, ImbTest] = {
         _PINGPONG,
         clock="t",
         per_pair=True,
-        formula="t = mean over the processes of loop time / 2 / repetitions; bandwidth = pairs x size / half a round "
-        "trip of the slowest; every message is written before it is sent and read after it came",
+        formula=(
+            "t = mean over the processes of loop time / 2 / repetitions; bandwidth = pairs x size "
+            "/ half a round trip of the slowest; every message is written before it is sent and "
+            "read after it came"
+        ),
     ),
     "pingping": replace(
         _PINGPING,
@@ -225,14 +232,20 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
             metric, "put" if verb == "put" else "get", text, clock="t", messages=1, waits=each
         )
     if name in ("put_local", "get_local"):
-        text = f"t = time of one {way} until the buffer may be used again (local completion); bandwidth = size / t"
+        text = (
+            f"t = time of one {way} until the buffer may be used again (local completion); "
+            "bandwidth = size / t"
+        )
         return ImbTest("bandwidth", "other", text, clock="t", messages=1)
     if name in ("exchange_put", "exchange_get"):
         return replace(
             _COLLECTIVE, traffic="other", formula=f"time of one {verb} with each of two neighbours"
         )
     if name in _ALL_RMA:
-        text = "time of one transfer with every other process; a printed bandwidth counts the size once"
+        text = (
+            "time of one transfer with every other process; a printed bandwidth counts the size "
+            "once"
+        )
         return ImbTest("time", "other", text, clock="t")
     if name == "truly_passive_put":
         text = "t_pure: put while the target waits in MPI; t_ovrl: while it computes first"

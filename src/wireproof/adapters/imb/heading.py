@@ -14,8 +14,10 @@ from wireproof.adapters.registry import starts_result
 __all__ = ["SIGNS", "Heading", "Run", "ends_table", "is_own", "is_table", "read_heading", "run_of"]
 
 _NAMES = (
-    r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_|All_|Accumulate|"
-    r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter|I?[Bb]cast|I?[Bb]arrier)"
+    r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_"
+    r"|All_|Accumulate|"
+    r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter"
+    r"|I?[Bb]cast|I?[Bb]arrier)"
 )
 SIGNS = (
     Sign("MPI Benchmark", r"MPI Benchmark"),

@@ -76,8 +76,8 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
     if suite == "MPI1":
         return ["-msgsize", ",".join(map(str, request.sizes))]
     raise BadInput(
-        f"{request.program} takes sizes that are successive powers of two; for others write them to a file, one per "
-        "line, and give -msglen FILE."
+        f"{request.program} takes sizes that are successive powers of two; for others write them "
+        "to a file, one per line, and give -msglen FILE."
     )
 
 

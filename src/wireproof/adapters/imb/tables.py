@@ -27,7 +27,10 @@ _FAILURES = {
     "out-of-mem": "it would have needed more memory than allowed (option -mem)",
     "int-overflow": "size x processes does not fit the program's integers",
 }
-_CELLS = "the cells of a row stand on lines of their own; their order is the one in which size / t is the bandwidth"
+_CELLS = (
+    "the cells of a row stand on lines of their own; their order is the one in which size / t is "
+    "the bandwidth"
+)
 _OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
@@ -224,7 +227,10 @@ def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> 
     largest = int(max(row[size] for row in table.values))
     if largest >= run.largest_bytes:
         return ""
-    return f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to {run.largest_bytes}"
+    return (
+        f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
+        f"{run.largest_bytes}"
+    )
 
 
 def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, first: int) -> str:
@@ -236,7 +242,10 @@ def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, 
     if failure:
         return failure
     if table.odd:
-        return f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} in all)"
+        return (
+            f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} "
+            "in all)"
+        )
     if not table.values:
         return "no row follows the heading"
     return _stopped(page, rows, table, run, test)
@@ -263,7 +272,8 @@ def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> 
     notes = []
     if guessed:
         notes.append(
-            "the text does not name the benchmark: taken for what its columns and their arithmetic fit"
+            "the text does not name the benchmark: taken for what its columns and their "
+            "arithmetic fit"
         )
     if heading.mode:
         notes.append(f"mode {heading.mode}")
@@ -271,7 +281,8 @@ def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> 
         notes.append(f"group {only} of {heading.groups} that ran at the same time")
     elif heading.groups > 1:
         notes.append(
-            f"{heading.groups} groups ran at the same time; the slowest process of all makes the time"
+            f"{heading.groups} groups ran at the same time; the slowest process of all makes the "
+            "time"
         )
     if heading.waiting:
         notes.append(f"{heading.waiting} more processes waited meanwhile")
@@ -280,7 +291,8 @@ def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> 
     if table.odd:
         where = ", ".join(str(line + 1) for line in table.odd[:5])
         notes.append(
-            f"{len(table.odd)} rows are left out, they hold what is no measured number: lines {where}"
+            f"{len(table.odd)} rows are left out, they hold what is no measured number: lines "
+            f"{where}"
         )
     return notes
 

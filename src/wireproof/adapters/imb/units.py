@@ -80,8 +80,8 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megaby
         number = ".".join(map(str, version))
         return Megabyte(
             computed,
-            f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / time of "
-            f"{max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
+            f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
+            f"time of {max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
             told=False,
         )
     return Megabyte(computed, "", told=said is not None)

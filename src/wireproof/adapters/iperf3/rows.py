@@ -12,8 +12,10 @@ from wireproof.adapters.rows import PATIENCE, number, step_of
 __all__ = ["ROW", "TAIL_UDP", "Row", "Run", "collect", "datagram", "extra", "row_of"]
 
 ROW = re.compile(
-    r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s*(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6}) +sec +"
-    r"(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)Bytes +(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)(bits|Bytes)/sec\b(.*)$"
+    r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s*(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6})"
+    r" +sec +"
+    r"(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)Bytes +(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)(bits"
+    r"|Bytes)/sec\b(.*)$"
 )
 TAIL_UDP = re.compile(r"(\d{1,9}\.\d{1,6}) ms +(\d{1,15}) */ *(\d{1,15}) \(")
 _TAIL_RETRANSMITS = re.compile(r"^\s+(\d{1,12})\s+(?:[\d.]+ [KMG]?Bytes\s+)?sender")

@@ -35,8 +35,8 @@ _LONGEST_LINE = 500
 _ALIKE = 5
 _PLACES = ("out-of-place", "in-place")
 _FORMULA = (
-    "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth (values) = algorithm "
-    "bandwidth x {factor}, which is what a link would carry"
+    "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth "
+    "(values) = algorithm bandwidth x {factor}, which is what a link would carry"
 )
 
 
@@ -155,7 +155,10 @@ def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
         return "no row holds a measured time"
     largest = max(integer(words[0]) or 0 for words, _ in table.rows)
     if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
-        return f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no last line follows"
+        return (
+            f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no "
+            "last line follows"
+        )
     return ""
 
 
@@ -167,16 +170,19 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
         notes.append("no list of devices: how many hosts took part is not known")
     if run.repeated:
         notes.append(
-            "a rank is listed more than once: each process ran alone (a build without MPI), no exchange"
+            "a rank is listed more than once: each process ran alone (a build without MPI), no "
+            "exchange"
         )
     factor = bus_factor(program, run.ranks) if run.ranks else None
     if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
         notes.append(
-            f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has {factor:.3f}"
+            f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has "
+            f"{factor:.3f}"
         )
     if run.average:
         notes.append(
-            f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones included"
+            f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones "
+            "included"
         )
     if run.wrong:
         notes.append(f"{run.wrong} values out of bounds")

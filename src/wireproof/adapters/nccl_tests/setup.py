@@ -20,7 +20,10 @@ _ARGUMENTS = re.compile(
 _ITERATIONS = re.compile(r"(?<!warmup )(?<!agg )\biters: +(\d{1,9})")
 _STARTING = re.compile(r"Collective test (?:starting|concluded): +([\w-]{1,60})")
 _VERSION = re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})")
-_NAMES = "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoallv?|sendrecv|gather|scatter|hypercube"
+_NAMES = (
+    "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoallv?|sendrecv|gather|scatter"
+    "|hypercube"
+)
 _PROGRAM = re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)")
 _AVERAGE = re.compile(r"Avg bus bandwidth *: *(\S{1,30})")
 _OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})\b")

@@ -85,7 +85,8 @@ def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
             f"osu_{name}_{'bibw' if both else 'bw'}",
             "bidirectional_bandwidth" if both else "bandwidth",
             "exchange" if both else traffic,
-            f"{'2 x ' if both else ''}size x window x windows / time; each window ends with one synchronization",
+            f"{'2 x ' if both else ''}size x window x windows / time; each window ends with one "
+            "synchronization",
             directions=2 if both else 1,
             window=64,
         )

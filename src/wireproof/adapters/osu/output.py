@@ -24,13 +24,15 @@ __all__ = ["ADAPTER"]
 
 _TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$")
 _COLUMN = re.compile(
-    r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth) ?\((?:us|MB/s)\)|"
+    r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth)"
+    r" ?\((?:us|MB/s)\)|"
     r"(?:Latency|Bandwidth|Bi-Bandwidth|Bidirectional Bandwidth) ?\((?:us|MB/s)\)|MB/s|Messages/s|"
     r"Iterations|Validation|Overlap ?\(%\)|Transmit Size|"
     r"(?:Overall|Compute|Coll\. ?Init|MPI_Test|MPI_Wait|(?:Pure|Min|Max|Avg) Comm\.) ?\(us\)"
 )
 _SAID = re.compile(
-    r"(?:Window creation|Synchronization|Datatype): MPI_[\w/]{1,60}|Buffer on (?:DEVICE|HOST) \([DHM]{1,2}\)"
+    r"(?:Window creation|Synchronization|Datatype): MPI_[\w/]{1,60}|Buffer on (?:DEVICE|HOST) "
+    r"\([DHM]{1,2}\)"
 )
 _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
@@ -230,7 +232,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     if request.window is not None:
         if "bw" not in request.benchmark:
             raise BadInput(
-                f"{request.benchmark or request.program} has no window: only the bandwidth tests have one."
+                f"{request.benchmark or request.program} has no window: only the bandwidth tests "
+                "have one."
             )
         words += ["-W", str(request.window)]
     return (*words, *request.extra)

@@ -33,11 +33,13 @@ def _sizes(request: ToolRequest) -> list[str]:
     odd = [size for size in request.sizes if size & (size - 1) or not 2 <= size <= _LARGEST]
     if odd:
         raise BadInput(
-            f"{request.program} measures one size, or with -a all powers of two from 2 to {_LARGEST}: {odd[0]} is none."
+            f"{request.program} measures one size, or with -a all powers of two from 2 to "
+            f"{_LARGEST}: {odd[0]} is none."
         )
     if request.seconds is not None:
         raise BadInput(
-            f"{request.program} cannot run all sizes for a given time: ask for one size or for iterations."
+            f"{request.program} cannot run all sizes for a given time: ask for one size or for "
+            "iterations."
         )
     return ["-a"]
 
@@ -46,7 +48,8 @@ def _amount(request: ToolRequest) -> list[str]:
     if request.seconds is None:
         if request.omit_seconds is not None:
             raise BadInput(
-                f"{request.program} leaves seconds out only of a run of given duration: ask for seconds."
+                f"{request.program} leaves seconds out only of a run of given duration: ask for "
+                "seconds."
             )
         return ["-n", str(request.iterations)] if request.iterations is not None else []
     if request.iterations is not None:
@@ -66,7 +69,8 @@ def _mtu(request: ToolRequest) -> list[str]:
     if request.mtu not in _MTUS:
         known = ", ".join(str(mtu) for mtu in _MTUS)
         raise BadInput(
-            f"{request.program} takes an MTU of {known}, not {request.mtu}: use rdma_cm for the path's own."
+            f"{request.program} takes an MTU of {known}, not {request.mtu}: use rdma_cm for the "
+            "path's own."
         )
     return ["-m", str(request.mtu)]
 

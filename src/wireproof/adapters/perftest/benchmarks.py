@@ -12,16 +12,20 @@ from wireproof.model.series import Traffic
 __all__ = ["COMMAND", "HEADING", "TITLE", "PerfTest", "columns_of", "test_of"]
 
 TITLE = re.compile(
-    r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) ((?:[A-Za-z]+ ){0,2})Test\b"
+    r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
+    r"((?:[A-Za-z]+ ){0,2})Test\b"
 )
 HEADING = re.compile(r"#bytes +#(?:iterations|sl)\b")
 COMMAND = re.compile(
-    r"(?:^|[\s/`'\"$])((?:ib_(?:write|read|send|atomic)|raw_ethernet(?:_burst|_fs|_send)?)_(?:bw|lat|rate))"
+    r"(?:^|[\s/`'\"$])((?:ib_(?:write|read|send|atomic)|raw_ethernet(?:_burst|_fs|_send)?)_(?:bw"
+    r"|lat|rate))"
     r"(?=[\s'\"`]|$)([^\n]{0,400})"
 )
 _COLUMN = re.compile(
-    r"#bytes|#sl|#iterations|BW[ _][A-Za-z]\w{0,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)? ?\[\w{1,8}\]|"
-    r"t_\w{1,12} ?\[\w{1,8}\]|99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util ?\[%{1,2}\]"
+    r"#bytes|#sl|#iterations|BW[ _][A-Za-z]\w{0,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)?"
+    r" ?\[\w{1,8}\]|"
+    r"t_\w{1,12} ?\[\w{1,8}\]|99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util"
+    r" ?\[%{1,2}\]"
 )
 _NAMES = {
     "#bytes": "size",
@@ -107,5 +111,8 @@ def _latency(name: str, verb: str) -> PerfTest:
         return PerfTest(name, "half_round_trip", "pingpong", formula, half=True)
     if verb in ("read", "atomic"):
         return PerfTest(name, "latency", _VERBS[verb], f"next post - post: one whole {verb}{tail}")
-    formula = f"next post - post, halved if the program was a send or write test (the log does not say){tail}"
+    formula = (
+        "next post - post, halved if the program was a send or write test (the log does not "
+        f"say){tail}"
+    )
     return PerfTest(name, "latency", "other", formula)

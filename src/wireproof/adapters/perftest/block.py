@@ -15,11 +15,13 @@ __all__ = ["ERROR", "RULE", "Block", "block_at", "said"]
 
 RULE = re.compile(r"^\s*-{5,}\s*$")
 ERROR = re.compile(
-    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't |Received \d{1,9} times"
+    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't "
+    r"|Received \d{1,9} times"
     r"|[Ee]rror\b|Terminated\b|Killed\b"
 )
 _PARAMETER = re.compile(
-    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX depth|Post List|Mtu|"
+    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX "
+    r"depth|Post List|Mtu|"
     r"Link type|rdma_cm QPs|Outstand reads|Dual-port)\s*:?\s{0,20}:?\s{0,20}([\w./-]{1,40})"
 )
 _ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6})\b")

@@ -19,7 +19,8 @@ __all__ = ["DOCUMENT", "parse_document"]
 
 DOCUMENT = re.compile(r'"test_info" ?: ?\{')
 _TEST = re.compile(
-    r"(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) ((?:\w+ ){0,2})Test"
+    r"(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) ((?:\w+ "
+    r"){0,2})Test"
 )
 _FACTORS = {"MiB/sec": 1 << 20, "Gb/sec": 125_000_000}
 _AGREE = 0.02
@@ -94,7 +95,10 @@ def _series(
 ) -> Series:
     doubt = ""
     if test.metric.endswith("bandwidth") and point is not None and not unit:
-        doubt = "the document does not say MiB/sec or Gb/sec, and its message rate fits neither: the bandwidth is left out"
+        doubt = (
+            "the document does not say MiB/sec or Gb/sec, and its message rate fits neither: the "
+            "bandwidth is left out"
+        )
     return Series(
         tool="perftest",
         benchmark=test.name,

@@ -44,8 +44,14 @@ _GRAVE = re.compile(
 _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
-_TITLE_SIGN = r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ ){0,2}Test\b"
-_LOST = r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} not found"
+_TITLE_SIGN = (
+    r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ "
+    r"){0,2}Test\b"
+)
+_LOST = (
+    r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} "
+    r"not found"
+)
 _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
 
 
@@ -192,7 +198,8 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
     around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _CLOCKS):
         notes.append(
-            "the program found conflicting processor frequencies: all its times may be off by their ratio"
+            "the program found conflicting processor frequencies: all its times may be off by "
+            "their ratio"
         )
     return notes
 

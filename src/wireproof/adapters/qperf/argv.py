@@ -36,7 +36,8 @@ def _sizes(sizes: tuple[int, ...]) -> list[str]:
     factor = ordered[1] // ordered[0] if ordered[0] > 0 else 0
     if factor < 2 or any(after != before * factor for before, after in pairwise(ordered)):
         raise BadInput(
-            "qperf loops over sizes with one factor between them: ask for such a list, or for one size."
+            "qperf loops over sizes with one factor between them: ask for such a list, or for one "
+            "size."
         )
     return ["-oo", f"msg_size:{ordered[0]}:{ordered[-1]}:*{factor}"]
 
@@ -58,7 +59,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     odd = [name for name in tests if not known_test(name)]
     if odd or not tests:
         raise BadInput(
-            f"qperf has no test {odd[0] if odd else ''!r}: name one, as tcp_bw, tcp_lat, rc_bw or rc_lat."
+            f"qperf has no test {odd[0] if odd else ''!r}: name one, as tcp_bw, tcp_lat, rc_bw or "
+            "rc_lat."
         )
     sockets = [name for name in tests if not name.startswith(_RDMA)]
     if request.iterations is not None and sockets:

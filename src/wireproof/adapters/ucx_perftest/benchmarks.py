@@ -23,8 +23,8 @@ class UcxTest:
 
 
 _HALF = (
-    "time / iterations / 2: half of a mean round trip; bandwidth and rate count both messages of a round trip, "
-    "which is size / half round trip"
+    "time / iterations / 2: half of a mean round trip; bandwidth and rate count both messages of "
+    "a round trip, which is size / half round trip"
 )
 _STREAM = "size x iterations / time; MB = 2^20 bytes; overhead is time / iterations"
 _ONE_SIDED = ("put", "get")

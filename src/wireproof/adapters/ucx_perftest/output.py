@@ -25,10 +25,12 @@ from wireproof.model.tool import ToolRequest
 __all__ = ["ADAPTER"]
 
 _TABLE = re.compile(
-    r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average +overall"
+    r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average"
+    r" +overall"
 )
 _CSV = re.compile(
-    r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,"
+    r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical"
+    r"|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,"
 )
 _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
 _THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
@@ -254,7 +256,8 @@ def _series(
         point = None if size is None else _point(row, size, test, table.percentile)
         if point is None:
             notes.append(
-                f"line {row.line + 1} left out: its numbers leave the size open, or are no measurement"
+                f"line {row.line + 1} left out: its numbers leave the size open, or are no "
+                "measurement"
             )
         else:
             points.append(point)

@@ -5,10 +5,9 @@ packages, the fabric.
 from __future__ import annotations
 
 from wireproof.lint.admin import boot, fabric, networks, power, reach, software
-from wireproof.lint.rule import Check, Rule
+from wireproof.lint.rule import Check
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
 PARTS = (reach, networks, power, boot, software, fabric)
-RULES: tuple[Rule, ...] = tuple(rule for part in PARTS for rule in part.RULES)
 CHECKS: tuple[Check, ...] = tuple(check for part in PARTS for check in part.CHECKS)

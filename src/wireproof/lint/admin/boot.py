@@ -8,79 +8,17 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.admin import reach
-from wireproof.lint.admin.place import COMMANDS, each, on
+from wireproof.lint.admin.place import each, on
 from wireproof.lint.files.kernel import command_line as kernel_line
 from wireproof.lint.files.kernel import modprobe as modprobe_file
 from wireproof.lint.files.kernel import sysctl as sysctl_file
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import Line
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "sysctl-command",
-        "A setting and its value are not one word.",
-        "sysctl takes each word for a setting of its own: only the first number arrives.",
-        "sysctl -w net.ipv4.tcp_rmem='4096 131072 16777216'",
-        "sysctl(8)",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "grub-output",
-        "grub2-mkconfig without -o writes to the terminal.",
-        "The boot menu stays as it was, and the kernel starts without the new parameters.",
-        "grub2-mkconfig -o /boot/grub2/grub.cfg",
-        "GNU GRUB manual, Invoking grub-mkconfig",
-        COMMANDS,
-    ),
-    Rule(
-        "long-option-dash",
-        "A long option needs two dashes.",
-        "With one dash each letter is an option of its own.",
-        "dracut --force, grubby --update-kernel=ALL --args=…, systemctl --now",
-        "the program's manual page",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "ipoib-connected-mode",
-        "Connected mode is set for the IPoIB interface.",
-        "Its 65520 bytes are the IP packet's, not the link's: the fabric's MTU (8192 or 10240) is set in the subnet "
-        "manager; connected mode also switches off Omni-Path's accelerated IP (AIP), and mlx5 on RHEL 8 refuses it.",
-        "echo datagram > /sys/class/net/ib0/mode and the MTU of the IPoIB group less 4: 2044, 4092 or 10236",
-        "Cornelis CN5000 performance tuning, IPoIB; RHEL Configuring InfiniBand and RDMA networks, chapter 6",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "echo-value",
-        "The file takes no such value.",
-        "The write fails with 'Invalid argument', and the setting stays as it was.",
-        "echo performance, echo datagram, echo connected",
-        "Linux Documentation/admin-guide/pm/cpufreq, Documentation/infiniband/ipoib",
-        COMMANDS,
-    ),
-    Rule(
-        "echo-sudo",
-        "sudo is given to echo, and the file is opened without it.",
-        "The shell of the user opens the file before sudo starts: Permission denied.",
-        "echo connected | sudo tee /sys/class/net/ib0/mode",
-        "sudo(8), the example with redirection",
-        COMMANDS,
-    ),
-    Rule(
-        "echo-many",
-        "The output goes to a pattern of several files.",
-        "bash calls it an ambiguous redirect, and nothing is written.",
-        "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-        "bash(1), REDIRECTION",
-        COMMANDS,
-    ),
-)
 LONG: dict[str, tuple[str, ...]] = {
     "dracut": (
         "force",

@@ -7,67 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import COMMANDS, is_commands, on, option_value
+from wireproof.lint.admin.place import is_commands, on, option_value
 from wireproof.lint.files.pieces import LONGEST_LINE
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "port-not-active",
-        "This output shows a port that carries no traffic.",
-        "Speeds named En and Sup are what the port could do; only state Active with Act values proves a link.",
-        "PortState: Active, LinkSpeed Act: 25Gb, LinkWidth Act: 4, LinkWidthDnGrd ActTx: 4 Rx: 4",
-        "opainfo(1), ibstat(8)",
-        COMMANDS,
-    ),
-    Rule(
-        "qcu-reboot",
-        "The port's new mode takes effect only after a reboot, and none follows.",
-        "Until then the adapter keeps its old ports, and the measurement is of those.",
-        "./QCU/Linux_x64/qcu64e /NIC=1 /SET 1x40, then reboot",
-        "Intel QSFP+ Configuration Utility, readme",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "tool-two-folders",
-        "One tool is started from two different relative folders.",
-        "From one working folder only one of the two paths exists.",
-        "./QCU/Linux_x64/qcu64e in both commands",
-        "the text itself",
-        COMMANDS,
-    ),
-    Rule(
-        "listing-old-default",
-        "The listing names a default that the driver has not.",
-        "hdrq_entsize starts as 32 (128 bytes), though modinfo's text calls 16 (64 bytes) the default; max_mtu now "
-        "starts as 10240, not 8192: who compares with the text sees a change that nobody made.",
-        "the value that /sys/module/hfi1/parameters shows without any options line",
-        "hfi1 driver 0.9 and 10.11: modinfo against /sys/module/hfi1/parameters",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "pfc-part-way",
-        "Priority flow control is configured on a part of the switches only.",
-        "A fabric is lossless end to end or not at all: frames are dropped at the hop without it.",
-        "PFC for the same priority on edge and spine switches and on the adapters",
-        "IEEE 802.1Qbb",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "pfc-eight-values",
-        "--pfc takes eight values of 0 or 1, one for each priority.",
-        "mlnx_qos refuses the list.",
-        "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
-        "mlnx_qos(8)",
-        COMMANDS,
-    ),
-)
 OFFLINE = re.compile(
     r"\s*(?:PhysicalState:\s*(?:Offline|Disabled|Polling|Training)"
     r"|PortState:\s*(?:Down|Init|Armed)|.{0,60}\bOfflineDisabledReason:)\b"

@@ -9,42 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from wireproof.lint.admin.place import COMMANDS, is_commands, on, option_value
+from wireproof.lint.admin.place import is_commands, on, option_value
 from wireproof.lint.files.interfaces.addresses import is_address, network_of
 from wireproof.lint.files.interfaces.interface import prefix_of
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "network-mask-merges",
-        "The mask puts networks that are numbered apart into one.",
-        "Two interfaces of a node are then in one network: the kernel may send by either of them, fabric traffic "
-        "leaves by the management link, and a ping that answers proves nothing.",
-        "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0",
-        "xCAT networks(5); Linux arp_filter in Documentation/networking/ip-sysctl",
-        COMMANDS,
-    ),
-    Rule(
-        "network-mask",
-        "This is no network mask.",
-        "The network's definition is refused or covers other addresses than meant.",
-        "mask=255.255.255.0",
-        "xCAT networks(5)",
-        COMMANDS,
-    ),
-    Rule(
-        "xcat-make",
-        "xCAT's commands are one word.",
-        "make looks for a Makefile with a rule of this name, and the tables are not built.",
-        "makenetworks, makehosts, makedns, makedhcp",
-        "xCAT makenetworks(8)",
-        COMMANDS,
-        safe=True,
-    ),
-)
 XCAT = (
     "chdef",
     "mkdef",

@@ -5,57 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import COMMANDS, each, on
+from wireproof.lint.admin.place import each, on
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Edit, Word
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "cpupower-option",
-        "cpupower does not know the option in this form.",
-        "It prints its usage and sets nothing: the clock stays as it was, and so does the spread of the results.",
-        "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance",
-        "cpupower(1), cpupower-frequency-set(1)",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "cpupower-governor",
-        "No governor has this name.",
-        "The kernel refuses it; governors are written in lower case.",
-        "performance, powersave, ondemand, conservative, schedutil or userspace",
-        "Linux Documentation/admin-guide/pm/cpufreq",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "cpupower-order",
-        "-c CPUS stands behind the subcommand.",
-        "It belongs to cpupower itself: behind the subcommand it is an unknown option and nothing is set.",
-        "cpupower -c all frequency-set -g performance",
-        "cpupower(1)",
-        COMMANDS,
-    ),
-    Rule(
-        "cpupower-frequency",
-        "The lower limit is above the upper one.",
-        "The kernel refuses the limits.",
-        "--min not above --max",
-        "cpupower-frequency-set(1)",
-        COMMANDS,
-    ),
-    Rule(
-        "tuned-profile",
-        "tuned has no profile of this name, or the word 'profile' is missing.",
-        "tuned-adm refuses, and the old profile stays.",
-        "tuned-adm profile latency-performance",
-        "tuned-adm(8), tuned-profiles(7)",
-        COMMANDS,
-    ),
-)
 GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
 SUBCOMMANDS = (
     *(

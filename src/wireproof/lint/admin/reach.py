@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import COMMANDS, each, on, option_value
+from wireproof.lint.admin.place import each, on, option_value
 from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import (
     CONNECTED_MOST,
@@ -15,55 +15,11 @@ from wireproof.lint.files.interfaces.interface import (
 )
 from wireproof.lint.files.interfaces.interface import prefix_of as length_of
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "ping-count",
-        "The option takes the address as its value, so that no host is left.",
-        "ping answers 'bad number of packets' or 'destination address required' and tests nothing.",
-        "ping -c 3 10.10.100.22",
-        "ping(8)",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "command-address",
-        "This is no address, or its prefix length is missing or impossible.",
-        "The command is refused; without a length ip makes a /32, to which no neighbour belongs.",
-        "ip addr add 10.10.40.21/24 dev enp97s0",
-        "ip-address(8), nm-settings(5)",
-        COMMANDS,
-    ),
-    Rule(
-        "command-mtu",
-        "The interface cannot have this MTU.",
-        "65520 needs IPoIB in connected mode first; Ethernet ends below 10000; the command is refused or cut short.",
-        "echo connected > /sys/class/net/ib0/mode before 65520; 9000 on Ethernet",
-        "Linux Documentation/infiniband/ipoib; ip-link(8)",
-        COMMANDS,
-    ),
-    Rule(
-        "ethtool-value",
-        "ethtool takes a name and its value as two words.",
-        "With '=' between them the name is unknown, and nothing is set.",
-        "ethtool -K eth0 tso on",
-        "ethtool(8)",
-        COMMANDS,
-        safe=True,
-    ),
-    Rule(
-        "nmcli-value",
-        "The property takes no such value.",
-        "NetworkManager refuses the command.",
-        "nmcli con mod ib0 ipv4.method manual ipv4.addresses 10.10.100.21/24",
-        "nm-settings-nmcli(5)",
-        COMMANDS,
-    ),
-)
 # Options of ping that take a value. Source: ping(8) of iputils.
 PING_VALUES = (
     "-c",

@@ -8,68 +8,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wireproof.lint.admin.place import COMMANDS, each, is_commands, on
+from wireproof.lint.admin.place import each, is_commands, on
 from wireproof.lint.files import irqbalance as irqbalance_file
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import LONGEST_LINE, Line
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, commands
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "repository-command",
-        "The address of the repository is mangled or is that of a key.",
-        "dnf adds a repository that does not exist, or the shell takes the markup for redirections.",
-        "dnf config-manager --add-repo https://yum.repos.intel.com/oneapi, and rpm --import for the key",
-        "dnf config-manager, --add-repo; Intel oneAPI installation guide, dnf",
-        COMMANDS,
-    ),
-    Rule(
-        "package-psm1",
-        "infinipath-psm is PSM 1, the library of True Scale.",
-        "Omni-Path's adapters need PSM 2 or OPX: MPI finds no fabric and falls back to TCP.",
-        "dnf install libpsm2",
-        "Intel Omni-Path host software release notes; infinipath-psm package description",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "service-name",
-        "No service has this name.",
-        "Systemctl answers that the unit does not exist, and nothing starts at boot.",
-        "opafm, opensm, rdma, irqbalance, tuned, nfs-server",
-        "the packages' unit files",
-        COMMANDS,
-    ),
-    Rule(
-        "fabric-manager-place",
-        "The fabric manager is switched on by opaconfig, which starts it only at the next boot of this node.",
-        "The manager must run on a node whose adapter is cabled to that fabric: without it the ports stay in Init and "
-        "carry no data; a head node without a link to the compute nodes' fabric cannot do it.",
-        "systemctl enable --now opafm on a node with a link (here c1 or c2), then opainfo shows PortState: Active",
-        "Omni-Path Fabric Suite Fabric Manager user guide",
-        COMMANDS,
-        severity="warning",
-    ),
-    Rule(
-        "ulimit-value",
-        "The limit of locked memory is low or no number.",
-        "RDMA libraries cannot lock their buffers and fail or fall back to TCP.",
-        "ulimit -l unlimited",
-        "bash(1), ulimit; Open MPI FAQ (locked memory)",
-        COMMANDS,
-    ),
-    Rule(
-        "ulimit-sudo",
-        "ulimit belongs to the shell and is no program.",
-        "sudo finds no command of this name; even if it did, only that process would get the limit.",
-        "a line in /etc/security/limits.d, or LimitMEMLOCK=infinity in the service",
-        "bash(1), SHELL BUILTIN COMMANDS",
-        COMMANDS,
-    ),
-)
 SERVICES = (
     *(
         "opafm",

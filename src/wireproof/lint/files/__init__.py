@@ -8,9 +8,9 @@ from __future__ import annotations
 from wireproof.lint.files import drop_in, irqbalance, limits, mounts, repository
 from wireproof.lint.files.interfaces import hosts, ifcfg, keyfile
 from wireproof.lint.files.kernel import command_line, modprobe, sysctl
-from wireproof.lint.rule import Check, Rule
+from wireproof.lint.rule import Check
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
 PARTS = (
     modprobe,
@@ -25,5 +25,4 @@ PARTS = (
     hosts,
     drop_in,
 )
-RULES: tuple[Rule, ...] = tuple(rule for part in PARTS for rule in part.RULES)
 CHECKS: tuple[Check, ...] = tuple(part.check for part in PARTS)

@@ -8,33 +8,11 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.pieces import extracted, is_document
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.rules.system import CONFIGURATION_FILES
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-FILES: tuple[Kind, ...] = (
-    *("modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance"),
-    *("kernel-command-line", "repository", "fstab", "hosts"),
-)
-RULES = (
-    Rule(
-        "file-typography",
-        "Typographic quotes, dashes or spaces stand where ASCII is needed.",
-        "Programs take them as part of the word: the value is another one, or the line is refused.",
-        "-, \" and ' and the plain space",
-        "the manual page of each file",
-        FILES,
-        safe=True,
-    ),
-    Rule(
-        "drop-in-name",
-        "Files in this folder are read only when their name ends in .conf.",
-        "The whole file is ignored without a word.",
-        "/etc/sysctl.d/90-fabric.conf",
-        "sysctl.d(5), modprobe.d(5), pam_limits(8)",
-        ("modprobe", "sysctl", "limits"),
-    ),
-)
 ASCII = {
     "–": "-",
     "—": "-",
@@ -53,7 +31,7 @@ DROP_IN = re.compile(r"/(?:modprobe|sysctl|limits)\.d/[^/]+$")
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """What is wrong in the file as a whole."""
-    if recipe.kind not in FILES or is_document(recipe) or extracted(recipe):
+    if recipe.kind not in CONFIGURATION_FILES or is_document(recipe) or extracted(recipe):
         return
     if (
         DROP_IN.search(recipe.name)

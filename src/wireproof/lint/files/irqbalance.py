@@ -7,50 +7,11 @@ from collections.abc import Iterator
 
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("irqbalance", "script", "unknown")
-MAN = "irqbalance(1)"
 
-RULES = (
-    Rule(
-        "irqbalance-option",
-        "irqbalance has no such option.",
-        "The daemon does not start, or ignores the wish: interrupts stay where they are.",
-        "IRQBALANCE_ARGS=--hintpolicy=exact",
-        MAN,
-        KINDS,
-        safe=True,
-    ),
-    Rule(
-        "irqbalance-policy",
-        "hintpolicy takes exact, subset or ignore.",
-        "Another word is refused, and the driver's hints are not obeyed.",
-        "IRQBALANCE_ARGS=--hintpolicy=exact",
-        MAN,
-        KINDS,
-    ),
-    Rule(
-        "irqbalance-commented",
-        "The wish is commented out and no other line says it.",
-        "irqbalance runs with its default policy and moves the adapter's interrupts.",
-        "IRQBALANCE_ARGS=--hintpolicy=exact without # before it",
-        MAN,
-        ("irqbalance",),
-        severity="warning",
-    ),
-    Rule(
-        "irqbalance-name",
-        "The daemon reads no such variable.",
-        "The line is ignored.",
-        "IRQBALANCE_ARGS=…",
-        "irqbalance(1), irqbalance.service",
-        KINDS,
-        safe=True,
-    ),
-)
 VARIABLES = (
     *(
         "IRQBALANCE_ARGS",

@@ -8,47 +8,11 @@ from dataclasses import dataclass
 
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("limits", "script", "unknown")
-MAN = "limits.conf(5)"
 
-RULES = (
-    Rule(
-        "limits-columns",
-        "The line has not the four columns domain, type, item, value.",
-        "pam_limits ignores the line, and the default limit stays.",
-        "* soft memlock unlimited",
-        MAN,
-        KINDS,
-    ),
-    Rule(
-        "limits-word",
-        "Type, item or value is no word that pam_limits knows.",
-        "pam_limits ignores the line, and the default limit stays.",
-        "soft, hard or -; memlock; a number of KiB or unlimited",
-        MAN,
-        KINDS,
-    ),
-    Rule(
-        "limits-memlock-low",
-        "The limit of locked memory is low.",
-        "RDMA libraries lock their buffers: one process of PSM3 needs tens of MiB, and more for messages.",
-        "* soft memlock unlimited and * hard memlock unlimited",
-        "Open MPI FAQ (locked memory), libfabric psm3",
-        KINDS,
-    ),
-    Rule(
-        "limits-memlock-half",
-        "memlock is set for only one of soft and hard.",
-        "soft is what a process gets, hard what soft may reach: one alone leaves the low default in force.",
-        "* - memlock unlimited, or a soft and a hard line",
-        MAN,
-        KINDS,
-    ),
-)
 TYPES = ("soft", "hard", "-")
 ITEMS = (
     *(

@@ -7,68 +7,26 @@ from collections.abc import Iterator
 
 from wireproof.lint.files.nearest import listed, nearest
 from wireproof.lint.files.pieces import Line, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("fstab", "script", "unknown")
 
-RULES = (
-    Rule(
-        "fstab-columns",
-        "The line has not the columns device, folder, type, options, dump, pass.",
-        "mount takes the wrong word as type or options: the folder is not mounted after the reboot.",
-        "10.10.1.10:/opt/intel /opt/intel nfs nfsvers=3,nodev,nosuid 0 0",
-        "fstab(5)",
-        KINDS,
-    ),
-    Rule(
-        "fstab-nfs",
-        "An NFS source is SERVER:/FOLDER, with options that nfs knows.",
-        "The mount fails at boot, and with it the programs on all nodes.",
-        "10.10.1.10:/opt/intel /opt/intel nfs nfsvers=3,nodev,nosuid 0 0",
-        "nfs(5)",
-        KINDS,
-    ),
-    Rule(
-        "exports-space",
-        "A space stands between the host and its options.",
-        "The options then belong to everybody: the named host gets the defaults, the world gets what was meant for it.",
-        "/opt/intel 10.10.1.0/24(ro,no_subtree_check)",
-        "exports(5)",
-        KINDS,
-    ),
-    Rule(
-        "exports-option",
-        "exportfs knows no such option.",
-        "exportfs refuses the line, and the folder is not exported.",
-        "ro, rw, sync, no_subtree_check, no_root_squash, fsid=13",
-        "exports(5)",
-        KINDS,
-    ),
-    Rule(
-        "exports-fsid-twice",
-        "Two folders have one fsid.",
-        "The server answers for one folder with the other.",
-        "a different fsid for each exported folder",
-        "exports(5)",
-        KINDS,
-    ),
-)
 NFS_OPTIONS = listed(
-    """nfsvers vers minorversion nodev nosuid noexec ro rw hard soft intr nointr timeo retrans rsize wsize ac
-    noac acregmin acregmax acdirmin acdirmax actimeo bg fg rdirplus nordirplus retry sec sharecache nosharecache
-    resvport noresvport lookupcache fsc nofsc proto port mountport mountproto mounthost mountvers namlen lock
-    nolock cto nocto acl noacl local_lock clientaddr migration nomigration nconnect rdma tcp udp _netdev auto
-    noauto user nouser users exec dev suid defaults noatime nodiratime relatime atime nofail softreval
-    nosoftreval softerr trunkdiscovery xprtsec max_connect sloppy async sync mand nomand remount posix comment
-    group owner context fscontext bind"""
+    """nfsvers vers minorversion nodev nosuid noexec ro rw hard soft intr nointr timeo retrans
+    rsize wsize ac noac acregmin acregmax acdirmin acdirmax actimeo bg fg rdirplus nordirplus
+    retry sec sharecache nosharecache resvport noresvport lookupcache fsc nofsc proto port
+    mountport mountproto mounthost mountvers namlen lock nolock cto nocto acl noacl local_lock
+    clientaddr migration nomigration nconnect rdma tcp udp _netdev auto noauto user nouser users
+    exec dev suid defaults noatime nodiratime relatime atime nofail softreval nosoftreval
+    softerr trunkdiscovery xprtsec max_connect sloppy async sync mand nomand remount posix
+    comment group owner context fscontext bind"""
 )
 EXPORT_OPTIONS = listed(
-    """ro rw sync async secure insecure wdelay no_wdelay hide nohide crossmnt subtree_check no_subtree_check
-    root_squash no_root_squash all_squash no_all_squash anonuid anongid fsid mp mountpoint sec auth_nlm
-    no_auth_nlm secure_locks insecure_locks acl no_acl nordirplus pnfs no_pnfs refer replicas security_label
-    xprtsec reexport"""
+    """ro rw sync async secure insecure wdelay no_wdelay hide nohide crossmnt subtree_check
+    no_subtree_check root_squash no_root_squash all_squash no_all_squash anonuid anongid fsid mp
+    mountpoint sec auth_nlm no_auth_nlm secure_locks insecure_locks acl no_acl nordirplus pnfs
+    no_pnfs refer replicas security_label xprtsec reexport"""
 )
 EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
 CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")

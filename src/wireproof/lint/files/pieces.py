@@ -52,10 +52,12 @@ QUOTED: dict[Kind, re.Pattern[str]] = {
     ),
     "sysctl": re.compile(r"\s*(?:net|vm)\.[a-z][\w./*-]+\s*=\s*\S"),
     "limits": re.compile(
-        r"\s*[*@]\S*\s+(?:(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)|memlock)\s+\S+\s*$"
+        r"\s*[*@]\S*\s+(?:(?:soft|hard|-)\s+(?:mem\w{1,8}|nofile|stack|nproc|core)"
+        r"|memlock)\s+\S+\s*$"
     ),
     "fstab": re.compile(
-        r"\s*(?:/\S+\s+\S*\s?\((?:ro|rw|a?sync|no_|fsid|all_squash|insecure)|[\w.${}-]+:/\S*\s+/\S*\s+nfs4?\s+[^\s>]+(?:\s+[\w=.,]+){0,12}\s*$)"
+        r"\s*(?:/\S+\s+\S*\s?\((?:ro|rw|a?sync|no_|fsid|all_squash|insecure)"
+        r"|[\w.${}-]+:/\S*\s+/\S*\s+nfs4?\s+[^\s>]+(?:\s+[\w=.,]+){0,12}\s*$)"
     ),
     "irqbalance": re.compile(r"\s*#?\s*IRQBALANCE_[A-Z]+\s*=\s*\S"),
     "kernel-command-line": re.compile(

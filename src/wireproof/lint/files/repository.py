@@ -7,50 +7,23 @@ from collections.abc import Iterator
 
 from wireproof.lint.files.nearest import listed, nearest
 from wireproof.lint.files.pieces import Line, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("repository", "script", "unknown")
-DNF = "dnf.conf(5), REPO OPTIONS"
 
-RULES = (
-    Rule(
-        "repository-address",
-        "This is no address of a repository.",
-        "dnf finds no metadata there, and the packages do not come.",
-        "baseurl=https://yum.repos.intel.com/oneapi, without markup; the key's address belongs to gpgkey=",
-        DNF,
-        KINDS,
-    ),
-    Rule(
-        "repository-option",
-        "Repositories have no option of this name.",
-        "dnf ignores the line.",
-        "name, baseurl, enabled, gpgcheck, gpgkey",
-        DNF,
-        KINDS,
-        safe=True,
-    ),
-    Rule(
-        "repository-section",
-        "A repository needs its own [name], baseurl (or mirrorlist, metalink).",
-        "dnf skips the file, or the second section of one name replaces the first.",
-        "[oneAPI] and under it name= and baseurl=",
-        DNF,
-        ("repository",),
-    ),
-)
 OPTIONS = listed(
-    """name baseurl mirrorlist metalink enabled gpgcheck gpgkey repo_gpgcheck priority cost excludepkgs exclude
-    includepkgs includepkg skip_if_unavailable metadata_expire sslverify sslcacert sslclientcert sslclientkey
-    proxy username password type module_hotfixes countme failovermethod enablegroups keepcache timeout retries
-    fastestmirror deltarpm proxy_username proxy_password ip_resolve bandwidth throttle minrate
-    max_parallel_downloads user_agent mediaid enabled_metadata http_caching mdpolicy ui_repoid_vars autorefresh
+    """name baseurl mirrorlist metalink enabled gpgcheck gpgkey repo_gpgcheck priority cost
+    excludepkgs exclude includepkgs includepkg skip_if_unavailable metadata_expire sslverify
+    sslcacert sslclientcert sslclientkey proxy username password type module_hotfixes countme
+    failovermethod enablegroups keepcache timeout retries fastestmirror deltarpm proxy_username
+    proxy_password ip_resolve bandwidth throttle minrate max_parallel_downloads user_agent
+    mediaid enabled_metadata http_caching mdpolicy ui_repoid_vars autorefresh
     deltarpm_percentage"""
 )
 URL = re.compile(
-    r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$|cdrom:\S+$"
+    r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$"
+    r"|cdrom:\S+$"
 )
 PROPERTY = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(.*?)\s*$")
 KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")

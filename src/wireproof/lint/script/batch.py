@@ -6,97 +6,11 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Option, jobs
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-_SBATCH = "https://slurm.schedmd.com/sbatch.html"
-
-RULES = (
-    Rule(
-        "shebang-option",
-        "The shell in the first line has no such option.",
-        "The script stops at once with 'invalid option'; -l (a login shell) was meant where -I is written.",
-        "#!/bin/bash -l",
-        "bash(1), options; https://www.gnu.org/software/bash/manual/html_node/Invoking-Bash.html",
-        safe=True,
-    ),
-    Rule(
-        "shebang-not-first",
-        "#! does not stand at the very beginning of the file.",
-        "sbatch refuses it: 'This does not look like a batch script'; the kernel does not see which shell is meant.",
-        "#!/bin/bash in line 1, column 1",
-        _SBATCH,
-    ),
-    Rule(
-        "shebang-missing",
-        "A batch script begins without #!.",
-        "sbatch refuses it: 'This does not look like a batch script'.",
-        "#!/bin/bash",
-        _SBATCH,
-    ),
-    Rule(
-        "dos-line-ends",
-        "The lines of the script end as on Windows.",
-        "sbatch refuses it ('DOS line breaks'); the kernel looks for a shell whose name ends in a carriage return.",
-        "sed -i 's/\\r$//' FILE",
-        _SBATCH + "; execve(2), interpreter scripts",
-    ),
-    Rule(
-        "sbatch-after-command",
-        "An #SBATCH line stands behind the first command.",
-        "sbatch stops to read options there: the line is a comment and the option is not set.",
-        "all #SBATCH lines before the first command",
-        _SBATCH
-        + " (description: processing stops at the first line that is neither comment nor blank)",
-    ),
-    Rule(
-        "sbatch-misspelt",
-        "This looks like an #SBATCH line, but is a comment.",
-        "Only lines that begin with #SBATCH, in capitals and without a blank, are read.",
-        "#SBATCH -N 2",
-        _SBATCH,
-        severity="warning",
-    ),
-    Rule(
-        "sbatch-unknown-option",
-        "sbatch has no such option.",
-        "The script is refused at submission.",
-        "the option that is spelt nearly so",
-        _SBATCH,
-    ),
-    Rule(
-        "sbatch-equals",
-        "The = of an #SBATCH option is not where it belongs.",
-        "A short option takes the = as part of its value, a long one wants no blank around it: the value is wrong.",
-        "#SBATCH -N 2, or #SBATCH --nodes=2",
-        _SBATCH,
-        safe=True,
-    ),
-    Rule(
-        "sbatch-repeated",
-        "The same #SBATCH option stands twice with different values.",
-        "The last one counts; whoever reads the first is misled.",
-        "one line per option",
-        _SBATCH,
-        severity="warning",
-    ),
-    Rule(
-        "sbatch-variable",
-        "A shell variable stands in an #SBATCH line.",
-        "No shell reads these lines: the name stays as it is, and the output goes to a file of that name or is lost.",
-        "#SBATCH -o result.%j.out",
-        _SBATCH + " (filename pattern)",
-    ),
-    Rule(
-        "sbatch-counts-disagree",
-        "The counts of nodes, tasks and tasks per node do not fit together.",
-        "Slurm refuses the job or changes one of them, so the ranks are not where the script says.",
-        "--ntasks = --nodes x --ntasks-per-node",
-        _SBATCH + " (--ntasks-per-node)",
-    ),
-)
 
 _SHEBANG = re.compile(r"#!\s*(\S*/)?(env\s+)?(ba|z|k|da)?sh((?:\s+\S+){1,4})\s*$")
 _LETTERS = {
@@ -112,16 +26,18 @@ _EQUALS = re.compile(
 )
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
 _OPTION_NAMES = """
-account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment constraint container
-container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot
-dependency distribution error exclude exclusive export export-file external extra extra-node-info get-user-env gid
-gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags help hint hold ignore-pbs input
-job-name kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus
-network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
-ntasks-per-socket open-mode output overcommit oversubscribe parsable partition power prefer priority profile
-propagate qos quiet reboot requeue reservation resv-ports segment share signal sockets-per-node spread-job
-stepmgr switches test-only thread-spec threads-per-core time time-min tmp tres-bind tres-per-task tres-per-job uid
-usage use-min-nodes verbose version wait wait-all-nodes wckey wrap qos tmpdir consolidate-segments
+account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment
+constraint container container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu
+cpus-per-task deadline delay-boot dependency distribution error exclude exclusive export export-file
+external extra extra-node-info get-user-env gid gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket
+gpus-per-task gres gres-flags help hint hold ignore-pbs input job-name kill-on-invalid-dep licenses
+mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nice no-kill
+no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
+ntasks-per-socket open-mode output overcommit oversubscribe parsable partition power prefer priority
+profile propagate qos quiet reboot requeue reservation resv-ports segment share signal
+sockets-per-node spread-job stepmgr switches test-only thread-spec threads-per-core time time-min
+tmp tres-bind tres-per-task tres-per-job uid usage use-min-nodes verbose version wait wait-all-nodes
+wckey wrap qos tmpdir consolidate-segments
 """
 _OPTIONS = frozenset(f"--{name}" for name in _OPTION_NAMES.split())
 
@@ -247,7 +163,10 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
                 "--mail-type",
                 "--export",
             ):
-                seen = f"{option.name} is {known.value} in line {known.word.line} and {option.value} here"
+                seen = (
+                    f"{option.name} is {known.value} in line {known.word.line} and {option.value} "
+                    "here"
+                )
                 yield Broken("sbatch-repeated", option.word.line, option.word.column, seen)
         nodes, tasks, each = (
             job.count("--nodes"),

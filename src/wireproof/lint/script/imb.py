@@ -5,73 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.variables import distance
 from wireproof.lint.shell import Word, commands, corrected
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-_IMB = "Intel MPI Benchmarks user guide; the names that IMB 2021 itself lists"
-_OSU = "OSU Micro-Benchmarks: 'This test requires exactly two processes'"
-
-RULES = (
-    Rule(
-        "benchmark-misspelt",
-        "There is no benchmark program of this name.",
-        "The launcher does not find it and stops.",
-        "IMB-MPI1",
-        _IMB + "; the OSU Micro-Benchmarks' README",
-        safe=True,
-    ),
-    Rule(
-        "imb-unknown-benchmark",
-        "This IMB program has no such benchmark.",
-        "It prints its heading and measures nothing.",
-        "IMB-MPI1 PingPong, IMB-P2P PingPong, IMB-RMA Unidir_put",
-        _IMB,
-    ),
-    Rule(
-        "pingpong-is-not-rma",
-        "IMB PingPong is called an RMA test.",
-        "It is two-sided (MPI_Send, MPI_Recv); one-sided transfers are measured by IMB-RMA and cost something else.",
-        "IMB-RMA Unidir_put",
-        _IMB,
-        severity="warning",
-    ),
-    Rule(
-        "osu-needs-two",
-        "This OSU benchmark runs with exactly two ranks.",
-        "With another number it stops: 'This test requires exactly two processes'.",
-        "mpirun -np 2 osu_latency",
-        _OSU,
-    ),
-    Rule(
-        "osu-needs-even",
-        "This OSU benchmark pairs its ranks: their number should be even.",
-        "With an odd number one rank has no partner.",
-        "mpirun -np 4 osu_mbw_mr",
-        "OSU Micro-Benchmarks README, osu_mbw_mr and osu_multi_lat",
-        severity="warning",
-    ),
-)
 
 _COLLECTIVE = (
-    "Allgather Allgatherv Allreduce Alltoall Alltoallv Barrier Bcast Gather Gatherv Reduce Reduce_scatter "
-    "Scatter Scatterv"
+    "Allgather Allgatherv Allreduce Alltoall Alltoallv Barrier Bcast Gather Gatherv Reduce "
+    "Reduce_scatter Scatter Scatterv"
 )
-_SINGLE = """PingPong PingPongSpecificSource PingPongAnySource PingPing PingPingSpecificSource PingPingAnySource
-Sendrecv Exchange Uniband Biband Reduce_local Reduce_scatter_block """
-_ONE_SIDED = """Unidir_put Unidir_get Bidir_put Bidir_get One_put_all One_get_all All_put_all All_get_all Put_local
-Put_all_local Get_local Get_all_local Exchange_put Exchange_get Accumulate Get_accumulate Fetch_and_op
-Compare_and_swap Truly_passive_put"""
+_SINGLE = """PingPong PingPongSpecificSource PingPongAnySource PingPing PingPingSpecificSource
+PingPingAnySource Sendrecv Exchange Uniband Biband Reduce_local Reduce_scatter_block"""
+_ONE_SIDED = """Unidir_put Unidir_get Bidir_put Bidir_get One_put_all One_get_all All_put_all
+All_get_all Put_local Put_all_local Get_local Get_all_local Exchange_put Exchange_get Accumulate
+Get_accumulate Fetch_and_op Compare_and_swap Truly_passive_put"""
 _TEXTS = {
     "IMB-MPI1": _SINGLE + _COLLECTIVE,
     "IMB-P2P": "PingPong PingPing Unirandom Birandom Corandom SendRecv_Replace Stencil2D Stencil3D",
     "IMB-RMA": _ONE_SIDED,
     "IMB-EXT": "Window Unidir_Get Unidir_Put Bidir_Get Bidir_Put Accumulate",
-    "IMB-MT": "PingPongMT PingPingMT SendRecvMT ExchangeMT UniBandMT BiBandMT BarrierMT BcastMT AllreduceMT ReduceMT",
+    "IMB-MT": (
+        "PingPongMT PingPingMT SendRecvMT ExchangeMT UniBandMT BiBandMT BarrierMT BcastMT "
+        "AllreduceMT ReduceMT"
+    ),
     "IMB-NBC": " ".join(
         f"I{name} I{name}_pure" for name in (_COLLECTIVE + " Reduce_scatter_block").split()
     ),
@@ -153,7 +113,8 @@ _OSU_NAMES = frozenset(
     )
 )
 _TWO = re.compile(
-    r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw|bibw)_persistent)\Z"
+    r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw"
+    r"|bibw)_persistent)\Z"
 )
 _EVEN = ("osu_mbw_mr", "osu_multi_lat")
 _CALLED_RMA = re.compile(

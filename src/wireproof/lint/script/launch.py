@@ -29,10 +29,12 @@ _PER_NODE = (
     "--ntasks-per-node",
 )
 _OPENMPI = re.compile(
-    r"--?(mca|gmca|omca|prtemca|allow-run-as-root|oversubscribe|report-bindings|display-map|npernode)\Z"
+    r"--?(mca|gmca|omca|prtemca|allow-run-as-root|oversubscribe|report-bindings|display-map"
+    r"|npernode)\Z"
 )
 _HYDRA = re.compile(
-    r"-(genv|genvall|genvlist|genvnone|perhost|ppn|hosts|launcher|launcher-exec|bootstrap|iface|env)\Z"
+    r"-(genv|genvall|genvlist|genvnone|perhost|ppn|hosts|launcher|launcher-exec|bootstrap|iface"
+    r"|env)\Z"
 )
 
 

@@ -5,64 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import jobs
 from wireproof.lint.shell import Command, Word, commands, corrected, segments
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-_POSIX = "https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html"
-
-RULES = (
-    Rule(
-        "typographic-dash",
-        "A typographic dash stands where an option's hyphen belongs.",
-        "The program takes the word for a file, a host or a number, or stops; the option is not set.",
-        "-c",
-        "POSIX Utility Syntax Guidelines, 12.2: an option begins with the hyphen-minus",
-        safe=True,
-    ),
-    Rule(
-        "typographic-quote",
-        "A typographic quotation mark stands where an ASCII one belongs.",
-        "The shell takes it for a letter: the blank behind it ends the word.",
-        'OPTIONS="-a -b"',
-        _POSIX + " (quoting)",
-        safe=True,
-    ),
-    Rule(
-        "invisible-character",
-        "An invisible character (a no-break or zero-width blank) stands in a command.",
-        "The shell takes it for a letter, so two words become one that no program knows.",
-        "a plain blank",
-        _POSIX + " (token recognition)",
-        safe=True,
-    ),
-    Rule(
-        "blank-after-backslash",
-        "A blank stands behind the backslash at the line's end.",
-        "The backslash then quotes the blank and does not continue the line: the next line is a command of its own.",
-        "mpirun -n 2 \\",
-        _POSIX + " (escape character)",
-        safe=True,
-    ),
-    Rule(
-        "backslash-inside-line",
-        "A backslash stands alone inside a line.",
-        "It makes the blank behind it part of the next word, which then begins with a blank.",
-        "nothing, or a line end behind the backslash",
-        _POSIX + " (escape character)",
-        safe=True,
-    ),
-    Rule(
-        "assignment-blank",
-        "Blanks stand around the = of an assignment.",
-        "The shell exports names without values, or runs the name as a program.",
-        "export FI_PROVIDER=tcp",
-        _POSIX + " (variable assignment)",
-        safe=True,
-    ),
-)
 
 _DASHES = "–—−‐‑‒"
 _DASH = re.compile(f"([{_DASHES}]{{1,2}})([A-Za-z][\\w-]*.*|[0-9])$", re.DOTALL)
@@ -71,7 +19,8 @@ _LONG = frozenset(
     ("cpupower", "iperf3", "ethtool", "srun", "sbatch", "dnf", "numactl", "ip", "systemctl")
 )
 _IN_SENTENCE = re.compile(
-    r"\b(taskset|ib_(?:write|read|send|atomic)_(?:bw|lat)|qperf|iperf3?|modprobe|cpupower|mpirun|mpiexec|ping|numactl|srun)"
+    r"\b(taskset|ib_(?:write|read|send|atomic)_(?:bw|lat)|qperf|iperf3?|modprobe|cpupower|mpirun"
+    r"|mpiexec|ping|numactl|srun)"
     f"(\\s+)([{_DASHES}])(?=[A-Za-z])"
 )
 _QUOTES = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}

@@ -5,102 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import BENCHMARK, Launch
 from wireproof.lint.script.whose import old_intel, seen, whose
 from wireproof.lint.shell import Command, Word, corrected
 from wireproof.lint.shell.wrap import LAUNCHERS
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-_OMPI = "https://docs.open-mpi.org/en/v5.0.x/man-openmpi/man1/mpirun.1.html"
-_HYDRA = "mpiexec.hydra -help of Intel MPI 2021 and MPICH 4"
-
-RULES = (
-    Rule(
-        "missing-continuation",
-        "The launch line ends before its program; the next line is a command of its own.",
-        "The launcher starts nothing, and then the shell runs the program once, on one node, without MPI.",
-        "mpirun -n 2 -N 1 \\",
-        "POSIX shell, escape character: a backslash at the line's end continues it",
-        safe=True,
-    ),
-    Rule(
-        "program-missing",
-        "The launch line names no program.",
-        "The launcher stops with an error: there is nothing to start.",
-        "mpirun -n 2 PROGRAM",
-        _OMPI,
-    ),
-    Rule(
-        "option-removed",
-        "Intel MPI 2019 and later do not have this option.",
-        "mpiexec.hydra stops: 'unrecognized argument'. The fabric is chosen by variables.",
-        "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER psm2",
-        _HYDRA,
-    ),
-    Rule(
-        "option-of-another-mpi",
-        "The option belongs to another MPI's launcher.",
-        "The launcher stops ('unknown option', 'unrecognized argument'), or takes the option for the program.",
-        "-genv, -ppn, -hosts for Intel MPI and MPICH; --mca, -x, --map-by for Open MPI",
-        _OMPI + "; " + _HYDRA,
-    ),
-    Rule(
-        "mca-equals",
-        "--mca wants name and value as two words.",
-        "With = the next word is eaten as the value, and the option is not set.",
-        "--mca btl self,tcp",
-        _OMPI,
-        safe=True,
-    ),
-    Rule(
-        "btl-without-self",
-        "The list of BTLs does not have self.",
-        "A rank cannot send to itself then, and Open MPI stops where a program does.",
-        "--mca btl self,tcp",
-        "https://www.open-mpi.org/faq/?category=tcp#tcp-btl",
-        severity="warning",
-    ),
-    Rule(
-        "component-removed",
-        "Newer Open MPI does not have this component.",
-        "Open MPI 5 has no openib, yalla, mxm and psm: the selection fails there, UCX and OFI are in their place.",
-        "--mca pml ucx, or --mca pml cm --mca mtl psm2",
-        "https://docs.open-mpi.org/en/v5.0.x/release-notes/changelog/v5.0.x.html",
-        severity="warning",
-    ),
-    Rule(
-        "srun-starts-mpirun",
-        "srun starts mpirun once per task.",
-        "Each of them starts all ranks: there are several jobs instead of one, and they share the nodes.",
-        "srun PROGRAM, or mpirun PROGRAM",
-        "https://slurm.schedmd.com/mpi_guide.html",
-    ),
-    Rule(
-        "program-other-prefix",
-        "The program's path is not below the folder that it was installed into.",
-        "The file does not exist there, or it is an older build for another MPI.",
-        "the prefix of 'make install' in the path",
-        "the same text: its configure or make install line",
-    ),
-    Rule(
-        "path-overwritten",
-        "PATH gets a new value without the old one.",
-        "No other program is found after this line: no srun, no hostname, no sed.",
-        "export PATH=/usr/lib64/openmpi/bin:$PATH",
-        "POSIX, environment variables, PATH",
-        safe=True,
-    ),
-    Rule(
-        "more-ranks-than-hosts",
-        "There are more ranks than slots on the hosts of the list.",
-        "Open MPI counts one slot for each mention of a host and stops: 'not enough slots available'.",
-        "--host n1:2,n2:2",
-        _OMPI + " (--host)",
-    ),
-)
 
 _QUIET = (
     "--version",
@@ -119,11 +32,13 @@ _GONE = re.compile(
     r"--?(psm2?|PSM2?|tmi|TMI|dapl|DAPL|ofa|OFA|rdma|RDMA|ib|IB|mx|MX|gm|GM|lmt|LMT)\Z"
 )
 _ONLY_OPENMPI = re.compile(
-    r"(--?(mca|gmca|omca|prtemca|pmixmca)|-x|--(allow-run-as-root|oversubscribe|report-bindings|display-map|display"
+    r"(--?(mca|gmca|omca|prtemca|pmixmca)|-x|--(allow-run-as-root|oversubscribe|report-bindings"
+    r"|display-map|display"
     r"|npernode|use-hwthread-cpus|nooversubscribe|tag-output))\Z"
 )
 _ONLY_HYDRA = re.compile(
-    r"-{1,2}(genv|genvall|genvlist|genvnone|ppn|perhost|env|envall|envlist|hosts|launcher|launcher-exec|bootstrap|rmk"
+    r"-{1,2}(genv|genvall|genvlist|genvnone|ppn|perhost|env|envall|envlist|hosts|launcher"
+    r"|launcher-exec|bootstrap|rmk"
     r"|prepend-rank|print-rank-map|iface)\Z"
 )
 _PREFIX = re.compile(r"(?:--prefix=|(?:^|\s)(?:exec_)?prefix=|--exec-prefix=)(\S+)")

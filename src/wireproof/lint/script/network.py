@@ -7,75 +7,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands, corrected
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-RULES = (
-    Rule(
-        "perftest-mtu",
-        "perftest does not take this MTU.",
-        "-m knows 256 to 4096. The 8 KiB of Omni-Path come with -R (rdma_cm) over the server's IPoIB address.",
-        "ib_write_bw -F -R -s 1048576 SERVER-IPOIB-ADDRESS",
-        "perftest man page, -m and -R",
-    ),
-    Rule(
-        "perftest-sides-differ",
-        "Server and client of one perftest have different options.",
-        "Both must agree on -R, -a, -s and -m: they wait for each other or stop with 'Couldn't exchange data'.",
-        "the same options on both sides; the client has the server's address too",
-        "perftest README: both sides need the same parameters",
-        severity="warning",
-    ),
-    Rule(
-        "iperf3-client-option",
-        "This option is for iperf3's client, but stands on the server's line.",
-        "The server stops: 'some option you are trying to set is client only'.",
-        "iperf3 -s -1 -f G -A 4",
-        "iperf3(1), client specific options",
-    ),
-    Rule(
-        "iperf3-server-option",
-        "This option is for iperf3's server, but stands on the client's line.",
-        "The client stops: 'some option you are trying to set is server only'.",
-        "iperf3 -c HOST -t 12 -O 2",
-        "iperf3(1), server specific options",
-    ),
-    Rule(
-        "iperf3-both-sides",
-        "iperf3 is told to be server and client at once.",
-        "It stops: 'cannot be both server and client'.",
-        "iperf3 -s on one node, iperf3 -c HOST on the other",
-        "iperf3(1)",
-    ),
-    Rule(
-        "qperf-option-order",
-        "An option stands behind the last test of qperf.",
-        "qperf goes from left to right and has run the test already: the option has no effect.",
-        "qperf SERVER -m 1M -ca 6 tcp_bw",
-        "qperf(1): qperf SERVERNODE [OPTIONS] TESTS",
-    ),
-    Rule(
-        "taskset-list",
-        "taskset reads this as a mask, but it is a list.",
-        "It stops: 'failed to parse CPU mask'; a list needs -c.",
-        "taskset -c 0-3 PROGRAM",
-        "taskset(1)",
-        safe=True,
-    ),
-)
 
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
 # Options of perftest without a value; all others of one letter take one.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
 _MTUS = ("256", "512", "1024", "2048", "4096", "9000", "1500")
-_CLIENT_TEXT = """-t -O -P -u -n -R -w -l -Z -M -N -k -T -b -C --time --omit --parallel --udp --bytes --reverse
---window --len --length --zerocopy --set-mss --no-delay --bidir --bitrate --bandwidth --congestion"""
+_CLIENT_TEXT = """-t -O -P -u -n -R -w -l -Z -M -N -k -T -b -C --time --omit --parallel --udp
+--bytes --reverse --window --len --length --zerocopy --set-mss --no-delay --bidir --bitrate
+--bandwidth --congestion"""
 _CLIENT_ONLY = frozenset(_CLIENT_TEXT.split())
 _SERVER_ONLY = frozenset(("-1", "--one-off", "-D", "--daemon"))
 _TESTS = re.compile(
-    r"(tcp|udp|sdp|sctp|rds)_(bw|lat)|(rc|uc|ud|xrc)_(bi_bw|bw|lat|rdma_\w+|compare_swap_mr|fetch_add_mr)|ver_\w+|conf|quit\Z"
+    r"(tcp|udp|sdp|sctp|rds)_(bw|lat)|(rc|uc|ud|xrc)_(bi_bw|bw|lat|rdma_\w+|compare_swap_mr"
+    r"|fetch_add_mr)|ver_\w+|conf|quit\Z"
 )
 
 

@@ -6,77 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Setting, jobs
 from wireproof.lint.script.known import KNOWN
 from wireproof.lint.script.whose import old_intel
 from wireproof.lint.shell import corrected
 
-__all__ = ["CHECKS", "RULES"]
+__all__ = ["CHECKS"]
 
-_IMPI = "Intel MPI Library developer reference for Linux, environment variables"
-
-RULES = (
-    Rule(
-        "variable-misspelt",
-        "No library reads an environment variable of this name.",
-        "It is ignored without a word, and the run has the default instead of what was meant.",
-        "I_MPI_PIN_PROCESSOR_LIST=0-23",
-        "the documentation of Intel MPI, libfabric, PSM2, PSM3, UCX, NCCL; ompi_info --all",
-        safe=True,
-    ),
-    Rule(
-        "variable-removed",
-        "This environment variable belongs to a transport that Intel MPI 2019 and later do not have.",
-        "It is ignored: TMI, DAPL, OFA and RDMA fabrics are gone, OFI with its providers is in their place.",
-        "FI_PROVIDER=psm2",
-        _IMPI + "; release notes of 2019",
-    ),
-    Rule(
-        "variable-without-effect",
-        "There is no such variable; nothing is printed or changed.",
-        "The library of this generation does not have it.",
-        "PSM3_PRINT_STATS=1 (PSM3); hfi1stats or opapmaquery (PSM2)",
-        "opa-psm2 and libfabric psm3 sources, list of environment variables",
-    ),
-    Rule(
-        "value-invalid",
-        "The variable does not take this value.",
-        "The library stops, or warns and takes its default.",
-        "a value from its documentation",
-        "the documentation of Intel MPI, libfabric, PSM3, NCCL",
-    ),
-    Rule(
-        "fabric-removed",
-        "Intel MPI 2019 and later have no such fabric: only shm, ofi and shm:ofi.",
-        "The choice is refused or ignored, and the fabric is another than the script says.",
-        "I_MPI_FABRICS=ofi FI_PROVIDER=psm2",
-        _IMPI + ", I_MPI_FABRICS",
-    ),
-    Rule(
-        "fabric-is-provider",
-        "A libfabric provider is named where Intel MPI wants a fabric, or the other way round.",
-        "I_MPI_FABRICS takes shm, ofi or shm:ofi; which hardware ofi uses is said by FI_PROVIDER.",
-        "I_MPI_FABRICS=ofi FI_PROVIDER=psm3",
-        _IMPI + ", I_MPI_FABRICS and FI_PROVIDER",
-    ),
-    Rule(
-        "flow-credits-form",
-        "PSM3_FLOW_CREDITS has the form of another PSM3 version.",
-        "Up to PSM3 3.6 it is one number; 3.7 and later take MIN:MAX:ADJUST, so one number no longer fixes the pace.",
-        "PSM3_FLOW_CREDITS=16:16:0 (PSM3 3.7 and later)",
-        "libfabric prov/psm3, PSM3_FLOW_CREDITS",
-        severity="warning",
-    ),
-    Rule(
-        "rdma-default-claimed",
-        "PSM3_RDMA=0 is called the default.",
-        "That holds up to PSM3 3.6; from 3.7 it is 1 where the rv module is loaded. Read it back (PSM3_IDENTIFY=1).",
-        "PSM3_RDMA=0 set, and PSM3_IDENTIFY=1 to prove it",
-        "libfabric prov/psm3 3.7.0.0, verbs_ep.c",
-        severity="warning",
-    ),
-)
 
 _TOKEN = re.compile(
     r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)"
@@ -96,7 +33,8 @@ _ALIASES = {
     "UCX_NETDEVICES": "UCX_NET_DEVICES",
 }
 _REMOVED = re.compile(
-    r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK|DYNAMIC_CONNECTION_MODE)\Z"
+    r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK"
+    r"|DYNAMIC_CONNECTION_MODE)\Z"
 )
 _NOTHING = frozenset(("PSM2_PRINT_STATS", "PSM2_RDMA"))
 _SWITCH = r"(?i:0|1|on|off|yes|no|enable|disable|true|false)"

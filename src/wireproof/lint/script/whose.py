@@ -32,7 +32,8 @@ _PREFIXES: tuple[tuple[str, Mpi], ...] = (
 )
 _PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
 _OLD = re.compile(
-    r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)|parallel_studio_xe_201[0-8]"
+    r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)"
+    r"|parallel_studio_xe_201[0-8]"
     r"|compilers_and_libraries_201[0-8]|bin64/mpivars)",
     re.IGNORECASE,
 )

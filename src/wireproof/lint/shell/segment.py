@@ -21,14 +21,16 @@ def _words(text: str) -> frozenset[str]:
 _ORNAMENT = re.compile(
     r"\s*(?:[-*•●▪·]\s+(?![\d.]+\s*$)|\d{1,2}[.)]\s+)?(?:\\Rightarrow\s+)?"  # a bullet, a number
     r"(?:(?:server|client|node|host|head|compute)\s?\d{0,3}:\s+)?"  # whose line it is
-    r"(?:\\?\$>\s*|\\?\$\s+|(?:\(\w{1,20}\)\s?)?\[[\w.-]{1,64}@[\w.-]{1,64}[ :][^\]\n]{1,64}\][$#]\s*"
+    r"(?:\\?\$>\s*|\\?\$\s+|(?:\(\w{1,20}\)\s?)?\[[\w.-]{1,64}@[\w.-]{1,64}[ "
+    r":][^\]\n]{1,64}\][$#]\s*"
     r"|[\w.-]{1,64}@[\w.-]{1,64}:[^\s$#]{1,64}[$#]\s+)?"  # a prompt
 )
 
 _STOP_WORDS = _words(
-    "a an and are as at be because been but by can could does followed from has have however if in into is it its "
-    "may must not of on or our should so than that the their then there these they this to used uses using was we "
-    "when which will with would you your following instead also only more most some such"
+    "a an and are as at be because been but by can could does followed from has have however if "
+    "in into is it its may must not of on or our should so than that the their then there these "
+    "they this to used uses using was we when which will with would you your following instead "
+    "also only more most some such"
 )
 
 

@@ -32,30 +32,35 @@ _VALUES: dict[str, frozenset[str]] = {
         "exec": "-a",
         "command": "",
         "stdbuf": "-i -o -e",
-        "numactl": "-N -m -C -i -p -P --cpunodebind --membind --physcpubind --interleave --preferred",
+        "numactl": "-N -m -C -i -p -P --cpunodebind --membind --physcpubind --interleave "
+        "--preferred",
         "taskset": "-c -p",
         "wwsh": "",
-        "srun": "-n -N -c -t -p -w -x -J -o -e -i -A -C -D -G -m -L -q -r -Z --ntasks --nodes --ntasks-per-node --mpi "
-        "--cpu-bind --partition --time --nodelist --output --error --job-name --gres --exclude --account --constraint "
-        "--distribution --export --mem --cpus-per-task --gpus --gpus-per-node --gpus-per-task --network --chdir --qos "
-        "--reservation --kill-on-bad-exit --mem-bind --hint --threads-per-core --cpu-freq --wait --input",
+        "srun": "-n -N -c -t -p -w -x -J -o -e -i -A -C -D -G -m -L -q -r -Z --ntasks --nodes "
+        "--ntasks-per-node --mpi --cpu-bind --partition --time --nodelist --output --error "
+        "--job-name --gres --exclude --account --constraint --distribution --export --mem "
+        "--cpus-per-task --gpus --gpus-per-node --gpus-per-task --network --chdir --qos "
+        "--reservation --kill-on-bad-exit --mem-bind --hint --threads-per-core --cpu-freq --wait "
+        "--input",
     }.items()
 }
 _POSITIONAL = {"ssh": 1, "timeout": 1, "xdsh": 1, "psh": 1}
 
 LAUNCHERS = _words(
-    "mpirun mpiexec mpiexec.hydra orterun prterun oshrun mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.mpich "
-    "mpirun_rsh mpirun.hydra"
+    "mpirun mpiexec mpiexec.hydra orterun prterun oshrun mpirun.openmpi mpiexec.openmpi "
+    "mpirun.mpich mpiexec.mpich mpirun_rsh mpirun.hydra"
 )
 
 _LAUNCH_ONE = _words(
-    "-n -np --np -c --n -N --npernode -npernode --npersocket -npersocket -ppn --ppn -perhost -grr -rr-per -H -host "
-    "--host -hosts --hosts -hostfile --hostfile -machinefile --machinefile -machine -f -configfile --app -app -x "
-    "--map-by -map-by --rank-by -rank-by --bind-to -bind-to --display --output --output-filename -output-filename "
-    "--prefix -wdir --wdir -wd -path --tune -tune --am -am -genvlist -envlist -launcher -launcher-exec -bootstrap "
-    "-bootstrap-exec -rmk -iface -binding -topolib -demux -outfile-pattern -errfile-pattern --cpu-set --cpu-list "
-    "-cpu-set -cpu-list -rf --rankfile -rankfile --timeout -env-file -usize -localhost --stdin -stdin --personality "
-    "--dvm --report-uri -s -umask -tmpdir --max-restarts -ranks-per-proc -arch -file"
+    "-n -np --np -c --n -N --npernode -npernode --npersocket -npersocket -ppn --ppn -perhost -grr "
+    "-rr-per -H -host --host -hosts --hosts -hostfile --hostfile -machinefile --machinefile "
+    "-machine -f -configfile --app -app -x --map-by -map-by --rank-by -rank-by --bind-to -bind-to "
+    "--display --output --output-filename -output-filename --prefix -wdir --wdir -wd -path --tune "
+    "-tune --am -am -genvlist -envlist -launcher -launcher-exec -bootstrap -bootstrap-exec -rmk "
+    "-iface -binding -topolib -demux -outfile-pattern -errfile-pattern --cpu-set --cpu-list "
+    "-cpu-set -cpu-list -rf --rankfile -rankfile --timeout -env-file -usize -localhost --stdin "
+    "-stdin --personality --dvm --report-uri -s -umask -tmpdir --max-restarts -ranks-per-proc "
+    "-arch -file"
 )
 _LAUNCH_TWO = _words("-mca --mca -gmca --gmca --prtemca -prtemca --pmixmca --omca -genv -env")
 

@@ -7,41 +7,11 @@ from collections.abc import Iterator
 
 from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("hosts", "script", "unknown")
-MAN = "hosts(5)"
 
-RULES = (
-    Rule(
-        "hosts-loopback-name",
-        "A node's own name stands on a loopback address.",
-        "Programs that look up their own name tell the others 127.0.0.1 or 127.0.1.1: ranks of other nodes connect to "
-        "themselves and wait.",
-        "10.10.1.21 c1, and only localhost on 127.0.0.1",
-        "hosts(5); Open MPI FAQ (TCP), MPICH FAQ",
-        KINDS,
-    ),
-    Rule(
-        "hosts-two-addresses",
-        "One name has two addresses.",
-        "The first one is used; which network a job takes then depends on the order of lines.",
-        "a name of its own for each network: c1 and c1-ib0",
-        MAN,
-        KINDS,
-        severity="warning",
-    ),
-    Rule(
-        "hosts-line",
-        "The line is not ADDRESS NAME ….",
-        "The resolver skips it.",
-        "10.10.100.21 c1-ib0",
-        MAN,
-        KINDS,
-    ),
-)
 LOCAL = re.compile(r"(?:localhost|loopback|ip6-)|localdomain$", re.IGNORECASE)
 NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,252})$")
 

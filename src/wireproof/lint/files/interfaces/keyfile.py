@@ -9,11 +9,10 @@ from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import Interface, Value, mtu, prefix_of
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.files.pieces import Piece, at, pieces
-from wireproof.lint.rule import Broken, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-RULES: tuple[Rule, ...] = ()  # they stand with those of ifcfg files
 SECTION = re.compile(r"\s*\[([^\]]{1,80})\]\s*$")
 PROPERTY = re.compile(r"(\s*)([\w.-]{1,80})\s*=\s*(.*?)\s*$")
 METHODS = {

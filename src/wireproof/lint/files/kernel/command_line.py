@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from wireproof.lint.files.kernel.command_line_rules import RULES
 from wireproof.lint.files.nearest import MOST_WORDS, listed, nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "Parameter", "check", "judge_parameters", "parameters"]
+__all__ = ["Parameter", "check", "judge_parameters", "parameters"]
 
 VARIABLE = re.compile(r"(\s*(?:export\s+)?)(GRUB_[A-Z_]+)\s*(\+?=)\s*(.*?)\s*$")
 WORD = re.compile(r"[A-Za-z_][\w.\-]*(?:=(?:\"[^\"]*\"|[^\s\"']*))?")
@@ -55,13 +54,15 @@ VARIABLES = (
 # Those that a fabric's tuning sets; a misspelling of one of them is found, other names are left
 # alone.
 TUNED = listed(
-    """intel_pstate amd_pstate intel_iommu amd_iommu iommu isolcpus nohz_full rcu_nocbs rcu_nocb_poll
-    irqaffinity hugepages hugepagesz default_hugepagesz transparent_hugepage numa_balancing mitigations
-    crashkernel console selinux processor.max_cstate intel_idle.max_cstate idle nosmt skew_tick tsc clocksource
-    nmi_watchdog nowatchdog audit nosoftlockup pcie_aspm pci pcie_aspm.policy cpufreq.default_governor
-    cpuidle.off cpuidle.governor mce idlepage iomem workqueue.power_efficient net.ifnames biosdevname
-    systemd.unified_cgroup_hierarchy intel_idle processor.nocst acpi_pad.disable nopti nospectre_v2 nospectre_v1
-    spectre_v2 l1tf mds noibrs noibpb acpi_cpufreq kvm_intel.nested psi quiet rhgb splash resume root ro rw"""
+    """intel_pstate amd_pstate intel_iommu amd_iommu iommu isolcpus nohz_full rcu_nocbs
+    rcu_nocb_poll irqaffinity hugepages hugepagesz default_hugepagesz transparent_hugepage
+    numa_balancing mitigations crashkernel console selinux processor.max_cstate
+    intel_idle.max_cstate idle nosmt skew_tick tsc clocksource nmi_watchdog nowatchdog audit
+    nosoftlockup pcie_aspm pci pcie_aspm.policy cpufreq.default_governor cpuidle.off
+    cpuidle.governor mce idlepage iomem workqueue.power_efficient net.ifnames biosdevname
+    systemd.unified_cgroup_hierarchy intel_idle processor.nocst acpi_pad.disable nopti
+    nospectre_v2 nospectre_v1 spectre_v2 l1tf mds noibrs noibpb acpi_cpufreq kvm_intel.nested
+    psi quiet rhgb splash resume root ro rw"""
 )
 ONCE = listed(
     """intel_pstate intel_iommu idle isolcpus nohz_full processor.max_cstate intel_idle.max_cstate

@@ -8,82 +8,10 @@ from collections.abc import Iterator
 from wireproof.lint.files.kernel.modules import KNOWN, LIMITS
 from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.files.pieces import Line, Piece, at, pieces
-from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
-KINDS: tuple[Kind, ...] = ("modprobe", "script", "unknown")
-MAN = "modprobe.d(5)"
-HFI1 = "hfi1 driver: modinfo hfi1"
-
-RULES = (
-    Rule(
-        "modprobe-module-repeated",
-        "The module's name is repeated among its parameters.",
-        "The repeated name is handed to the driver as a parameter that it does not know, and is ignored or refused.",
-        "options MODULE first=1 second=2: the name once, then its parameters",
-        MAN,
-        KINDS,
-        safe=True,
-    ),
-    Rule(
-        "modprobe-unknown-parameter",
-        "No release of this module has a parameter of this name.",
-        "The kernel ignores it with one line in dmesg, and the setting never takes effect.",
-        "options MODULE PARAMETER=VALUE with a name that modinfo -p MODULE lists",
-        "modinfo of hfi1, rv, irdma, ib_ipoib, mlx4_core, mlx5_core",
-        KINDS,
-    ),
-    Rule(
-        "modprobe-value-range",
-        "The value is outside what the driver takes.",
-        "The driver refuses to load or falls back to its default.",
-        "a value that modinfo and the driver's init code allow",
-        HFI1,
-        KINDS,
-    ),
-    Rule(
-        "modprobe-queues-per-lane",
-        "krcvqs does not name one value for each virtual lane.",
-        "Values are given by position: lanes without one keep the default of 2, values beyond num_vls are ignored.",
-        "options hfi1 krcvqs=3,3,3,3,3,3,3,3 for num_vls=8",
-        HFI1,
-        KINDS,
-    ),
-    Rule(
-        "modprobe-parameter-spaces",
-        "There is a space where name=value must be one word.",
-        "modprobe splits at spaces: name and value arrive as two parameters.",
-        "options MODULE name=value, lists as name=1,2,3",
-        MAN,
-        KINDS,
-        safe=True,
-    ),
-    Rule(
-        "modprobe-parameter-twice",
-        "One parameter is given two values.",
-        "Only one of the two values takes effect (the later word on the line), the other is a trap for the reader.",
-        "each parameter once",
-        MAN,
-        KINDS,
-    ),
-    Rule(
-        "modprobe-unknown-command",
-        "modprobe.d has no such command.",
-        "modprobe ignores the line with a warning, so the setting never takes effect.",
-        "options, blacklist, alias, install, remove, softdep or weakdep",
-        MAN,
-        KINDS,
-    ),
-    Rule(
-        "modprobe-loopback",
-        "The adapter is put into loopback.",
-        "Nothing reaches the fabric: loopback is a self-test of the port.",
-        "options hfi1 without loopback",
-        HFI1,
-        KINDS,
-    ),
-)
 
 COMMANDS = (
     "options",

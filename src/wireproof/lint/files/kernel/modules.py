@@ -40,34 +40,36 @@ class Limit:
 # ib_ipoib.
 KNOWN: dict[str, frozenset[str]] = {
     "hfi1": listed(
-        """aspm cache_size cap_mask cu desct_intr eager_buffer_size hdrq_entsize ipoib_accel kdeth_qp krcvqs
-        link_crc_mask lkey_table_size loopback max_ahs max_cqes max_cqs max_mcast_grps max_mcast_qp_attached max_mtu
-        max_pds max_qp_wrs max_qps max_sges max_srq_sges max_srq_wrs max_srqs num_rcv_contexts num_sdma
-        num_user_contexts num_vls pcie_caps pcie_ctle pcie_force pcie_pset pcie_retry pcie_target piothreshold
-        port_reorder qp_table_size rcv_intr_count rcv_intr_dynamic rcv_intr_timeout rcvarr_split rcvhdrcnt
-        sdma_comp_size sdma_descq_cnt sdma_idle_cnt sge_copy_mode use_bulksvc user_credit_return_theshold
-        user_credit_return_threshold wss_clean_period wss_threshold"""
+        """aspm cache_size cap_mask cu desct_intr eager_buffer_size hdrq_entsize ipoib_accel
+        kdeth_qp krcvqs link_crc_mask lkey_table_size loopback max_ahs max_cqes max_cqs
+        max_mcast_grps max_mcast_qp_attached max_mtu max_pds max_qp_wrs max_qps max_sges
+        max_srq_sges max_srq_wrs max_srqs num_rcv_contexts num_sdma num_user_contexts num_vls
+        pcie_caps pcie_ctle pcie_force pcie_pset pcie_retry pcie_target piothreshold
+        port_reorder qp_table_size rcv_intr_count rcv_intr_dynamic rcv_intr_timeout rcvarr_split
+        rcvhdrcnt sdma_comp_size sdma_descq_cnt sdma_idle_cnt sge_copy_mode use_bulksvc
+        user_credit_return_theshold user_credit_return_threshold wss_clean_period wss_threshold"""
     ),
     "rv": listed(
-        """num_conn q_depth mr_cache_size mr_cache_size_gpu enable_user_mr service_id fr_batch_size fr_page_list_len
-        fr_pool_wm_lo gpu_cache_size gpu_rdma_cache_size"""
+        """num_conn q_depth mr_cache_size mr_cache_size_gpu enable_user_mr service_id
+        fr_batch_size fr_page_list_len fr_pool_wm_lo gpu_cache_size gpu_rdma_cache_size"""
     ),
     "irdma": listed(
-        """roce_ena limits_sel gen1_limits_sel fragment_count_limit max_rdma_vfs resource_profile roce_port_cfg
-        en_rem_endpoint_trk dcqcn_enable dcqcn_cc_cfg_valid dcqcn_F dcqcn_T dcqcn_B dcqcn_min_dec_factor
-        dcqcn_min_rate_MBps dcqcn_rai_factor dcqcn_hai_factor dcqcn_rreduce_mperiod push_mode upload_context debug
-        """
+        """roce_ena limits_sel gen1_limits_sel fragment_count_limit max_rdma_vfs
+        resource_profile roce_port_cfg en_rem_endpoint_trk dcqcn_enable dcqcn_cc_cfg_valid
+        dcqcn_F dcqcn_T dcqcn_B dcqcn_min_dec_factor dcqcn_min_rate_MBps dcqcn_rai_factor
+        dcqcn_hai_factor dcqcn_rreduce_mperiod push_mode upload_context debug"""
     ),
     "ib_ipoib": listed(
-        """send_queue_size recv_queue_size debug_level mcast_debug_level data_debug_level cm_data_debug_level
-        max_nonsrq_conn_qp ipoib_enhanced"""
+        """send_queue_size recv_queue_size debug_level mcast_debug_level data_debug_level
+        cm_data_debug_level max_nonsrq_conn_qp ipoib_enhanced"""
     ),
     "mlx5_core": listed("debug_mask prof_sel node_guid guids probe_vf num_of_groups"),
     "mlx4_core": listed(
-        """debug_level msi_x num_vfs port_type_array probe_vf log_num_mgm_entry_size enable_64b_cqe_eqe enable_4k_uar
-        log_num_mac log_num_vlan use_prio log_mtts_per_seg internal_err_reset log_num_qp log_num_srq
-        log_rdmarc_per_qp log_num_cq log_num_mcg log_num_mpt log_num_mtt enable_qos high_rate_steer fast_drop
-        block_loopback roce_mode rr_proto ud_gid_type sr_iov set_4k_mtu enable_sys_tune"""
+        """debug_level msi_x num_vfs port_type_array probe_vf log_num_mgm_entry_size
+        enable_64b_cqe_eqe enable_4k_uar log_num_mac log_num_vlan use_prio log_mtts_per_seg
+        internal_err_reset log_num_qp log_num_srq log_rdmarc_per_qp log_num_cq log_num_mcg
+        log_num_mpt log_num_mtt enable_qos high_rate_steer fast_drop block_loopback roce_mode
+        rr_proto ud_gid_type sr_iov set_4k_mtu enable_sys_tune"""
     ),
     "i40e": listed("debug max_vfs VMDQ"),
     "ice": listed("debug fwlog_level fwlog_events"),
@@ -94,7 +96,8 @@ LIMITS: dict[tuple[str, str], Limit] = {
     ("hfi1", "rcv_intr_count"): Limit("1 to 255 packets", 1, 255),
     ("hfi1", "sge_copy_mode"): Limit("0, 1 or 2", 0, 2),
     ("hfi1", "pcie_caps"): Limit(
-        "payload code 0 to 3 in the low four bits, read request code 0 to 5 in the high four (0x51 is 256 and 4096)",
+        "payload code 0 to 3 in the low four bits, read request code 0 to 5 in the high four "
+        "(0x51 is 256 and 4096)",
         one_of=tuple(request << 4 | payload for request in range(6) for payload in range(4)),
     ),
     ("hfi1", "pcie_target"): Limit("0 (skip) to 3", 0, 3),

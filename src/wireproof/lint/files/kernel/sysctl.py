@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wireproof.lint.files.kernel.sysctl_names import NAMES, REMOVED, TRIPLES
-from wireproof.lint.files.kernel.sysctl_rules import RULES
 from wireproof.lint.files.nearest import listed, nearest
 from wireproof.lint.files.pieces import Line, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["RULES", "Setting", "check", "judge_setting", "setting_of", "split_name"]
+__all__ = ["Setting", "check", "judge_setting", "setting_of", "split_name"]
 
 ASSIGNMENT = re.compile(r"(?P<lead>\s*-?\s*)(?P<name>[^\s=#;]+)\s*=\s*(?P<value>.*?)\s*$")
 WRITTEN = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?sysctl\s+(?:-\S+\s+)*(?P<rest>\S.*)$")
@@ -20,15 +19,17 @@ SIZE = re.compile(r"([0-9]{1,12})\s?([kKmMgG])(?:i?[bB])?$")
 UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 INT_MAX = 2**31 - 1
 BYTES = re.compile(
-    r"net\.core\.[rw]mem_(?:max|default)$|net\.core\.optmem_max$|net\.ipv4\.(?:tcp_[rw]?mem|udp_mem)$"
+    r"net\.core\.[rw]mem_(?:max|default)$|net\.core\.optmem_max$|net\.ipv4\.(?:tcp_[rw]?mem"
+    r"|udp_mem)$"
 )
 INTEGERS = listed(  # one whole number each, from low to high; what is not listed is not judged
-    """net.core.rmem_max net.core.wmem_max net.core.rmem_default net.core.wmem_default net.core.optmem_max
-    net.core.netdev_max_backlog net.core.somaxconn net.core.busy_poll net.core.busy_read net.core.netdev_budget
-    net.ipv4.tcp_timestamps net.ipv4.tcp_sack net.ipv4.tcp_window_scaling net.ipv4.tcp_moderate_rcvbuf
-    net.ipv4.tcp_max_syn_backlog net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing
-    net.ipv4.tcp_no_metrics_save net.ipv4.tcp_fin_timeout net.ipv4.tcp_tw_reuse
-    vm.swappiness vm.zone_reclaim_mode vm.nr_hugepages vm.min_free_kbytes"""
+    """net.core.rmem_max net.core.wmem_max net.core.rmem_default net.core.wmem_default
+    net.core.optmem_max net.core.netdev_max_backlog net.core.somaxconn net.core.busy_poll
+    net.core.busy_read net.core.netdev_budget net.ipv4.tcp_timestamps net.ipv4.tcp_sack
+    net.ipv4.tcp_window_scaling net.ipv4.tcp_moderate_rcvbuf net.ipv4.tcp_max_syn_backlog
+    net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing net.ipv4.tcp_no_metrics_save
+    net.ipv4.tcp_fin_timeout net.ipv4.tcp_tw_reuse vm.swappiness vm.zone_reclaim_mode
+    vm.nr_hugepages vm.min_free_kbytes"""
 )
 RANGES = {
     "net.ipv4.tcp_timestamps": (0, 2),
@@ -82,7 +83,10 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             yield from judge_setting(setting)
             earlier = settings.get(setting.name)
             if earlier and words(earlier.value) != words(setting.value) and not piece.quoted:
-                seen = f"{setting.name} is {earlier.value} on line {earlier.line.number}, then {setting.value}"
+                seen = (
+                    f"{setting.name} is {earlier.value} on line {earlier.line.number}, then "
+                    f"{setting.value}"
+                )
                 yield at("sysctl-twice", line, setting.name_at, seen)
             settings[setting.name] = setting
         yield from below(settings)
@@ -253,7 +257,10 @@ def number(setting: Setting, plain: str) -> Iterator[Broken]:
         seen = f"{setting.name} = {value}; it takes {low} to {high}"
         yield at("sysctl-value-range", setting.line, setting.value_at, seen)
     elif (setting.name, value) == ("net.ipv4.tcp_window_scaling", 0):
-        seen = "net.ipv4.tcp_window_scaling = 0 holds each connection to 65535 bytes per round trip: 0.66 GB/s at 100 us"
+        seen = (
+            "net.ipv4.tcp_window_scaling = 0 holds each connection to 65535 bytes per round trip: "
+            "0.66 GB/s at 100 us"
+        )
         yield at(
             "sysctl-value-range", setting.line, setting.value_at, seen, setting.with_value("1")
         )

@@ -85,8 +85,10 @@ _LINES = [
     b"# Benchmarking PingPong",
     b"#       size         count      type   redop    root     time   algbw   busbw #wrong",
     b"Final:  1 2 3",
-    b"| Stage | # iterations | 50.0%ile | average | overall | average | overall | average | "
-    b"overall |",
+    (
+        b"| Stage | # iterations | 50.0%ile | average | overall | average | overall | average | "
+        b"overall |"
+    ),
 ]
 
 Mutation = Callable[[random.Random, list[bytes]], None]

@@ -281,8 +281,10 @@ def _try_folder(data: bytes) -> str:
 # ----------------------------------------------------------------------------------------
 
 _PAIRS = [
-    "origin,target,goodput_bytes_per_s\nn1,n2,1e9\nn2,n1,9e8\nn1,n3,1e9\nn3,n1,1e9\nn2,n3,1e8\nn3,"
-    "n2,1e9\n",
+    (
+        "origin,target,goodput_bytes_per_s\nn1,n2,1e9\nn2,n1,9e8\nn1,n3,1e9\nn3,n1,1e9\nn2,n3,1e8\nn3,"
+        "n2,1e9\n"
+    ),
     "from;to;usec;round\na;b;1.5;0\nb;a;1.6;0\na;c;1.5;1\nc;a;9.9;1\nb;c;1;2\nc;b;2;2\n",
     'src,dst,MB/s\n"x, y",z,1000\nz,"x, y",1001\n',
 ]
@@ -353,8 +355,10 @@ def _toml_seeds() -> list[bytes]:
     return [
         *found,
         b'link = "edr"\nnic = "ib0"\nsizes = ["8", "64KiB"]\nwindow = 64\njson = true\n',
-        b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = '
-        b"1e6\n",
+        (
+            b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = '
+            b"1e6\n"
+        ),
     ]
 
 

@@ -166,47 +166,79 @@ GOOD = [
         "ipv4.method manual "
         "ipv4.addresses 10.0.0.1/24"
     ),
-    "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0\nchdef -t network -o m net=10.0.0.0 "
-    "mask=255.0.0.0",
+    (
+        "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0\nchdef -t network -o m net=10.0.0.0 "
+        "mask=255.0.0.0"
+    ),
     "makenetworks\nmakehosts\nmakedns -n\nmake\nmake install\nmake -j4 hosts",
-    "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance\ncpupower idle-set -D "
-    "0\ncpupower monitor",
-    "cpupower frequency-set -d 1.2GHz -u 2600000 -r; cpupower -c 0-3 frequency-info -p; cpupower "
-    "set --perf-bias 0",
-    "tuned-adm profile latency-performance; tuned-adm active; tuned-adm profile my-hpc "
-    "network-latency",
-    "modprobe ib_ipoib; modprobe -r acpi_pad; modprobe -a ib_umad rdma_ucm; modprobe hfi1 "
-    "num_vls=4 num_sdma=8",
-    "sysctl -p; sysctl --system; sysctl -w net.ipv4.tcp_rmem='4096 87380 16777216'; sysctl -n "
-    "net.core.rmem_max",
-    'sysctl -w "net.ipv4.tcp_wmem=4096 65536 16777216" net.core.wmem_max=16777216\nsysctl -w '
-    "net.core.rmem_max=$MAX",
+    (
+        "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance\ncpupower idle-set -D "
+        "0\ncpupower monitor"
+    ),
+    (
+        "cpupower frequency-set -d 1.2GHz -u 2600000 -r; cpupower -c 0-3 frequency-info -p; cpupower "
+        "set --perf-bias 0"
+    ),
+    (
+        "tuned-adm profile latency-performance; tuned-adm active; tuned-adm profile my-hpc "
+        "network-latency"
+    ),
+    (
+        "modprobe ib_ipoib; modprobe -r acpi_pad; modprobe -a ib_umad rdma_ucm; modprobe hfi1 "
+        "num_vls=4 num_sdma=8"
+    ),
+    (
+        "sysctl -p; sysctl --system; sysctl -w net.ipv4.tcp_rmem='4096 87380 16777216'; sysctl -n "
+        "net.core.rmem_max"
+    ),
+    (
+        'sysctl -w "net.ipv4.tcp_wmem=4096 65536 16777216" net.core.wmem_max=16777216\nsysctl -w '
+        "net.core.rmem_max=$MAX"
+    ),
     "grub2-mkconfig -o /boot/grub2/grub.cfg\ngrub2-mkconfig > /boot/grub2/grub.cfg\nupdate-grub",
-    'grubby --update-kernel=ALL --args="intel_iommu=on iommu=pt hugepagesz=1G hugepages=8"; '
-    "dracut -f --kver 5.14.0",
-    "echo datagram > /sys/class/net/ib0/mode; echo 10236 > /sys/class/net/ib0/mtu; echo hello | "
-    "sudo tee /etc/motd",
-    "for f in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $f; "
-    "done",
-    "echo 3 > /proc/sys/vm/drop_caches; echo 16777216 > /proc/sys/net/core/rmem_max; echo > "
-    "/proc/self/x",
-    "dnf config-manager --add-repo https://yum.repos.intel.com/oneapi\nrpm --import "
-    "https://x.example/KEY.PUB",
+    (
+        'grubby --update-kernel=ALL --args="intel_iommu=on iommu=pt hugepagesz=1G hugepages=8"; '
+        "dracut -f --kver 5.14.0"
+    ),
+    (
+        "echo datagram > /sys/class/net/ib0/mode; echo 10236 > /sys/class/net/ib0/mtu; echo hello | "
+        "sudo tee /etc/motd"
+    ),
+    (
+        "for f in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $f; "
+        "done"
+    ),
+    (
+        "echo 3 > /proc/sys/vm/drop_caches; echo 16777216 > /proc/sys/net/core/rmem_max; echo > "
+        "/proc/self/x"
+    ),
+    (
+        "dnf config-manager --add-repo https://yum.repos.intel.com/oneapi\nrpm --import "
+        "https://x.example/KEY.PUB"
+    ),
     "dnf -y --installroot=$CHROOT install libpsm2 opa-fm; rpm -q infinipath",
     "yum install infinipath-psm # for the True Scale nodes\nmodprobe ib_qib",
-    "systemctl enable --now opafm; systemctl enable rdma; systemctl restart irqbalance.service "
-    "nfs-server my-daemon",
-    "systemctl enable slurmd@c1; systemctl status; systemctl set-default multi-user; systemctl "
-    "restart sssd mysqld",
+    (
+        "systemctl enable --now opafm; systemctl enable rdma; systemctl restart irqbalance.service "
+        "nfs-server my-daemon"
+    ),
+    (
+        "systemctl enable slurmd@c1; systemctl status; systemctl set-default multi-user; systemctl "
+        "restart sssd mysqld"
+    ),
     "ssh c1 opaconfig -E opafm; opainfo; opafabricinfo; service sshd restart",
-    "ulimit -l unlimited; ulimit -s unlimited; ulimit -l; ulimit -l $LIMIT; ulimit -Hl; ulimit -n "
-    "65536",
+    (
+        "ulimit -l unlimited; ulimit -s unlimited; ulimit -l; ulimit -l $LIMIT; ulimit -Hl; ulimit -n "
+        "65536"
+    ),
     "irqbalance --hintpolicy=exact; irqbalance --oneshot --banirq=12; irqbalance",
     "  PortState:     Active\n  PhysicalState: LinkUp\n  LinkSpeed      Act: 25Gb  En: 25Gb",
     "./qcu64e /NIC=1 /INFO\n./qcu64e /NIC=1 /SET 1x40\nreboot",
     "\t\tState: Active\n\t\tPhysical state: LinkUp\nState: Down",
-    "ethtool -K eth0 tso on; ethtool -S eth0; ethtool -A eth0 rx off tx off; ethtool -C eth0 "
-    "rx-usecs 0",
+    (
+        "ethtool -K eth0 tso on; ethtool -S eth0; ethtool -A eth0 rx off tx off; ethtool -C eth0 "
+        "rx-usecs 0"
+    ),
     "echo 3 > /proc/irq/${irq[$i]}/smp_affinity_list; echo 1 > '/sys/x*'",
     "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0 --trust=dscp; mlnx_qos -i eth0",
 ]

@@ -175,8 +175,10 @@ GOOD: list[tuple[Kind, str]] = [
     ("modprobe", "# driver\noptions hfi1 num_sdma=8 num_vls=4\n"),
     (
         "modprobe",
-        "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba "
-        "sge_copy_mode=2",
+        (
+            "options hfi1 krcvqs=5 rcvhdrcnt=8192 pcie_caps=0x51 cap_mask=0x4c09a01cbba "
+            "sge_copy_mode=2"
+        ),
     ),
     ("modprobe", "options hfi1 krcvqs=0,0,0,5\noptions hfi1 use_bulksvc=Y num_user_contexts=96"),
     (
@@ -195,18 +197,24 @@ GOOD: list[tuple[Kind, str]] = [
     ),
     (
         "modprobe",
-        'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core '
-        "post: mlx5_ib",
+        (
+            'options lnet networks="o2ib0(ib0),tcp0(eth0)"\nblacklist acpi_pad\nsoftdep mlx5_core '
+            "post: mlx5_ib"
+        ),
     ),
     (
         "modprobe",
-        "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 "
-        "mr_cache_size=1024",
+        (
+            "options irdma roce_ena=1 limits_sel=5\noptions rv num_conn=4 enable_user_mr=1 "
+            "mr_cache_size=1024"
+        ),
     ),
     (
         "modprobe",
-        "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia "
-        "NVreg_RestrictProfiling=0",
+        (
+            "options mlx4_core log_num_mtt=24 log_mtts_per_seg=1\noptions nvidia "
+            "NVreg_RestrictProfiling=0"
+        ),
     ),
     (
         "sysctl",  # ESnet's host tuning, 100G
@@ -250,8 +258,10 @@ GOOD: list[tuple[Kind, str]] = [
     ),
     (
         "limits",
-        "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin "
-        "-\n",
+        (
+            "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin "
+            "-\n"
+        ),
     ),
     ("limits", "* soft memlock -1\n* hard memlock infinity\n* soft stack 8192\n@rt - nice -20\n"),
 ]

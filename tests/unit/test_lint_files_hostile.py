@@ -86,8 +86,10 @@ FORMS: list[tuple[Kind, str]] = [
     ("hosts", "{} a\n127.0.0.1 {}"),
     (
         "script",
-        "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu "
-        "{}\nulimit -l {}",
+        (
+            "ip addr add {}/{} dev eth0\nchdef -t network a net={} mask={}\nip link set eth0 mtu "
+            "{}\nulimit -l {}"
+        ),
     ),
     ("script", "cpupower frequency-set --min {}GHz --max {}\necho {} > /sys/class/net/ib0/mtu"),
     (

@@ -101,13 +101,17 @@ GOOD: list[tuple[Kind, str]] = [
     ("ifcfg", "DEVICE=ib0\nONBOOT=yes\nCONNECTED_MODE=no\nMTU=10236\nBOOTPROTO=dhcp"),
     (
         "ifcfg",
-        'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A '
-        '${DEVICE} rx off"',
+        (
+            'DEVICE="eth0"\nMTU="9000"\nIPADDR0=10.0.0.1\nNETMASK0=255.255.0.0\nETHTOOL_OPTS="-A '
+            '${DEVICE} rx off"'
+        ),
     ),
     (
         "ifcfg",
-        'DEVICE=bond0\nBONDING_OPTS="mode=4 '
-        'miimon=100"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500',
+        (
+            'DEVICE=bond0\nBONDING_OPTS="mode=4 '
+            'miimon=100"\nPREFIX=24\nNETMASK=255.255.255.0\nIPV6_MTU=1500'
+        ),
     ),
     ("keyfile", KEYFILE),
     (
@@ -117,16 +121,20 @@ GOOD: list[tuple[Kind, str]] = [
     ("irqbalance", "# irqbalance\n#IRQBALANCE_ARGS=\n\nIRQBALANCE_ARGS=--hintpolicy=exact\n"),
     (
         "irqbalance",
-        'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact '
-        '--deepestcache=2"',
+        (
+            'IRQBALANCE_ONESHOT=\nIRQBALANCE_ARGS="--policyscript=/etc/irq.sh -h exact '
+            '--deepestcache=2"'
+        ),
     ),
     ("kernel-command-line", GRUB),
     ("kernel-command-line", CMDLINE),
     ("repository", REPOSITORY),
     (
         "repository",
-        "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  "
-        "c",
+        (
+            "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  "
+            "c"
+        ),
     ),
     ("fstab", FSTAB),
     ("fstab", EXPORTS),

@@ -32,8 +32,10 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
     ),
     (r"\.toml$", "toml"),
     (
-        r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc"
-        r"|_profile)$",
+        (
+            r"\.(sh|bash|zsh|ksh|csh|sbatch|slurm|job|batch|pbs|lsf|qsub|cmd)$|(^|/)\.?bash(rc"
+            r"|_profile)$"
+        ),
         "script",
     ),
 )
@@ -48,14 +50,18 @@ _IFCFG = (
 # What one line of each kind looks like, for texts whose name says nothing. First match counts.
 _LINES: tuple[tuple[str, Kind], ...] = (
     (
-        r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre"
-        r"|post):)",
+        (
+            r"(options|blacklist|install|remove|alias|softdep)\s+[\w-]+(\s+\S*=|\s*$|\s+/|\s+(pre"
+            r"|post):)"
+        ),
         "modprobe",
     ),
     (r"-?(net|kernel|vm|fs|dev|sunrpc)[./][\w./*-]+\s*=", "sysctl"),
     (
-        r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio"
-        r"|priority|data|cpu)\b",
+        (
+            r"(\*|@?[\w.-]+)\s+(soft|hard|-)\s+(memlock|nofile|stack|nproc|core|as|rss|rtprio"
+            r"|priority|data|cpu)\b"
+        ),
         "limits",
     ),
     (r"(IRQBALANCE_[A-Z_]+|OPTIONS)=.*(--?\w|$)|IRQBALANCE_[A-Z_]+=", "irqbalance"),

@@ -315,7 +315,7 @@ def _parquet() -> bytes:
         path = Path(folder) / "pairs.parquet"
         duckdb.sql(
             "COPY (SELECT 'n' || i AS origin, 'n' || j AS target, 1e9 + i AS goodput_bytes_per_s "
-            f"FROM range(6) a(i), range(6) b(j)) TO '{path}' (FORMAT parquet)"
+            f"FROM range(6) a(i), range(6) b(j)) TO '{path}' (FORMAT parquet)"  # noqa: S608
         )
         return path.read_bytes()
 

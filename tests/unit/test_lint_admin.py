@@ -167,16 +167,19 @@ GOOD = [
         "ipv4.addresses 10.0.0.1/24"
     ),
     (
-        "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0\nchdef -t network -o m net=10.0.0.0 "
+        "chdef -t network net40 net=10.10.40.0 mask=255.255.255.0\nchdef -t network -o m "
+        "net=10.0.0.0 "
         "mask=255.0.0.0"
     ),
     "makenetworks\nmakehosts\nmakedns -n\nmake\nmake install\nmake -j4 hosts",
     (
-        "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance\ncpupower idle-set -D "
+        "cpupower -c all frequency-set --min 2.6GHz --max 2.6GHz -g performance\ncpupower "
+        "idle-set -D "
         "0\ncpupower monitor"
     ),
     (
-        "cpupower frequency-set -d 1.2GHz -u 2600000 -r; cpupower -c 0-3 frequency-info -p; cpupower "
+        "cpupower frequency-set -d 1.2GHz -u 2600000 -r; cpupower -c 0-3 frequency-info -p; "
+        "cpupower "
         "set --perf-bias 0"
     ),
     (
@@ -201,7 +204,8 @@ GOOD = [
         "dracut -f --kver 5.14.0"
     ),
     (
-        "echo datagram > /sys/class/net/ib0/mode; echo 10236 > /sys/class/net/ib0/mtu; echo hello | "
+        "echo datagram > /sys/class/net/ib0/mode; echo 10236 > /sys/class/net/ib0/mtu; echo hello "
+        "| "
         "sudo tee /etc/motd"
     ),
     (
@@ -228,7 +232,8 @@ GOOD = [
     ),
     "ssh c1 opaconfig -E opafm; opainfo; opafabricinfo; service sshd restart",
     (
-        "ulimit -l unlimited; ulimit -s unlimited; ulimit -l; ulimit -l $LIMIT; ulimit -Hl; ulimit -n "
+        "ulimit -l unlimited; ulimit -s unlimited; ulimit -l; ulimit -l $LIMIT; ulimit -Hl; "
+        "ulimit -n "
         "65536"
     ),
     "irqbalance --hintpolicy=exact; irqbalance --oneshot --banirq=12; irqbalance",

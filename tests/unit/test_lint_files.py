@@ -259,7 +259,8 @@ GOOD: list[tuple[Kind, str]] = [
     (
         "limits",
         (
-            "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\nadmin "
+            "@hpc - memlock unlimited  # fabric\nroot hard stack unlimited\nftp hard nproc 0\n"
+            "admin "
             "-\n"
         ),
     ),

@@ -132,7 +132,8 @@ GOOD: list[tuple[Kind, str]] = [
     (
         "repository",
         (
-            "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a b\n  "
+            "[main]\ngpgcheck=1\n[ifs]\nname=IFS\nbaseurl=file:///opt/ifs\ngpgcheck=0\nexclude=a "
+            "b\n  "
             "c"
         ),
     ),

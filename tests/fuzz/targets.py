@@ -313,10 +313,11 @@ def _parquet() -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.parquet"
-        duckdb.sql(
-            "COPY (SELECT 'n' || i AS origin, 'n' || j AS target, 1e9 + i AS goodput_bytes_per_s "
-            f"FROM range(6) a(i), range(6) b(j)) TO '{path}' (FORMAT parquet)"  # noqa: S608
+        rows = duckdb.sql(
+            "SELECT 'n' || i AS origin, 'n' || j AS target, 1e9 + i AS goodput_bytes_per_s "
+            "FROM range(6) a(i), range(6) b(j)"
         )
+        rows.write_parquet(str(path))
         return path.read_bytes()
 
 

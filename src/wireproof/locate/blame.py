@@ -2,52 +2,85 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Literal
 
 from wireproof.locate.criteria import as_slowdown
 from wireproof.locate.slowness import value_of
-from wireproof.model.located import Blame, BlameKind, Direction, Metric
+from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
+from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 
-__all__ = ["SURE", "UNSURE", "blame_of"]
+__all__ = ["SURE", "UNKNOWN_END", "UNSURE", "Estimate", "blame_of", "kind_of", "pair_of"]
 
 SURE, UNSURE = 0.999, 0.95
 """The most that is claimed of what was measured again alone, and of what was only seen among
 others.
 """
+UNKNOWN_END = "?"
+"""The far end of a link of which only the leaf is known."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """``slowness`` and its standard ``error``: logarithms against ``expected`` (log slowness);
+    ``p``: adjusted for all that was looked at.
+    """
+
+    slowness: float
+    error: float
+    p: float
+    expected: float
+
+
+def kind_of(about: Subject) -> BlameKind:
+    """The kind of culprit that ``about`` is."""
+    match about:
+        case Node():
+            return "node"
+        case Port():
+            return "port"
+        case Link():
+            return "link"
+        case Switch():
+            return "switch"
+        case Route() | Both():
+            return "pair"
+    raise ValueError(f"{about} is no culprit")
+
+
+def pair_of(metric: Metric, origin: str, target: str) -> Route | Both:
+    """The pair as a culprit: half round trips have no direction."""
+    return Route(origin, target) if metric == "goodput" else Both(origin, target)
 
 
 def blame_of(
-    kind: BlameKind,
-    subject: str,
-    direction: Direction,
+    about: Subject,
     metric: Metric,
+    estimate: Estimate,
     *,
-    slowness: float,
-    error: float,
-    p: float,
-    expected: float,
-    stage: Literal["screened", "confirmed"],
+    stage: Stage,
     nodes: Sequence[str],
     evidence: Sequence[str] = (),
+    direction: Direction = "",
 ) -> Blame:
-    """``slowness`` and its standard ``error`` are logarithms against ``expected`` (log slowness);
-    ``p``: adjusted.
-
-    The interval is the estimate -/+ 1.96 errors.
+    """``direction``: of a link or switch; a port has its own. The interval is the estimate -/+ 1.96
+    errors.
     """
+    slowness, error = estimate.slowness, estimate.error
+    most = SURE if stage == "confirmed" else UNSURE
     return Blame(
-        kind=kind,
-        subject=subject,
-        direction=direction,
+        kind=kind_of(about),
+        subject=name_of(about),
+        about=about,
+        direction=about.direction if isinstance(about, Port) else direction,
         metric=metric,
         slowdown=as_slowdown(metric, slowness),
         low=as_slowdown(metric, slowness - 1.96 * error),
         high=as_slowdown(metric, slowness + 1.96 * error),
-        confidence=max(0.0, min(SURE if stage == "confirmed" else UNSURE, 1.0 - p)),
+        confidence=max(0.0, min(most, 1.0 - estimate.p)),
         stage=stage,
-        value=value_of(metric, expected + slowness),
-        expected=value_of(metric, expected),
+        value=value_of(metric, estimate.expected + slowness),
+        expected=value_of(metric, estimate.expected),
         nodes=list(nodes),
         evidence=list(evidence),
     )

@@ -18,6 +18,8 @@ from wireproof.locate.causes.rules import RULES, Rule
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
+from wireproof.model.subject import Both, Link, Port, Route, Switch
+from wireproof.model.subject import Node as NodeSubject
 
 __all__ = ["MOST_CAUSES", "explain"]
 
@@ -61,13 +63,20 @@ def _names(run: Run) -> dict[str, list[int]]:
 
 def _nodes_of(blame: Blame, names: dict[str, list[int]]) -> list[str]:
     """The nodes to look at for a culprit; a pair's are its ends."""
-    if blame.kind in ("node", "port"):
-        return [blame.subject] if blame.subject in names else []
-    if blame.kind == "pair" and not blame.nodes:
-        return [
-            end for mark in (" <-> ", " -> ") for end in blame.subject.split(mark) if end in names
-        ]
-    return [node for node in blame.nodes if node in names][:_MOST_BELOW]
+    own = _named(blame)
+    pair = isinstance(blame.about, Route | Both)
+    wanted = blame.nodes if not own or (pair and blame.nodes) else own
+    return [node for node in wanted if node in names][:_MOST_BELOW]
+
+
+def _named(blame: Blame) -> tuple[str, ...]:
+    """The nodes that a culprit names itself."""
+    match blame.about:
+        case NodeSubject(name=name) | Port(node=name):
+            return (name,)
+        case Route(origin=one, target=other) | Both(one=one, other=other):
+            return one, other
+    return ()
 
 
 def _evenly(names: Sequence[str], most: int) -> list[str]:
@@ -189,7 +198,7 @@ def _shape(blame: Blame, located: Located) -> list[Cause]:
     """What the culprit's own shape tells, without counters."""
     causes = []
     told = [one for one in located.contention if one.subject == blame.subject]
-    if blame.kind in ("switch", "link") and told:
+    if isinstance(blame.about, Switch | Link) and told:
         causes.append(
             Cause(
                 code="oversubscribed",
@@ -199,9 +208,13 @@ def _shape(blame: Blame, located: Located) -> list[Cause]:
                 evidence=[one.sentence for one in told][:_MOST_SEEN],
             )
         )
-    if blame.kind == "pair":
-        ends = {*blame.nodes, *blame.subject.split(" -> ")}
-        alike = [one for one in located.blames if one.kind != "pair" and one.subject in ends]
+    if isinstance(blame.about, Route | Both):
+        ends = {*blame.nodes, *_named(blame)}
+        alike = [
+            one
+            for one in located.blames
+            if isinstance(one.about, NodeSubject | Port) and one.subject in ends
+        ]
         if not alike:
             causes.append(
                 Cause(

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.blame import Estimate
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import robust_scale
@@ -115,6 +116,10 @@ class Finding:
     expected: float
     partners: tuple[Partner, ...]
     slow: tuple[Partner, ...]
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(slowness=self.slowness, error=self.error, p=self.p, expected=self.expected)
 
 
 def alone(

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.blame import blame_of
+from wireproof.locate.blame import UNKNOWN_END, blame_of, pair_of
 from wireproof.locate.confirm.alone import Alone, Finding, alone, look, look_at_pairs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.search import whole_leaves
@@ -22,6 +22,7 @@ from wireproof.locate.slowness import check, value_of
 from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Contention, Direction, Located, Metric
+from wireproof.model.subject import Link, Node, Port, Subject, Switch
 
 __all__ = ["conclude"]
 
@@ -71,12 +72,15 @@ def conclude(
     blames = whole_leaves(_distinct(outcome.blames), screened.fabric, screened.samples.nodes)
     blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
     notes = (
-        [*located.notes, f"{_some(outcome.left)}: {_NOT_AGAIN}"] if outcome.left else located.notes
+        [*located.notes, f"{_some(located.metric, outcome.left)}: {_NOT_AGAIN}"]
+        if outcome.left
+        else located.notes
     )
     return msgspec.structs.replace(
         located,
         blames=_ordered(blames),
-        cleared=outcome.cleared,
+        cleared=[str(one) for one in outcome.cleared],
+        acquitted=outcome.cleared,
         contention=outcome.contention,
         notes=notes,
         detectable=least_found(screened, again=True),
@@ -88,7 +92,7 @@ class _Outcome:
     """``left``: suspects that were not measured again (in the direction that was slow)."""
 
     blames: list[Blame] = dataclasses.field(default_factory=list)
-    cleared: list[str] = dataclasses.field(default_factory=list)
+    cleared: list[Subject] = dataclasses.field(default_factory=list)
     contention: list[Contention] = dataclasses.field(default_factory=list)
     left: list[Suspect] = dataclasses.field(default_factory=list)
 
@@ -108,7 +112,7 @@ def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Out
             outcome.blames.append(_passing(screened, suspect))
             continue
         if ({suspect.direction} if suspect.direction else ways) <= {one.direction for one in own}:
-            outcome.cleared.append(_name(suspect))
+            outcome.cleared.append(suspect.about(located.metric))
             outcome.contention += _contention(located.metric, suspect, own, criteria)
         else:
             outcome.left.append(suspect)
@@ -151,7 +155,7 @@ def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
             continue
         least = _SAME * as_log(metric, suspect.slowdown)
         if finding.shape != "all" or min(finding.slowness, 2.0 * finding.partners[0].early) < least:
-            outcome.cleared.append(_name(suspect))
+            outcome.cleared.append(suspect.about(metric))
         elif not _explained(finding, outcome.blames):
             outcome.blames.append(_pair_or_end(metric, finding, ends))
 
@@ -171,14 +175,9 @@ def _pair_or_end(
         told += bool(others)
         if end and others and float(np.median(others)) >= _SAME * finding.slowness:
             return blame_of(
-                "port",
-                node,
-                way,
+                Port(node, way),
                 metric,
-                slowness=finding.slowness,
-                error=finding.error,
-                p=finding.p,
-                expected=finding.expected,
+                finding.estimate,
                 stage="confirmed",
                 nodes=[node],
                 evidence=[
@@ -259,16 +258,19 @@ def _explained(finding: Finding, blames: Sequence[Blame]) -> bool:
     """Whether one of the pair's own ports is slow anyway."""
     ends = ((finding.node, "rx"), (finding.partners[0].name, "tx"))
     return any(
-        one.kind in ("node", "port") and one.subject == name and one.direction != innocent
-        for one in blames
-        for name, innocent in ends
+        _is_of(one, name) and one.direction != innocent for one in blames for name, innocent in ends
     )
+
+
+def _is_of(blame: Blame, node: str) -> bool:
+    """Whether a culprit is ``node`` or a port of it."""
+    return isinstance(blame.about, Node | Port) and blame.subject == node
 
 
 def _unconfirmed(located: Located, suspects: Sequence[Suspect]) -> Located:
     if not suspects:
         return located
-    note = f"{_some(suspects)}: {_NOT_AGAIN}"
+    note = f"{_some(located.metric, suspects)}: {_NOT_AGAIN}"
     return msgspec.structs.replace(
         located, blames=[_again(one) for one in located.blames], notes=[*located.notes, note]
     )
@@ -279,10 +281,10 @@ def _matters(pair: Suspect) -> bool:
     return pair.slowdown >= _WORTH_A_WORD
 
 
-def _some(suspects: Sequence[Suspect]) -> str:
+def _some(metric: Metric, suspects: Sequence[Suspect]) -> str:
     """Names of the first suspects, and how many there are beyond."""
     more = f" and {len(suspects) - _LISTED} more" if len(suspects) > _LISTED else ""
-    return ", ".join(_name(one) for one in suspects[:_LISTED]) + more
+    return ", ".join(str(one.about(metric)) for one in suspects[:_LISTED]) + more
 
 
 def _again(blame: Blame) -> Blame:
@@ -301,14 +303,9 @@ def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> 
         whole = len(own) == 2 or metric == "hrt"
         found.append(
             blame_of(
-                "node" if whole else "port",
-                node,
-                "" if whole else worst.direction,
+                Node(node) if whole else Port(node, worst.direction),
                 metric,
-                slowness=worst.slowness,
-                error=worst.error,
-                p=worst.p,
-                expected=worst.expected,
+                worst.estimate,
                 stage="confirmed",
                 nodes=[node],
                 evidence=[_sentence(metric, one) for one in findings if one.node == node],
@@ -329,14 +326,10 @@ def _path(metric: Metric, one: Finding, screened: Screened) -> Blame:
     leaf = int(screened.places.leaf[number])
     switch = screened.places.leaves[leaf] if leaf >= 0 else one.node
     return blame_of(
-        "link",
-        f"{switch} - ?",
-        one.direction,
+        Link(switch, UNKNOWN_END),
         metric,
-        slowness=one.slowness,
-        error=one.error,
-        p=one.p,
-        expected=one.expected,
+        one.estimate,
+        direction=one.direction,
         stage="confirmed",
         nodes=[one.node],
         evidence=[
@@ -350,14 +343,9 @@ def _pair(metric: Metric, one: Finding) -> Blame:
     other = one.slow[0].name
     a, b = (other, one.node) if one.direction == "rx" else (one.node, other)
     return blame_of(
-        "pair",
-        f"{a} -> {b}" if metric == "goodput" else f"{a} - {b}",
-        "",
+        pair_of(metric, a, b),
         metric,
-        slowness=one.slowness,
-        error=one.error,
-        p=one.p,
-        expected=one.expected,
+        one.estimate,
         stage="confirmed",
         nodes=[a, b],
         evidence=[_sentence(metric, one)],
@@ -379,10 +367,6 @@ def _percent(metric: Metric, slowness: float) -> str:
     return f"{abs(share):.1f} % {'slower' if share >= 0.0 else 'faster'}"
 
 
-def _name(suspect: Suspect) -> str:
-    return " -> ".join(suspect.nodes) + (f" {suspect.direction}" if suspect.direction else "")
-
-
 def _contention(
     metric: Metric, suspect: Suspect, findings: Sequence[Finding], criteria: Criteria
 ) -> list[Contention]:
@@ -393,19 +377,23 @@ def _contention(
     worst = max(own, key=lambda one: one.slowness)
     loaded = value_of(metric, suspect.expected + as_log(metric, suspect.slowdown))
     alone = value_of(metric, worst.expected + worst.slowness)
-    subject = _name(suspect)
+    subject = suspect.about(metric)
     sentence = (
         f"{subject} was {_percent(metric, as_log(metric, suspect.slowdown))} while others measured, and alone it is "
         f"{_percent(metric, worst.slowness)} than expected: contention, no fault of its own"
     )
-    return [Contention(subject=subject, loaded=loaded, alone=alone, sentence=sentence)]
+    return [
+        Contention(
+            subject=str(subject), about=subject, loaded=loaded, alone=alone, sentence=sentence
+        )
+    ]
 
 
 def _distinct(blames: Sequence[Blame]) -> list[Blame]:
     """One of each culprit; the nodes that a path slows are joined."""
-    found: dict[tuple[str, str, str], Blame] = {}
+    found: dict[tuple[Subject | None, str], Blame] = {}
     for one in blames:
-        key = (one.kind, one.subject, one.direction)
+        key = (one.about, one.direction)
         before = found.get(key)
         if before is None:
             found[key] = one
@@ -420,15 +408,13 @@ def _distinct(blames: Sequence[Blame]) -> list[Blame]:
 def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
     """``blames`` without pairs that a blamed leaf or one of its links explains."""
     number = {name: index for index, name in enumerate(screened.samples.nodes)}
-    named = " ".join(f" {one.subject} " for one in blames if one.kind in ("link", "switch"))
+    named = {name for one in blames for name in _switches(one)}
 
     def explained(one: Blame) -> bool:
         leaves = {
             int(screened.places.leaf[number[name]]) for name in one.nodes if name in number
         } - {-1}
-        return len(leaves) > 1 and any(
-            f" {screened.places.leaves[leaf]} " in named for leaf in leaves
-        )
+        return len(leaves) > 1 and any(screened.places.leaves[leaf] in named for leaf in leaves)
 
     leaves = screened.places.leaves
     named_leaves = [_with_path(one, blames, leaves) if _is_named(one) else one for one in blames]
@@ -440,14 +426,23 @@ def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blam
     ]
 
 
+def _switches(blame: Blame) -> tuple[str, ...]:
+    """The switches that a link or switch names."""
+    match blame.about:
+        case Link(near=near, far=far):
+            return near, far
+        case Switch(name=name):
+            return (name,)
+    return ()
+
+
 def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
     """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as
     slow.
     """
     ways = ("tx", "rx") if pair.metric == "goodput" else ("", "")
     return any(
-        one.kind in ("node", "port")
-        and one.subject == name
+        _is_of(one, name)
         and one.direction in ("", way)
         and pair.slowdown <= one.slowdown * (1.0 + _ALIKE) + _APART
         for one in blames
@@ -476,27 +471,27 @@ def _with_path(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> 
 
 
 def _is_named(blame: Blame) -> bool:
-    return blame.kind in ("link", "switch") and not _is_unnamed(blame)
+    return isinstance(blame.about, Link | Switch) and not _is_unnamed(blame)
 
 
 def _is_unnamed(blame: Blame) -> bool:
-    return blame.kind == "link" and blame.subject.endswith(" - ?")
+    return isinstance(blame.about, Link) and blame.about.far == UNKNOWN_END
 
 
 def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
     """Whether a link or switch that is named explains a path that could not be named. One above the
     leaves explains what is about as slow on any leaf.
     """
-    if not _is_named(named):
+    if not _is_named(named) or not isinstance(path.about, Link):
         return False
     alike = named.direction in ("", path.direction)
-    if named.kind == "switch" and named.subject not in leaves:
+    near, *others = _switches(named)
+    if not others and near not in leaves:
         return alike and abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
-    near, _, far = named.subject.partition(" - ")
-    leaf = path.subject.partition(" - ")[0]
+    leaf = path.about.near
     # What leaves the near end reaches the far one.
     return (leaf == near and alike) or (
-        leaf == far and named.direction in ("", _OTHER.get(path.direction, ""))
+        leaf in others and named.direction in ("", _OTHER.get(path.direction, ""))
     )
 
 

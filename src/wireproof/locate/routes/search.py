@@ -10,11 +10,11 @@ fits, the leaf of a bad up-link can be told, and not which of its up-links it is
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.blame import UNKNOWN_END, kind_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.cover import Culprit, best_cover, cuts, name_of
 from wireproof.locate.routes.guess import Crossing, crossing, guesses, settled, sharing
@@ -22,13 +22,13 @@ from wireproof.locate.routes.stains import Stain, stains
 from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Direction
+from wireproof.model.located import Blame, Direction, Stage
+from wireproof.model.subject import Link, Switch
 
 __all__ = ["blame_paths", "whole_leaves"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Stage = Literal["screened", "confirmed"]
 
 _MOST = 16
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
@@ -223,10 +223,8 @@ class _Search:
                 evidence.append(
                     f"all of these samples run from one to the other: {self._either(found, other)}"
                 )
-                subject = f"{name} - {other}"
                 return self._told(
-                    "link",
-                    subject,
+                    Link(name, other),
                     found.direction,
                     found.hit,
                     found.slowness,
@@ -234,20 +232,20 @@ class _Search:
                     evidence,
                 )
             return self._told(
-                "switch", name, found.direction, found.hit, found.slowness, found.log_p, evidence
+                Switch(name), found.direction, found.hit, found.slowness, found.log_p, evidence
             )
         rule = f"if routing is by {found.guess.rule if found.guess else 'chance'}, up-links in the order of the fabric"
         if found.kind == "spine":
             spine = self.cross.up[0][found.number]
             evidence = [f"{counted} through {spine}, of every leaf, {rest}", rule]
-            return self._told("switch", spine, "", found.hit, found.slowness, found.log_p, evidence)
+            return self._told(Switch(spine), "", found.hit, found.slowness, found.log_p, evidence)
         name, far, twins = self._link(found)
         evidence = [
             f"{counted} {_ways(found.direction)} {name} by up-link {found.number} {rest}",
             rule,
         ]
         other = self._other_end(found)
-        if far == "?" and other and len(self.cross.up[found.leaf]) == 1:
+        if far == UNKNOWN_END and other and len(self.cross.up[found.leaf]) == 1:
             far = other  # the only link that it has, to the only neighbour
             evidence.append(
                 f"all of these samples run from one to the other: {self._either(found, other)}"
@@ -258,9 +256,8 @@ class _Search:
             )
         if twins > 1:
             evidence.append(f"one of {twins} parallel cables between {name} and {far}")
-        subject = f"{name} - {far}"
         return self._told(
-            "link", subject, found.direction, found.hit, found.slowness, found.log_p, evidence
+            Link(name, far), found.direction, found.hit, found.slowness, found.log_p, evidence
         )
 
     def _is_fast_inside(self, found: Culprit) -> bool:
@@ -288,7 +285,7 @@ class _Search:
         """(leaf, far end of the up-link or ?, how many parallel cables it may be)."""
         up = self.cross.up[found.leaf]
         exact = found.guess is not None and bool(found.guess.exact[found.leaf])
-        far = up[found.number] if exact and found.number < len(up) else "?"
+        far = up[found.number] if exact and found.number < len(up) else UNKNOWN_END
         return self.cross.leaves[found.leaf], far, up.count(far)
 
     def _other_end(self, found: Culprit) -> str:
@@ -311,13 +308,17 @@ class _Search:
             "read the error counters of these ports, and measure the slow pairs alone: contention is gone then",
         ]
         return self._told(
-            "link", f"{name} - ?", stain.direction, stain.hit, stain.slowness, stain.log_p, evidence
+            Link(name, UNKNOWN_END),
+            stain.direction,
+            stain.hit,
+            stain.slowness,
+            stain.log_p,
+            evidence,
         )
 
     def _told(
         self,
-        kind: Literal["link", "switch"],
-        subject: str,
+        about: Link | Switch,
         direction: Direction,
         hit: Flags,
         slowness: float,
@@ -329,8 +330,9 @@ class _Search:
         expected = float(np.median(self.expected[rows]))
         ends = np.unique(np.concatenate((self.cross.origin[hit], self.cross.target[hit])))
         return Blame(
-            kind=kind,
-            subject=subject,
+            kind=kind_of(about),
+            subject=str(about),
+            about=about,
             direction=direction,
             metric=metric,
             slowdown=as_slowdown(metric, slowness),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Direction
+from wireproof.model.located import Blame, Direction, Stage
+from wireproof.model.subject import Node, Port, Switch
 
 __all__ = ["whole_leaves"]
 
-Stage = Literal["screened", "confirmed"]
 _WHOLE = 0.75
 
 
@@ -33,7 +32,7 @@ def whole_leaves(
             sizes[leaf[node]] = sizes.get(leaf[node], 0) + 1
     groups: dict[tuple[str, Direction], list[Blame]] = {}
     for blame in told:
-        if blame.kind in ("node", "port") and blame.subject in leaf:
+        if isinstance(blame.about, Node | Port) and blame.subject in leaf:
             groups.setdefault((leaf[blame.subject], blame.direction), []).append(blame)
     for (switch, direction), own in groups.items():
         middle = float(np.median([blame.slowdown for blame in own]))
@@ -50,6 +49,7 @@ def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, 
     return Blame(
         kind="switch",
         subject=switch,
+        about=Switch(switch),
         direction=direction,
         metric=own[0].metric,
         slowdown=middle,

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from wireproof.locate.blame import blame_of
+from wireproof.locate.blame import Estimate, blame_of, pair_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
@@ -26,7 +26,8 @@ from wireproof.locate.significance import (
     quantile,
     upper_tail,
 )
-from wireproof.model.located import Blame, Direction
+from wireproof.model.located import Blame, Direction, Metric
+from wireproof.model.subject import Node, Port, Subject
 
 __all__ = [
     "Suspect",
@@ -69,6 +70,13 @@ class Suspect:
     expected: float
     lone: bool = False
     moment: str = ""
+
+    def about(self, metric: Metric) -> Subject:
+        """What is suspected."""
+        if self.kind == "pair":
+            return pair_of(metric, *self.nodes)
+        name = self.nodes[0]
+        return Port(name, self.direction) if self.kind == "port" else Node(name)
 
 
 def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
@@ -248,14 +256,14 @@ def suspected_pairs(
 def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
     """A suspect as the screen alone blames it."""
     return blame_of(
-        suspect.kind,
-        " -> ".join(suspect.nodes),
-        suspect.direction,
+        suspect.about(samples.metric),
         samples.metric,
-        slowness=as_log(samples.metric, suspect.slowdown),
-        error=suspect.error,
-        p=suspect.p,
-        expected=suspect.expected,
+        Estimate(
+            slowness=as_log(samples.metric, suspect.slowdown),
+            error=suspect.error,
+            p=suspect.p,
+            expected=suspect.expected,
+        ),
         stage="screened",
         nodes=suspect.nodes,
         evidence=[suspect.moment] if suspect.moment else [],

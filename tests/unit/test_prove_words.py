@@ -12,7 +12,7 @@ import pytest
 from wireproof.model.errors import BadInput
 from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
 from wireproof.report.text.watched import document, lines
-from wireproof.verdict.external.watched.reasons import amount, reason, troubles
+from wireproof.verdict.external.watched.reasons import reason, troubles
 from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.result_files import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach
@@ -174,13 +174,3 @@ def test_the_document_is_one_json_object() -> None:
     assert (found["proof"], found["verdict"], found["exit_status"]) == ("on-wire", "pass", 7)
     assert found["hosts"][0]["ports"][0]["tx"]["bytes"] == 1.2e9
     assert {one["code"] for one in found["reasons"]} == {"traffic-on-wire", "traffic-retransmits"}
-
-
-def test_amounts() -> None:
-    assert [amount(one) for one in (0, 999, 1500, 184e6, 2.5e12)] == [
-        "0 B",
-        "999 B",
-        "1.5 kB",
-        "184 MB",
-        "2.5 TB",
-    ]

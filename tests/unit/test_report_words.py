@@ -112,12 +112,28 @@ def test_amounts_are_decimal_and_bits_are_for_rates() -> None:
     assert quantity.volume(412_000_000) == "412 MB"
     assert quantity.volume(0) == "0 B"
     assert quantity.volume(999_999_999) == "1.00 GB"
+    shown = [quantity.volume(one) for one in (999, 1500, 184e6, 2.5e12)]
+    assert shown == ["999 B", "1.50 kB", "184 MB", "2.50 TB"]
     assert quantity.megabytes(117.7e6) == "117.7"
     assert quantity.gigabits(117.7e6) == "0.942"
     assert quantity.line_rate(1e9) == "1 Gb/s"
     assert quantity.line_rate(297.4e6) == "297 Mb/s"
     assert quantity.line_rate(96_969_697_000) == "97.0 Gb/s"
     assert quantity.line_rate(None) == "-"
+
+
+def test_a_link_is_said_in_both_units_and_a_benchmark_in_its_own() -> None:
+    assert quantity.goodput(37.1e6) == "297 Mb/s (37.1 MB/s)"
+    assert quantity.goodput(11.7e9) == "93.6 Gb/s (11700.0 MB/s)"
+    assert quantity.goodput(250e3) == "2 Mb/s (0.2 MB/s)"
+    assert quantity.throughput(1.1774e9) == "1.177 GB/s"
+    assert quantity.throughput(12.5e3) == "12.5 kB/s"
+    assert quantity.throughput(7) == "7 B/s"
+
+
+def test_times_have_the_unit_that_suits_them() -> None:
+    shown = [quantity.short_time(ns) for ns in (203.4, 1204.0, 1_204_300, 2e9)]
+    assert shown == ["0.203 us", "1.204 us", "1.204 ms", "2 s"]
 
 
 def test_shares_do_not_round_to_nothing() -> None:

@@ -6,11 +6,21 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Finding", "GroupVerdict", "Judgement", "PairVerdict", "Proof", "Severity", "Verdict"]
+__all__ = [
+    "Evidence",
+    "Finding",
+    "GroupVerdict",
+    "Judgement",
+    "PairVerdict",
+    "Proof",
+    "Severity",
+    "Verdict",
+]
 
 Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
 Verdict = Literal["pass", "fail", "inconclusive"]
 Severity = Literal["fail", "inconclusive", "warning", "note"]
+Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,9 +31,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     severity: Severity
     message: str
-    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(
-        default_factory=dict
-    )
+    evidence: Evidence = msgspec.field(default_factory=dict)
     advice: str = ""
     subject: str = ""
 

@@ -9,13 +9,16 @@ import math
 __all__ = [
     "duration",
     "gigabits",
+    "goodput",
     "line_rate",
     "megabytes",
     "microseconds",
     "percent",
     "plus_minus",
+    "short_time",
     "significant",
     "size",
+    "throughput",
     "volume",
 ]
 
@@ -120,3 +123,27 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def goodput(bytes_per_s: float) -> str:
+    """Goodput as engineers of links say it, in both units: ``297 Mb/s (37.1 MB/s)``."""
+    bits = bytes_per_s * 8
+    value, unit = (bits / 1e9, "Gb/s") if bits >= 1e10 else (bits / 1e6, "Mb/s")
+    shown = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{shown} {unit} ({bytes_per_s / 1e6:.1f} MB/s)"
+
+
+def throughput(bytes_per_s: float) -> str:
+    """Goodput as benchmarks print it, with the four digits that they have: ``1.177 GB/s``."""
+    for scale, unit in _DECIMAL[1:]:
+        if bytes_per_s >= scale:
+            return f"{bytes_per_s / scale:.4g} {unit}/s"
+    return f"{bytes_per_s:.3g} B/s"
+
+
+def short_time(ns: float) -> str:
+    """Nanoseconds in the unit that suits them: ``0.95 us``, ``1.204 ms``, ``2 s``."""
+    for scale, unit in ((1e9, "s"), (1e6, "ms")):
+        if ns >= scale:
+            return f"{ns / scale:.4g} {unit}"
+    return f"{ns / 1e3:.4g} us" if ns >= 1e3 else f"{ns / 1e3:.3g} us"

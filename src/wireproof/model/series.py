@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.finding import Proof, Severity, Verdict
+from wireproof.model.finding import Evidence, Proof, Severity, Verdict
 
 __all__ = ["Reason", "Series", "SeriesPoint", "SeriesVerdict", "Traffic"]
 
@@ -90,9 +90,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     severity: Severity
     message: str
-    evidence: dict[str, str | float | int | bool | list[str] | None] = msgspec.field(
-        default_factory=dict
-    )
+    evidence: Evidence = msgspec.field(default_factory=dict)
 
 
 class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from wireproof.verdict.catalogue import CATALOGUE, Entry, explain, explain_text
-    from wireproof.verdict.run.judge import judge, overall
+    from wireproof.verdict.issue import overall
+    from wireproof.verdict.run.judge import judge
 
 __all__ = ["CATALOGUE", "Entry", "explain", "explain_text", "judge", "overall"]
 
@@ -22,7 +23,7 @@ _HOME = {
     "explain": "catalogue",
     "explain_text": "catalogue",
     "judge": "run.judge",
-    "overall": "run.judge",
+    "overall": "issue",
 }
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from wireproof.model.finding import Finding, Severity
+from wireproof.model.finding import Evidence, Finding, GroupVerdict, PairVerdict, Severity, Verdict
+from wireproof.model.severity import rank, verdict_of, worst
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["Evidence", "Issue", "amount", "merge", "rate"]
-
-Evidence = dict[str, str | float | int | bool | list[str] | None]
-
-_RANK: dict[Severity, int] = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
+__all__ = ["Evidence", "Issue", "merge", "overall"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def merge(issues: list[Issue]) -> list[Finding]:
     order = {code: place for place, code in enumerate(CATALOGUE)}
     groups: dict[tuple[int, int, str], list[Issue]] = {}
     for issue in issues:
-        groups.setdefault((_RANK[issue.severity], order[issue.code], issue.subject), []).append(
+        groups.setdefault((rank(issue.severity), order[issue.code], issue.subject), []).append(
             issue
         )
     return [_finding(groups[key]) for key in sorted(groups)]
@@ -66,20 +64,9 @@ def _finding(group: list[Issue]) -> Finding:
     )
 
 
-def amount(count: float) -> str:
-    """Bytes for a person: 475.2 MB."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if abs(count) >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count:.0f} B"
-
-
-def rate(bytes_per_s: float) -> str:
-    """Goodput as engineers of links say it, with both units: 297 Mb/s (37.1 MB/s)."""
-    bits = bytes_per_s * 8
-    big, unit = (bits / 1e9, "Gb/s") if bits >= 1e10 else (bits / 1e6, "Mb/s")
-    return f"{_digits(big)} {unit} ({bytes_per_s / 1e6:.1f} MB/s)"
-
-
-def _digits(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+def overall(
+    findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()
+) -> Verdict:
+    """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
+    judged = worst([*(one.verdict for one in pairs), *(one.verdict for one in groups)])
+    return worst([judged, verdict_of(finding.severity for finding in findings)])

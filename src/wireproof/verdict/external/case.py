@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Evidence, Severity
 from wireproof.model.series import Reason, Series
 from wireproof.physics.bounds import Bounds
 from wireproof.physics.table import Table
 from wireproof.verdict.external.curve import Curve, Row
 
-__all__ = ["Case", "Evidence", "rate", "size", "time"]
-
-Evidence = dict[str, str | float | int | bool | list[str] | None]
+__all__ = ["Case"]
 
 
 @dataclass(slots=True)
@@ -112,27 +110,3 @@ class Case:
         if self.series.window:
             return self.series.window * max(1, self.series.pairs)
         return 1024 if self.series.protocol else 1
-
-
-def rate(value: float) -> str:
-    """Bytes/s as people read it."""
-    for scale, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
-        if value >= scale:
-            return f"{value / scale:.4g} {unit}"
-    return f"{value:.3g} B/s"
-
-
-def time(ns: float) -> str:
-    """Nanoseconds as people read it."""
-    for scale, unit in ((1e9, "s"), (1e6, "ms")):
-        if ns >= scale:
-            return f"{ns / scale:.4g} {unit}"
-    return f"{ns / 1e3:.4g} us" if ns >= 1e3 else f"{ns / 1e3:.3g} us"
-
-
-def size(value: int) -> str:
-    """Bytes in binary units where they are whole."""
-    for scale, unit in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if value >= scale and value % scale == 0:
-            return f"{value // scale} {unit}"
-    return f"{value} B"

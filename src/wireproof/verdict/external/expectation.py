@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Evidence, Severity
+from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import (
     FILL_BYTES,
     HANDSHAKE,
@@ -16,7 +17,7 @@ from wireproof.physics.bounds import (
     fill_bytes,
 )
 from wireproof.physics.framing import over_fabric
-from wireproof.verdict.external.case import Case, Evidence, rate, size, time
+from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
 
 __all__ = ["judge_expectation", "judge_middle", "judge_start"]
@@ -58,11 +59,11 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
         return True
     best = max(row.goodput or 0.0 for row in telling)
     text = (
-        f"{rate(best)} is {best / attainable:.1%} of the attainable {rate(attainable)}; "
+        f"{throughput(best)} is {best / attainable:.1%} of the attainable {throughput(attainable)}; "
         f"at least {share:.0%} is expected of {case.kind}"
     )
     if closest.wait_ns is not None and case.curve.start is not None:
-        text += f", less {HANDSHAKE} starts of {time(case.curve.start.wait_ns or 0.0)}"
+        text += f", less {HANDSHAKE} starts of {short_time(case.curve.start.wait_ns or 0.0)}"
     evidence: Evidence = {
         "goodput_bytes_per_s": best,
         "attainable_bytes_per_s": attainable,
@@ -77,7 +78,7 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
         and case.series.traffic == "pingpong"
         and 0.9 <= 2 * reached <= 1.02
     ):
-        text = f"twice {rate(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
+        text = f"twice {throughput(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
         case.add("wrong-formula", "note", text)
     return True
 
@@ -153,8 +154,8 @@ def judge_start(case: Case, bounds: Bounds) -> None:
     if start.wait_ns <= ways * bounds.slow:
         return
     text = (
-        f"{time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} usually take less than "
-        f"{time(ways * bounds.slow)}"
+        f"{short_time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} usually take less than "
+        f"{short_time(ways * bounds.slow)}"
     )
     evidence: Evidence = {
         "time_ns": start.wait_ns,
@@ -190,8 +191,8 @@ def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
     if case.series.traffic == "atomic" or last.wait_ns <= most:
         return
     text = (
-        f"{size(last.size)} takes {time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of the attainable "
-        f"{rate(attainable)} would make {time(most)}, and no larger size tells the rate"
+        f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of the attainable "
+        f"{throughput(attainable)} would make {short_time(most)}, and no larger size tells the rate"
     )
     evidence: Evidence = {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most}
     case.add("below-expectation", "inconclusive", text, evidence)

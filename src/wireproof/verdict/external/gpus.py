@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import msgspec
 
+from wireproof.model.quantity import size, throughput
 from wireproof.model.series import Series
-from wireproof.verdict.external.case import Case, rate, size
+from wireproof.verdict.external.case import Case
 
 __all__ = ["as_stream", "far_too_slow", "neighbours"]
 
@@ -64,7 +65,7 @@ def far_too_slow(case: Case) -> bool:
     if not large or best >= _TENTH * most:
         return False
     text = (
-        f"bus bandwidth of {rate(best)} at {size(at)} is {best / most:.1%} of the {rate(most)} of {case.kind}; "
+        f"bus bandwidth of {throughput(best)} at {size(at)} is {best / most:.1%} of the {throughput(most)} of {case.kind}; "
         f"less than {_TENTH:.0%} is no ring over it: sockets, one slow rail, or another network"
     )
     evidence: dict[str, str | float | int | bool | list[str] | None] = {

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Verdict
 from wireproof.model.series import Reason, Series, SeriesVerdict
+from wireproof.model.severity import rank, verdict_of
 from wireproof.physics.table import Table
 from wireproof.verdict.external.series import judge_series
 
@@ -64,11 +64,11 @@ def _acquitted(one: Series, judged: SeriesVerdict, filling: Sequence[Series]) ->
         "is slow here, not the link"
     )
     reasons = [_doubted(reason, why) for reason in judged.reasons]
-    severities = {reason.severity for reason in reasons}
-    verdict: Verdict = "fail" if "fail" in severities else "inconclusive"
-    rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
+    failed = verdict_of(reason.severity for reason in reasons) == "fail"
     return msgspec.structs.replace(
-        judged, verdict=verdict, reasons=sorted(reasons, key=lambda r: rank[r.severity])
+        judged,
+        verdict="fail" if failed else "inconclusive",
+        reasons=sorted(reasons, key=lambda reason: rank(reason.severity)),
     )
 
 

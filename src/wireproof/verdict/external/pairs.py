@@ -8,7 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.verdict.external.case import Case, rate
+from wireproof.model.quantity import throughput
+from wireproof.verdict.external.case import Case
 
 __all__ = ["judge_pairs"]
 
@@ -69,9 +70,11 @@ def judge_pairs(case: Case) -> None:
         key=lambda p: p.goodput,
     )
     if left:
-        shown = ", ".join(f"{p.source} -> {p.target} {rate(p.goodput)}" for p in left[:_SHOWN])
+        shown = ", ".join(
+            f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in left[:_SHOWN]
+        )
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        text = f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the median {rate(usual)}: "
+        text = f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the median {throughput(usual)}: "
         case.add(
             "slow-pair",
             "fail",
@@ -86,7 +89,7 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
     if over and most:
         worst = max(over, key=lambda p: p.goodput)
         text = (
-            f"{worst.source} -> {worst.target}: {rate(worst.goodput)} is more than the {rate(most)} that {case.kind} "
+            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the {throughput(most)} that {case.kind} "
             f"can carry ({len(over)} of {len(pairs)} pairs)"
         )
         case.add(
@@ -111,7 +114,7 @@ def _nodes(
         if len(own) >= _FEWEST - 1 and len(of) >= _FEWEST and share >= _MOST_OF:
             found.add((direction, node))
             middle = median(pair.goodput for pair in own)
-            text = f"{node} {direction} at {rate(middle)}, {middle / usual:.0%} of the median {rate(usual)} of all pairs"
+            text = f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median {throughput(usual)} of all pairs"
             case.add(
                 "node-direction-slow",
                 "fail",

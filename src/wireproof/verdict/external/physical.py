@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import math
 
+from wireproof.model.finding import Evidence
+from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import Bounds, any_nic_ns
 from wireproof.physics.shaper import is_shaped
 from wireproof.physics.table import default_table
-from wireproof.verdict.external.case import Case, Evidence, rate, size, time
+from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
 from wireproof.verdict.external.explained import cache_fall
 
@@ -71,7 +73,7 @@ def _any_nic(case: Case) -> None:
     if crossing >= (quickest if shaped else least):
         return
     case.off = case.too_quick = True
-    text = f"{time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in less than {time(quickest)}"
+    text = f"{short_time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in less than {short_time(quickest)}"
     case.add(
         "below-any-nic",
         "fail",
@@ -90,7 +92,7 @@ def _floor(case: Case, bounds: Bounds) -> None:
         case.held = True
         return
     text = (
-        f"{time(start.wait_ns)} at {size(start.size)}; {case.kind} needs at least {time(bounds.floor)} "
+        f"{short_time(start.wait_ns)} at {size(start.size)}; {case.kind} needs at least {short_time(bounds.floor)} "
         "for half a round trip"
     )
     why = {
@@ -132,8 +134,8 @@ def _collective(case: Case, bounds: Bounds) -> None:
     least, at = min(small)
     if least < bounds.hard * (1.0 if ring else 0.5 / 0.6):
         case.off = case.too_quick = True
-        one = f"one message over {case.kind} takes {time(bounds.floor)}"
-        text = f"{series.benchmark} took {time(least)} at {size(at)}; {one}"
+        one = f"one message over {case.kind} takes {short_time(bounds.floor)}"
+        text = f"{series.benchmark} took {short_time(least)} at {size(at)}; {one}"
         case.add(
             "below-floor", "fail", text, {"time_ns": least, "floor_ns": bounds.floor, "size": at}
         )
@@ -170,10 +172,10 @@ def _burst(case: Case, bounds: Bounds) -> bool:
     after = [row for row in rows if row.size > broken[-1].size]
     if not after or not all(_AFTER * most <= (row.goodput or 0.0) for row in after):
         return False
-    quickest = rate(max(row.goodput or 0.0 for row in broken))
+    quickest = throughput(max(row.goodput or 0.0 for row in broken))
     text = (
         f"messages up to {size(broken[-1].size)} pass at up to {quickest}, larger "
-        f"ones keep to the {rate(most)} of {case.kind}: a rate limiter (cloud, container, lab) lets a bucket of bytes "
+        f"ones keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) lets a bucket of bytes "
         "through at once"
     )
     case.bucket = broken[-1].size
@@ -214,10 +216,10 @@ def _transfer(case: Case, bounds: Bounds) -> None:
     left = worst[0]
     sizes = "this size breaks" if broken == 1 else f"{broken} sizes break"
     text = (
-        f"{size(row.size)} in {time(row.wait_ns or 0.0)}: moving the bytes alone takes {time(moved)} at "
-        f"{rate(bounds.most)}, and "
-        + (f"{time(left)} is left" if left > 0 else "nothing is left")
-        + f" for a start of {time(bounds.floor)} ({sizes} the bound)"
+        f"{size(row.size)} in {short_time(row.wait_ns or 0.0)}: moving the bytes alone takes {short_time(moved)} at "
+        f"{throughput(bounds.most)}, and "
+        + (f"{short_time(left)} is left" if left > 0 else "nothing is left")
+        + f" for a start of {short_time(bounds.floor)} ({sizes} the bound)"
     )
     case.add(
         "faster-than-transfer",
@@ -241,7 +243,7 @@ def _ceiling(case: Case, bounds: Bounds) -> None:
     if case.held_goodput(best) * (1 - best.doubt) <= most * (1 + tolerance):
         return
     ratio = best.goodput / most
-    told = f"{rate(best.goodput)} at {size(best.size)} is {ratio:.4g} times the {rate(most)} that {case.kind} can carry"
+    told = f"{throughput(best.goodput)} at {size(best.size)} is {ratio:.4g} times the {throughput(most)} that {case.kind} can carry"
     ways = " in one direction" if case.series.directions > 1 else ""
     evidence: Evidence = {
         "goodput_bytes_per_s": best.goodput,
@@ -290,7 +292,7 @@ def _slowest_pair(case: Case, bounds: Bounds) -> None:
             continue
         case.off = True
         text = (
-            f"even the slowest pair moves {rate(slowest)}, {slowest / bounds.most:.4g} times the {rate(bounds.most)} "
+            f"even the slowest pair moves {throughput(slowest)}, {slowest / bounds.most:.4g} times the {throughput(bounds.most)} "
             f"that {case.kind} can carry: no pair crossed it"
         )
         evidence: Evidence = {
@@ -317,17 +319,21 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
         case.add(
             "unit-doubt",
             "note",
-            f"{rate(best)} / 8 = {rate(best / 8)} would fit: bits read as bytes?",
+            f"{throughput(best)} / 8 = {throughput(best / 8)} would fit: bits read as bytes?",
         )
     elif fits(best / _MEBI) and not waited:
         case.add(
             "unit-doubt",
             "note",
-            f"{rate(best)} / 1.048576 = {rate(best / _MEBI)} would fit: MB read as MiB?",
+            f"{throughput(best)} / 1.048576 = {throughput(best / _MEBI)} would fit: MB read as MiB?",
         )
     elif fits(best / 2) and case.series.directions == 1:
         why = "is the time halved twice?" if waited else "is it the sum of both directions?"
-        case.add("wrong-formula", "note", f"{rate(best)} / 2 = {rate(best / 2)} would fit: {why}")
+        case.add(
+            "wrong-formula",
+            "note",
+            f"{throughput(best)} / 2 = {throughput(best / 2)} would fit: {why}",
+        )
 
 
 def _striped(case: Case, ratio: float) -> bool:
@@ -372,7 +378,7 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
             case.off = True
             text = (
                 f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the line each, "
-                f"{rate(messages * packet)} on a line of {rate(link.line_rate / 8)}"
+                f"{throughput(messages * packet)} on a line of {throughput(link.line_rate / 8)}"
             )
             case.add(
                 "message-rate-above-link",

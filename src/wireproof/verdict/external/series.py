@@ -7,13 +7,15 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Proof, Verdict
+from wireproof.model.finding import Proof
+from wireproof.model.quantity import short_time, throughput
 from wireproof.model.series import Series, SeriesVerdict
+from wireproof.model.severity import rank, verdict_of
 from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table, default_table
-from wireproof.verdict.external.case import Case, rate, time
+from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import curve_of
 from wireproof.verdict.external.declared import bypass, carrier, judge_told, path_mtu
 from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
@@ -97,7 +99,7 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     if start is None or start >= bounds.hard or start < roce.doubt or not _explains(case, roce):
         return bounds
     text = (
-        f"a start of {time(start)} excludes kernel TCP ({time(bounds.floor)} at least) and RoCE explains the whole "
+        f"a start of {short_time(start)} excludes kernel TCP ({short_time(bounds.floor)} at least) and RoCE explains the whole "
         f"curve: held against {roce.link.name}; say --path tcp when TCP was meant"
     )
     case.guessed = True
@@ -111,7 +113,7 @@ def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
     text = f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's floor"
-    case.add("judged-past-kernel", "note", f"{text} ({time(bounds.floor)} instead)")
+    case.add("judged-past-kernel", "note", f"{text} ({short_time(bounds.floor)} instead)")
     return bounds
 
 
@@ -168,7 +170,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         return None, []
     fastest = case.fastest
     attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
-    floor = f"floor {time(bounds.floor)}, usual up to {time(bounds.slow)} for half a round trip of a small message"
+    floor = f"floor {short_time(bounds.floor)}, usual up to {short_time(bounds.slow)} for half a round trip of a small message"
     if case.off or case.mixed:
         return attainable, [*lines, floor]
     case.told = judge_expectation(case, bounds, attainable)
@@ -182,12 +184,14 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
 def _without_link(case: Case, least: float) -> str:
     start, best = case.curve.start, case.curve.best
     seen = (
-        [f"starts at {time(start.wait_ns)}"]
+        [f"starts at {short_time(start.wait_ns)}"]
         if start is not None and start.wait_ns is not None
         else []
     )
     seen += (
-        [f"reaches {rate(best.goodput)}"] if best is not None and best.goodput is not None else []
+        [f"reaches {throughput(best.goodput)}"]
+        if best is not None and best.goodput is not None
+        else []
     )
     told = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
     return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
@@ -274,14 +278,7 @@ def _explain(case: Case) -> None:
 
 def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
     series, best, start = case.series, case.curve.best, case.curve.start
-    severities = {reason.severity for reason in case.reasons}
-    verdict: Verdict = (
-        "fail"
-        if "fail" in severities
-        else "inconclusive"
-        if "inconclusive" in severities
-        else "pass"
-    )
+    verdict = verdict_of(reason.severity for reason in case.reasons)
     if verdict == "pass" and not case.held:
         verdict = "inconclusive"
     proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
@@ -302,7 +299,6 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
     if moved is not None and attainable and proof == "unproven" and case.told:
         fastest = case.fastest
         efficiency = (moved if fastest is None else case.held_goodput(fastest)) / attainable
-    rank = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
     return SeriesVerdict(
         proof=proof,
         verdict=verdict,
@@ -310,7 +306,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         attainable_bytes_per_s=attainable,
         best_bytes_per_s=moved,
         start_ns=start.wait_ns if start is not None else None,
-        reasons=sorted(case.reasons, key=lambda reason: rank[reason.severity]),
+        reasons=sorted(case.reasons, key=lambda reason: rank(reason.severity)),
         explained_by=explained,
         derivation=derivation,
     )

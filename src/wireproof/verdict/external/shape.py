@@ -4,9 +4,10 @@ two paths in one.
 
 from __future__ import annotations
 
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Evidence, Severity
+from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import Bounds
-from wireproof.verdict.external.case import Case, Evidence, rate, size, time
+from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
 from wireproof.verdict.external.explained import cache_fall
 
@@ -59,7 +60,7 @@ def _cache(case: Case) -> None:
         return
     peak, best, end, last = found
     text = (
-        f"goodput peaks at {size(peak)} with {rate(best)} and falls to {rate(last)} at {size(end)} "
+        f"goodput peaks at {size(peak)} with {throughput(best)} and falls to {throughput(last)} at {size(end)} "
         f"({1 - last / best:.0%} less)"
     )
     start = case.curve.start
@@ -151,8 +152,8 @@ def _inversion(case: Case, group: list[Row]) -> None:
     more = (row.wait_ns or 0.0) / (larger.wait_ns or 1.0) - 1
     sizes = ", ".join(size(found.size) for found in group[:6])
     text = (
-        f"{size(row.size)} takes {time(row.wait_ns or 0.0)}, {more:.0%} more than the larger {size(larger.size)} "
-        f"({time(larger.wait_ns or 0.0)})"
+        f"{size(row.size)} takes {short_time(row.wait_ns or 0.0)}, {more:.0%} more than the larger {size(larger.size)} "
+        f"({short_time(larger.wait_ns or 0.0)})"
     )
     evidence: Evidence = {
         "size": row.size,
@@ -195,7 +196,7 @@ def _cliff(case: Case) -> None:
         return
     fall, before, after = found
     text = (
-        f"goodput falls from {rate(before.goodput or 0.0)} at {size(before.size)} to {rate(after.goodput or 0.0)} at "
+        f"goodput falls from {throughput(before.goodput or 0.0)} at {size(before.size)} to {throughput(after.goodput or 0.0)} at "
         f"{size(after.size)} and comes back later: the library changes its protocol there; {_advice(case)}"
     )
     evidence: Evidence = {

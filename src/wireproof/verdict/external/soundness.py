@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import median
 
+from wireproof.model.quantity import size, throughput
 from wireproof.model.series import SeriesPoint
-from wireproof.verdict.external.case import Case, rate, size
+from wireproof.verdict.external.case import Case
 
 __all__ = ["judge_soundness", "tell_formula"]
 
@@ -212,7 +213,9 @@ def tell_formula(case: Case) -> None:
     elif series.directions > 1:
         best = case.curve.best
         each = (
-            f": {rate(best.goodput)} each" if best is not None and best.goodput is not None else ""
+            f": {throughput(best.goodput)} each"
+            if best is not None and best.goodput is not None
+            else ""
         )
         text = f"the printed goodput is the sum of {series.directions} directions{each}; one direction is judged"
     elif series.traffic == "exchange":

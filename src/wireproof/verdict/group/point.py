@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
 from wireproof.model.pattern import CATALOGUE
+from wireproof.model.quantity import volume
 from wireproof.model.record import Estimate, GroupResult, PointRecord
+from wireproof.model.severity import verdict_of
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.group.flows import crossings, operations
 from wireproof.verdict.group.proof import nodes_of, prove_group
-from wireproof.verdict.issue import Issue, amount
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sentences import sentence
 from wireproof.verdict.run.plausible import fills_link
@@ -88,11 +90,9 @@ def _who(ctx: Context, point: PointRecord, group: GroupResult) -> str:
 
 
 def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float | None) -> Verdict:
-    severities = {issue.severity for issue in issues}
-    if "fail" in severities:
-        return "fail"
-    sure = proof.proof == "on-wire" and limit is not None and "inconclusive" not in severities
-    return "pass" if sure and ctx.run.claim.wire else "inconclusive"
+    found = verdict_of(issue.severity for issue in issues)
+    sure = proof.proof == "on-wire" and limit is not None and ctx.run.claim.wire
+    return found if sure or found == "fail" else "inconclusive"
 
 
 def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
@@ -135,8 +135,8 @@ def _path(
     )
     told = ""
     if worst is not None and worst.need > 0:
-        seen = "an unknown amount" if worst.seen is None else amount(worst.seen)
-        told = f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {amount(worst.need)} {seen}"
+        seen = "an unknown amount" if worst.seen is None else volume(worst.seen)
+        told = f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} {seen}"
     text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{told}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]

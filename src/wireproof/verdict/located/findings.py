@@ -11,14 +11,12 @@ import msgspec
 
 from wireproof.model.claim import Criteria
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, Judgement, Severity
+from wireproof.model.finding import Evidence, Finding, Judgement, Severity
 from wireproof.model.located import ABOUT, Blame, Located
-
-# not from its module: that would hide the function of the module's name
-from wireproof.verdict import overall
+from wireproof.model.quantity import goodput
+from wireproof.model.severity import rank
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.issue import Evidence, Issue, merge
-from wireproof.verdict.issue import rate as rate_words
+from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless
 from wireproof.verdict.located.explains import explained
 from wireproof.verdict.located.shared import is_shared, with_shared
@@ -33,7 +31,6 @@ _CODES = {
     "pair": "pair-slow",
 }
 _WHAT = {"goodput": "the goodput", "hrt": "the half round trip"}
-_RANK: dict[Severity, int] = {"fail": 0, "inconclusive": 1, "warning": 2, "note": 3}
 _MOST_NAMES = 8
 _MOST_MISSING = 50
 
@@ -176,11 +173,11 @@ def _who(blame: Blame) -> str:
 def _quantity(blame: Blame, value: float) -> str:
     if not math.isfinite(value) or value < 0:
         return "an unknown value"
-    return rate_words(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
+    return goodput(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
 
 
 def _quantity_of(located: Located, value: float) -> str:
-    return rate_words(value) if located.metric == "goodput" else f"{value / 1e3:.4g} us"
+    return goodput(value) if located.metric == "goodput" else f"{value / 1e3:.4g} us"
 
 
 def _share(share: float) -> str:
@@ -367,5 +364,5 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
     order = {code: place for place, code in enumerate(CATALOGUE)}
     return sorted(
         findings,
-        key=lambda one: (_RANK[one.severity], order.get(one.code, len(order)), one.subject),
+        key=lambda one: (rank(one.severity), order.get(one.code, len(order)), one.subject),
     )

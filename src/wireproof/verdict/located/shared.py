@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.model.finding import Finding
 from wireproof.model.located import Blame, Cause
-from wireproof.verdict.issue import rate
+from wireproof.model.quantity import goodput
 from wireproof.verdict.path.alongside import explains
 
 __all__ = ["OTHER_TRAFFIC", "is_shared", "with_shared"]
@@ -38,7 +38,7 @@ def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
                 confidence=0.9,
                 evidence=[finding.message],
                 fix=finding.advice,
-                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries {rate(seen)} of other traffic",
+                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries {goodput(seen)} of other traffic",
             )
             return msgspec.structs.replace(blame, causes=[cause, *blame.causes])
     return blame

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.finding import PairVerdict, Severity
+from wireproof.model.finding import Evidence, PairVerdict, Severity
 from wireproof.model.ledger import Direction, Ledger
+from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Evidence, Issue, rate
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import Witnessed
 
 __all__ = ["Others", "explains"]
@@ -145,7 +146,7 @@ class Others:
     def _words(self, place: Place, bytes_per_s: float) -> str:
         verb = "sent" if place[1] == "tx" else "received"
         nic = next((seen[place].nic for seen in self.seen.values() if place in seen), "its port")
-        return f"meanwhile {nic} of {place[0]} {verb} {rate(bytes_per_s)} of other traffic"
+        return f"meanwhile {nic} of {place[0]} {verb} {goodput(bytes_per_s)} of other traffic"
 
     def named(self, pairs: Sequence[PairVerdict]) -> list[Issue]:
         """One issue for each port and direction with traffic of others that matters."""
@@ -162,7 +163,7 @@ class Others:
             nic = self.seen[points[0]][place].nic
             verb = "sends" if place[1] == "tx" else "receives"
             text = (
-                f"{place[0]}: {nic} {verb} {rate(typical)} that wireproof did not send (at {len(points)} points):"
+                f"{place[0]}: {nic} {verb} {goodput(typical)} that wireproof did not send (at {len(points)} points):"
                 " another job, or another check, uses the port"
             )
             evidence: Evidence = {

@@ -11,12 +11,13 @@ import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.ledger import Carrier
+from wireproof.model.quantity import volume
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.claims import carried_by
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue, amount
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sight import Sighting
 
@@ -106,7 +107,7 @@ def carrier_issues(
     if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
         return []
     carrier = carrier_of(busiest)
-    by = {name: amount(count) for name, count in busiest.by}
+    by = {name: volume(count) for name, count in busiest.by}
     where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
     if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
         text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {by.get('rdma', by.get('psm'))}"

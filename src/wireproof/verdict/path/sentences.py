@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Evidence, Severity
+from wireproof.model.quantity import volume
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Evidence, Issue, amount
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.carrier import carrier_issues
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sight import Sighting
@@ -100,8 +101,8 @@ def _moved(proof: PairProof) -> str:
         (s for s in proof.sightings if s.need == max(t.need for t in proof.sightings)), None
     )
     name = f"port {port.nic}" if port and port.nic else "the wire"
-    seen = "an unknown amount" if proof.seen is None else amount(proof.seen)
-    return f"of {amount(proof.expected)} to be moved {name} saw {seen}"
+    seen = "an unknown amount" if proof.seen is None else volume(proof.seen)
+    return f"of {volume(proof.expected)} to be moved {name} saw {seen}"
 
 
 def _others(sightings: tuple[Sighting, ...]) -> str:
@@ -110,13 +111,13 @@ def _others(sightings: tuple[Sighting, ...]) -> str:
         for nic, count in {**sighting.others, "lo": sighting.loopback}.items():
             totals[nic] = max(totals.get(nic, 0.0), count)
     loud = sorted(((count, nic) for nic, count in totals.items() if count >= 1000), reverse=True)
-    return ", ".join(f"{nic} ({amount(count)})" for count, nic in loud[:4]) or "no other port"
+    return ", ".join(f"{nic} ({volume(count)})" for count, nic in loud[:4]) or "no other port"
 
 
 def _line(ctx: Context, sighting: Sighting) -> str:
-    seen = "unreadable" if sighting.seen is None else amount(sighting.seen)
+    seen = "unreadable" if sighting.seen is None else volume(sighting.seen)
     who = f"{ctx.name(sighting.rank)} {sighting.nic or '(no NIC claimed)'} {sighting.direction}"
-    return f"{who}: needed {amount(sighting.need)}, saw {seen}; others {_others((sighting,))}"
+    return f"{who}: needed {volume(sighting.need)}, saw {seen}; others {_others((sighting,))}"
 
 
 def _shared(ctx: Context, pair: PairResult) -> int | None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wireproof.model.finding import Severity
+from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue, rate
+from wireproof.verdict.issue import Issue
 
 __all__ = ["Stream", "blame", "direction_issues"]
 
@@ -163,15 +164,15 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issu
     peers = sorted({s.target if one.way == "sends" else s.origin for s in one.streams})
     toward = "to" if one.way == "sends" else "from"
     text = (
-        f"{one.node} {one.way} at {rate(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
-        f"every other direction reaches {rate(one.reference)}{'; ' + doubt if doubt else ''}"
+        f"{one.node} {one.way} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
+        f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
     evidence = {
         "node": one.node,
         "direction": "tx" if one.way == "sends" else "rx",
         "value_bytes_per_s": one.value,
         "others_bytes_per_s": one.reference,
-        "streams": [f"{s.origin} -> {s.target}: {rate(s.value)}" for s in one.streams],
+        "streams": [f"{s.origin} -> {s.target}: {goodput(s.value)}" for s in one.streams],
     }
     subject = f"{one.node} {evidence['direction']}"
     severity: Severity = "inconclusive" if doubt else "fail"
@@ -193,7 +194,7 @@ def _pair_issues(
         if slow.value < ctx.criteria.direction_ratio * back.value and slow.high < back.low:
             who = f"{origin} -> {target}"
             text = (
-                f"{who} reaches {rate(slow.value)} and {target} -> {origin} {rate(back.value)} ({slow.kind[0]} of "
+                f"{who} reaches {goodput(slow.value)} and {target} -> {origin} {goodput(back.value)} ({slow.kind[0]} of "
                 f"{slow.kind[2]} B): {origin} sends or {target} receives slowly"
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)

@@ -5,19 +5,19 @@ later, on a laptop.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
 from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
+from wireproof.model.severity import verdict_of, worst_proof
 from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.group.point import judge_group
-from wireproof.verdict.issue import Issue, merge
+from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.path.alongside import Others
 from wireproof.verdict.path.carrier import observed_link
 from wireproof.verdict.path.late import summed
@@ -40,7 +40,7 @@ from wireproof.verdict.run.quality import (
 )
 from wireproof.verdict.run.shape import Sample, cache_issues, launch_issues, switch_issues
 
-__all__ = ["judge", "overall"]
+__all__ = ["judge"]
 
 _SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones start from
 
@@ -71,24 +71,6 @@ def judge(
     for point, seen in zip(points, witnessed, strict=True):
         bench.point(point, seen, [next(rest) for _ in point.pairs])
     return bench.judgement()
-
-
-def overall(
-    findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()
-) -> Verdict:
-    """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
-    judged: list[PairVerdict | GroupVerdict] = [*pairs, *groups]
-    verdicts = {pair.verdict for pair in judged}
-    severities = {finding.severity for finding in findings}
-    if "fail" in verdicts or "fail" in severities:
-        return "fail"
-    if not judged or "inconclusive" in verdicts or "inconclusive" in severities:
-        return "inconclusive"
-    return "pass"
-
-
-_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
-_UNPROVEN: Proof = "unproven"
 
 
 class _Bench:
@@ -190,10 +172,12 @@ class _Bench:
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
         proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}
-        proof: Proof = next((worst for worst in _WORST if worst in proofs), _UNPROVEN)
-        verdict = overall(findings, pairs, groups)
         return Judgement(
-            verdict=verdict, proof=proof, findings=findings, pairs=pairs, groups=groups
+            verdict=overall(findings, pairs, groups),
+            proof=worst_proof(proofs),
+            findings=findings,
+            pairs=pairs,
+            groups=groups,
         )
 
 
@@ -230,14 +214,7 @@ def _pair_verdict(
     held: Held,
     issues: list[Issue],
 ) -> PairVerdict:
-    severities = {issue.severity for issue in issues}
-    verdict: Verdict = (
-        "fail"
-        if "fail" in severities
-        else "inconclusive"
-        if "inconclusive" in severities
-        else "pass"
-    )
+    verdict = verdict_of(issue.severity for issue in issues)
     codes = [issue.code for issue in issues]
     if proof.proof == "off-wire":
         codes += [proof.code, "off-wire"]

@@ -10,14 +10,15 @@ import numpy as np
 
 from wireproof.analysis.measured import Measured, measure, operation_times
 from wireproof.model.claim import Limits, LinkClaim
-from wireproof.model.finding import Proof, Severity
+from wireproof.model.finding import Evidence, Proof, Severity
 from wireproof.model.pattern import crossings, is_round_trip
+from wireproof.model.quantity import goodput
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.bounds import FILL_BYTES, bounds_of, expected_share, fill_bytes, spared_ns
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Evidence, Issue, rate
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.run.quality import crowded, decides, disturbance
 
 __all__ = ["Held", "filled_routes", "fills_link", "hold"]
@@ -213,18 +214,18 @@ class _Scale:
             most * run / max(run - credit, run / 2) * (1 + self.ctx.criteria.ceiling_tolerance)
         )
         slowest = self.size / (self.number.time.high_ns * 1e-9)
-        goodput = self.number.goodput_bytes_per_s
+        moved = self.number.goodput_bytes_per_s
         if min(slowest, self._least_average() or slowest) > ceiling:
-            text = f"{rate(goodput)} is more than the {rate(most)} that {self.link.name} can carry"
+            text = (
+                f"{goodput(moved)} is more than the {goodput(most)} that {self.link.name} can carry"
+            )
             doubt = self._doubt_of_excess(ceiling)
             text += f"; {doubt}" if doubt else ""
-            self._add("above-ceiling", "inconclusive" if doubt else "fail", text, goodput)
-        elif goodput > ceiling:
+            self._add("above-ceiling", "inconclusive" if doubt else "fail", text, moved)
+        elif moved > ceiling:
             self.clear = False
-            text = (
-                f"{rate(goodput)} may be more than the {rate(most)} that {self.link.name} can carry"
-            )
-            self._add("above-ceiling", "inconclusive", text, goodput)
+            text = f"{goodput(moved)} may be more than the {goodput(most)} that {self.link.name} can carry"
+            self._add("above-ceiling", "inconclusive", text, moved)
 
     def _doubt_of_excess(self, ceiling: float) -> str:
         """Why bytes that are proven on the wire, and seem too quick for it, are only doubted; ""
@@ -245,7 +246,7 @@ class _Scale:
         )
         if over_point is None or over_point > ceiling:
             return ""
-        return f"the ports counted {rate(over_point)} over the whole point, so it is the times that are doubted"
+        return f"the ports counted {goodput(over_point)} over the whole point, so it is the times that are doubted"
 
     def _least_average(self) -> float:
         """Goodput over the timed batches but stalls, less what may have come before timing began: a
@@ -299,9 +300,11 @@ class _Scale:
             )
 
         time = self.number.time
-        got = f"{rate(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
+        got = f"{goodput(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
         if short(time.low_ns):
-            text = f"{got} {rate(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
+            text = (
+                f"{got} {goodput(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
+            )
             excuse = self._excuse(start_ns, share)
             disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
@@ -309,5 +312,5 @@ class _Scale:
             self._add("below-expectation", severity, text, -self.number.goodput_bytes_per_s)
         elif short(time.high_ns):
             self.clear = False
-            text = f"{got} {rate(self.rate)}; the interval straddles the expected {share:.0%}"
+            text = f"{got} {goodput(self.rate)}; the interval straddles the expected {share:.0%}"
             self._add("below-expectation", "inconclusive", text, -self.number.goodput_bytes_per_s)

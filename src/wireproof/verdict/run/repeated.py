@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.verdict import overall
+from wireproof.verdict.issue import overall
 
 __all__ = ["settled_by_repeats"]
 

@@ -11,10 +11,11 @@ from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
 from wireproof.model.finding import Proof, Severity
 from wireproof.model.pattern import FORMS
+from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue, rate
+from wireproof.verdict.issue import Issue
 
 __all__ = [
     "Curve",
@@ -88,7 +89,7 @@ def cache_issues(curves: Curves) -> list[Issue]:
         form = f" {variant.split()[0]}" if len(FORMS.get(pattern, ())) > 1 else ""
         text = (
             f"{who}, {pattern}{form}: goodput peaks at {found[0]} B with "
-            f"{rate(top.goodput)} and falls to {rate(end.goodput)} at {found[1]} B, as a cache does and a wire does not"
+            f"{goodput(top.goodput)} and falls to {goodput(end.goodput)} at {found[1]} B, as a cache does and a wire does not"
         )
         # What smaller messages did not prove says nothing about the path of these.
         proven = all(

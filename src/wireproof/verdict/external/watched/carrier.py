@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from wireproof.analysis.crossed import Crossed, crossed_at, everywhere
 from wireproof.model.claim import LinkClaim
 from wireproof.model.ledger import Direction
+from wireproof.model.quantity import volume
 from wireproof.model.series import Reason
 from wireproof.verdict.external.watched.ports import Ports
-from wireproof.verdict.external.watched.reasons import amount, reason
+from wireproof.verdict.external.watched.reasons import reason
 from wireproof.verdict.path.carrier import RDMA_PROTOCOLS, mostly
 
 __all__ = ["other_protocol"]
@@ -28,7 +29,7 @@ def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reaso
     by = dict(crossed.by)
     carrier = mostly(by, wanted)
     where = f"{link.kind} was claimed, and on {port} of {host}"
-    rdma, kernel = amount(by.get("rdma", by.get("psm", 0.0))), amount(by.get("kernel", 0.0))
+    rdma, kernel = volume(by.get("rdma", by.get("psm", 0.0))), volume(by.get("kernel", 0.0))
     evidence: dict[str, str | float | None] = {
         "host": host,
         "nic": port,

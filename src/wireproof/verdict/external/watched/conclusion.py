@@ -10,13 +10,14 @@ from wireproof.analysis.traffic_printed import printed
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.ledger import PortLedger
+from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
 from wireproof.verdict.external.watched.carrier import other_protocol
 from wireproof.verdict.external.watched.doubts import Doubts
 from wireproof.verdict.external.watched.ports import NOTHING, Carried, Ports
-from wireproof.verdict.external.watched.reasons import amount, reason, troubles
+from wireproof.verdict.external.watched.reasons import reason, troubles
 
 __all__ = ["judge_traffic"]
 
@@ -149,7 +150,7 @@ class _Judged:
         rate = claims.rate_bytes_per_s if claims and not claims.counted else None
         if rate is None:
             return self._too_little(wanted)
-        said = f"{amount(rate)}/s was printed, and {self._claimed_ports()} had {amount(self.claimed.peak)}/s at its peak"
+        said = f"{volume(rate)}/s was printed, and {self._claimed_ports()} had {volume(self.claimed.peak)}/s at its peak"
         seen = {
             "printed_bytes_per_s": rate,
             "peak_bytes_per_s": self.claimed.peak,
@@ -163,15 +164,15 @@ class _Judged:
         if self._bears_out(self.claimed, rate) and doubt is not None:
             return "unproven", [doubt]
         if self._bears_out(self.claimed, rate):
-            text = f"{said}: {amount(self.claimed.bytes)} crossed."
+            text = f"{said}: {volume(self.claimed.bytes)} crossed."
             return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
         if self.claimed.trouble or not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):
-            text = f"{said}; {', '.join(self.other.names)} had {amount(self.other.peak)}/s."
+            text = f"{said}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self._bears_out(self.loopback, rate):
-            text = f"{said}; loopback had {amount(self.loopback.peak)}/s, within one host."
+            text = f"{said}; loopback had {volume(self.loopback.peak)}/s, within one host."
             return "off-wire", [reason("traffic-loopback", text, seen)]
         return "off-wire", [reason("traffic-rate-above-peak", f"{said}.", seen)]
 
@@ -190,24 +191,24 @@ class _Judged:
 
     def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
         text = (
-            f"the printed rows account for {amount(wanted)} at least; below {amount(2 * START_UP_BYTES)} that"
+            f"the printed rows account for {volume(wanted)} at least; below {volume(2 * START_UP_BYTES)} that"
             " cannot be told from the start of the programs."
         )
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 
     def _without_number(self) -> Reason:
         carried = (
-            f"{amount(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
+            f"{volume(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
         )
         if self.other.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.other.bytes:
             carried = (
-                f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
+                f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
             )
         elif (
             self.loopback.bytes > START_UP_BYTES
             and self.claimed.bytes < ABSENT * self.loopback.bytes
         ):
-            carried = f"{amount(self.loopback.bytes)} went over loopback, {amount(self.claimed.bytes)} over a port"
+            carried = f"{volume(self.loopback.bytes)} went over loopback, {volume(self.claimed.bytes)} over a port"
         elif not self.claimed.names and not self.loopback.bytes:
             carried = "nothing crossed a port"
         text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
@@ -225,22 +226,22 @@ class _Judged:
             "other_bytes": self.other.bytes,
             "loopback_bytes": self.loopback.bytes,
         }
-        need = f"the printed rows need {amount(wanted)} in one direction"
-        got = f"{amount(self.claimed.bytes)} crossed {self._claimed_ports()}"
+        need = f"the printed rows need {volume(wanted)} in one direction"
+        got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
         if not self.claimed.below(criteria.on_wire_min * wanted):
-            text = f"{need}, {got}, and {amount(self.claimed.unsure)} of background before the command leave it open."
+            text = f"{need}, {got}, and {volume(self.claimed.unsure)} of background before the command leave it open."
             return "unproven", [reason("traffic-background", text, seen)]
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
             text = (
-                f"{need}, {got}: {', '.join(self.other.names)} carried {amount(self.other.bytes)}."
+                f"{need}, {got}: {', '.join(self.other.names)} carried {volume(self.other.bytes)}."
             )
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self.claimed.trouble:
             text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
             return "unproven", [reason("traffic-unreadable", text, seen)]
         if self.claimed.inside is not None and self.claimed.inside >= criteria.on_wire_min * wanted:
-            text = f"{need}, {got}: the adapter's own switch turned {amount(self.claimed.inside)} round."
+            text = f"{need}, {got}: the adapter's own switch turned {volume(self.claimed.inside)} round."
             return "off-wire", [reason("traffic-inside-adapter", text, seen)]
         if dark := self.ports.dark():
             text = f"{need}, {got}; {dark} may have carried the rest uncounted."
@@ -250,7 +251,7 @@ class _Judged:
             return "mixed", [reason("traffic-mixed", text, seen)]
         if self.loopback.at_least(MOST_OF_IT * wanted):
             text = (
-                f"{need}, {got}: {amount(self.loopback.bytes)} went over loopback, within one host."
+                f"{need}, {got}: {volume(self.loopback.bytes)} went over loopback, within one host."
             )
             return "off-wire", [reason("traffic-loopback", text, seen)]
         text = f"{need}, {got}: the messages went through memory, not over a wire."
@@ -261,7 +262,7 @@ class _Judged:
         out too.
         """
         claims = self.printed
-        text = f"the printed rows need {amount(wanted)} in one direction, {amount(self.claimed.bytes)} crossed"
+        text = f"the printed rows need {volume(wanted)} in one direction, {volume(self.claimed.bytes)} crossed"
         fine = reason(
             "traffic-on-wire",
             f"{text} {self._claimed_ports()}.",
@@ -280,7 +281,7 @@ class _Judged:
             "peak_bytes_per_s": peak,
             "interval_s": self.traffic.interval_s,
         }
-        said = f"{amount(rate)}/s was printed, {amount(peak)}/s is the most that {self._claimed_ports()} saw"
+        said = f"{volume(rate)}/s was printed, {volume(peak)}/s is the most that {self._claimed_ports()} saw"
         window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
         bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
         if claims.counted or bulk:
@@ -307,7 +308,7 @@ class _Judged:
 
     def _elsewhere(self) -> str:
         return (
-            f", {amount(self.other.bytes)} crossed {', '.join(self.other.names)}"
+            f", {volume(self.other.bytes)} crossed {', '.join(self.other.names)}"
             if self.other.names
             else ""
         )
@@ -335,8 +336,8 @@ class _Judged:
         line = self.claim.link.line_rate if self.claim.link else None
         if line and self.claimed.peak > 1.05 * line / 8:
             text = (
-                f"{', '.join(self.claimed.names)} carried {amount(self.claimed.peak)}/s at its peak, above the"
-                f" {amount(line / 8)}/s of the claimed link."
+                f"{', '.join(self.claimed.names)} carried {volume(self.claimed.peak)}/s at its peak, above the"
+                f" {volume(line / 8)}/s of the claimed link."
             )
             found.append(
                 reason(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wireproof.model.claim import Claim, LinkClaim
+from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import Printed, Traffic
@@ -14,7 +15,7 @@ from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import Ports
-from wireproof.verdict.external.watched.reasons import amount, reason
+from wireproof.verdict.external.watched.reasons import reason
 
 __all__ = ["Doubts"]
 
@@ -101,9 +102,9 @@ class Doubts:
             least = _BURST_SEEN * size / (seconds + 2 * window)
             if self.claimed.peak < least:
                 text = (
-                    f"a row moves {amount(size)} within {seconds * 1e3:.3g} ms, so that some reading must show"
-                    f" {amount(least)}/s at least; {', '.join(self.claimed.names)} never had more than"
-                    f" {amount(self.claimed.peak)}/s: its bytes are other traffic."
+                    f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some reading must show"
+                    f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more than"
+                    f" {volume(self.claimed.peak)}/s: its bytes are other traffic."
                 )
                 return reason(
                     "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.peak}
@@ -148,5 +149,5 @@ class Doubts:
             return None
         if other.packets is not None and other.packets < _MOST * self.printed.least_packets:
             return None
-        text = f"{', '.join(other.names)} carried {amount(other.bytes)} too: either may have been the program's path."
+        text = f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been the program's path."
         return reason("traffic-rival-port", text, {"other_bytes": other.bytes})

@@ -8,7 +8,7 @@ from wireproof.model.finding import Severity
 from wireproof.model.series import Reason
 from wireproof.model.traffic import Traffic
 
-__all__ = ["amount", "reason", "troubles"]
+__all__ = ["reason", "troubles"]
 
 _SEVERITY: dict[str, Severity] = {
     "traffic-off-wire": "fail",
@@ -21,21 +21,6 @@ RETRANSMIT_SHARE = 1e-3
 """Of the segments sent: above this, TCP's rate suffers (Mathis et al. 1997: rate ~
 1/sqrt(loss)).
 """
-_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-
-
-def amount(bytes_: float) -> str:
-    """Decimal units, three digits: 1.23 GB."""
-    for size, unit in _UNITS:
-        if bytes_ >= size:
-            return (
-                f"{bytes_ / size:.3g} {unit}"
-                if bytes_ / size < 999.5
-                else f"{bytes_ / size:.0f} {unit}"
-            )
-    return f"{bytes_:.0f} B"
-
-
 Evidence = Mapping[str, str | float | None]
 
 

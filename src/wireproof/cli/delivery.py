@@ -18,7 +18,8 @@ from wireproof.cli.console import say
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.section import Section, worst
+from wireproof.model.severity import worst
+from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import whole
 from wireproof.store.seal import seal

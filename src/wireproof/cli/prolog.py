@@ -38,7 +38,8 @@ def _bounded(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _headline(target: Target, sections: list[Any]) -> tuple[str, int]:
-    from wireproof.report.section import headline, worst
+    from wireproof.model.severity import worst
+    from wireproof.report.section import headline
 
     verdict = worst([section.judgement.verdict for section in sections])
     telling = next((one for one in sections if one.judgement.verdict == verdict), sections[0])

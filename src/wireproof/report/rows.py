@@ -10,6 +10,7 @@ from statistics import median
 
 from wireproof.model.finding import PairVerdict
 from wireproof.model.pattern import is_round_trip, place_of, title_of
+from wireproof.model.severity import worst
 from wireproof.report.section import Section
 
 __all__ = ["Cell", "Row", "Table", "heat_cells", "heat_size", "tables"]
@@ -143,11 +144,7 @@ def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
                 target,
                 median(row.goodput for row in rows if row.goodput),
                 median(shares) if shares else None,
-                "fail"
-                if "fail" in verdicts
-                else "pass"
-                if set(verdicts) == {"pass"}
-                else "inconclusive",
+                worst(verdicts),
                 proofs[0] if len(proofs) == 1 else "mixed",
             )
         )

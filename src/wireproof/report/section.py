@@ -9,24 +9,22 @@ from dataclasses import dataclass, field
 
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.located import Located
 from wireproof.model.run import Run
+from wireproof.model.severity import rank
 from wireproof.report.names import fold
 
 __all__ = [
     "CULPRITS",
-    "ORDER",
     "Section",
     "grouped",
     "headline",
     "label",
     "ranked",
     "results",
-    "worst",
 ]
 
-ORDER: tuple[str, ...] = ("fail", "inconclusive", "warning", "note")
 
 # Which of several findings speaks first. Off the path, no other number means anything; a node
 # explains its pairs.
@@ -110,23 +108,14 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
             if isinstance(slowdown, (int, float)) and math.isfinite(slowdown)
             else 0.0
         )
-        return ORDER.index(finding.severity), _TELLING.index(CULPRITS[0]), -loss
+        return rank(finding.severity), _TELLING.index(CULPRITS[0]), -loss
     telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
-    return ORDER.index(finding.severity), telling, 0.0
+    return rank(finding.severity), telling, 0.0
 
 
 def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
     """Everything that has a verdict: of pairs, and of ranks that measured together."""
     return [*judgement.pairs, *judgement.groups]
-
-
-def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a
-    pass.
-    """
-    if "fail" in verdicts:
-        return "fail"
-    return "pass" if verdicts and all(verdict == "pass" for verdict in verdicts) else "inconclusive"
 
 
 def label(section: Section) -> str:

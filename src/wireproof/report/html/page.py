@@ -15,9 +15,10 @@ from typing import Any
 
 from wireproof import __version__
 from wireproof.files.hostile import replace_file
+from wireproof.model.severity import worst
 from wireproof.report.html.views import SectionView, view
 from wireproof.report.names import clean, harmless
-from wireproof.report.section import Section, label, worst
+from wireproof.report.section import Section, label
 
 __all__ = ["render", "write"]
 

@@ -36,11 +36,12 @@ test-fresh: ## make test and make demo in a bare Debian 12 (root only)
 	tests/packaging/fresh.sh test demo
 
 .PHONY: lint
-lint: .venv/.lint engine-tests ## formatting, types, lint, import law
+lint: .venv/.lint engine-tests ## formatting, types, lint, import law, sizes
 	$(VENV)/ruff check
 	$(VENV)/ruff format --check
 	$(VENV)/mypy
 	$(VENV)/python tools/check_import_law.py
+	$(VENV)/python tools/sizes.py
 	tools/lint-cpp
 
 .PHONY: bench

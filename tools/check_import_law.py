@@ -1,9 +1,8 @@
-"""Checks the layers of ARCHITECTURE.md, the forbidden names and the sizes. Run by `make lint`;
+"""Checks the layers of ARCHITECTURE.md, import cycles and the forbidden names. Run by `make lint`;
 standard library only.
 
-Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one. A
-size between the aim and the hard stop is a warning. Usage: ``python tools/check_import_law.py
-[ROOT]``.
+Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one.
+Usage: ``python tools/check_import_law.py [ROOT]``.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 FORBIDDEN_NAMES = {"core", "common", "util", "utils", "helper", "helpers", "misc", "manager"}
-MODULE_AIM, MODULE_STOP = 350, 600
-FUNCTION_AIM, FUNCTION_STOP = 40, 80
 
 # package: the packages that it may import besides itself. "*" is everything; nobody lists cli.
 PYTHON_LAYERS: dict[str, set[str]] = {
@@ -111,7 +108,6 @@ class Breach:
 
 
 # --- Python
-# ---------------------------------------------------------------------------------------------------------
 
 
 def imported_modules(
@@ -190,21 +186,6 @@ def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breac
     return breaches
 
 
-def function_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function without its docstring, which the law asks to be complete rather than
-    short.
-    """
-    lines = (node.end_lineno or node.lineno) - node.lineno + 1
-    first = node.body[0]
-    if (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-    ):
-        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
-    return lines
-
-
 def check_python(root: Path, file: Path) -> list[Breach]:
     """All breaches of one Python file."""
     text = file.read_text(encoding="utf-8")
@@ -212,13 +193,7 @@ def check_python(root: Path, file: Path) -> list[Breach]:
         tree = ast.parse(text, str(file))
     except SyntaxError as error:
         return [Breach(file, error.lineno or 1, f"does not parse: {error.msg}")]
-    breaches = check_size(file, 1, "module", len(text.splitlines()), MODULE_AIM, MODULE_STOP)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines = function_lines(node)
-            breaches += check_size(
-                file, node.lineno, f"function {node.name}", lines, FUNCTION_AIM, FUNCTION_STOP
-            )
+    breaches: list[Breach] = []
     source = root / "src"
     if source in file.parents:
         module = file.relative_to(source).with_suffix("").parts
@@ -229,17 +204,72 @@ def check_python(root: Path, file: Path) -> list[Breach]:
     return breaches
 
 
+# --- cycles
+
+
+def import_graph(source: Path) -> dict[str, set[str]]:
+    """Each module below ``source`` with the modules of ours that it imports: also inside functions,
+    also for types only.
+    """
+    files = {}
+    for file in sorted(source.rglob("*.py")):
+        parts = file.relative_to(source).with_suffix("").parts
+        files[parts[:-1] if parts[-1] == "__init__" else parts] = file
+    graph: dict[str, set[str]] = {}
+    for module, file in files.items():
+        try:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+        except SyntaxError:
+            continue  # check_python names it
+        names = imported_modules(tree, module, file.name == "__init__.py")
+        found = {
+            name if name in files else name[:-1]
+            for _, name in names
+            if not name[-1].startswith("__")  # the version is no dependence on what is beside it
+        }
+        graph[".".join(module)] = {".".join(name) for name in found & set(files) - {module}}
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that reach each other, each group once, in alphabetical order."""
+    reached = {name: _reached(graph, name) for name in graph}
+    groups = {
+        frozenset(other for other in reached[name] if name in reached[other])
+        for name in graph
+        if name in reached[name]
+    }
+    return sorted(sorted(group) for group in groups)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    """The modules that ``start`` imports, and what these import in turn."""
+    seen: set[str] = set()
+    waiting = list(graph[start])
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += graph.get(name, ())
+    return seen
+
+
+def check_cycles(root: Path) -> list[Breach]:
+    """Modules that import each other, in one step or in several."""
+    return [
+        Breach(
+            root / "src" / Path(*group[0].split(".")).with_suffix(".py"),
+            1,
+            f"import cycle: {', '.join(group)}",
+            warning=True,
+        )
+        for group in cycles(import_graph(root / "src"))
+    ]
+
+
 # --- C++
-# ------------------------------------------------------------------------------------------------------------
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
-NOT_CODE = re.compile(
-    r'R"([^()\s\\]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/|^\s*#[^\n]*',
-    re.MULTILINE,
-)
-NO_FUNCTION = re.compile(
-    r"^\s*(?:inline\s+)?(?:namespace|class|struct|union|enum|extern)\b|[=,(]\s*$"
-)
 
 
 def cpp_folder(engine: Path, file: Path) -> str:
@@ -252,38 +282,6 @@ def cpp_folder(engine: Path, file: Path) -> str:
     if parts == ("transport", "local.hpp"):  # what the technologies within one process share
         return "transport/local"
     return "/".join(parts[:2]) if parts[0] == "transport" and len(parts) > 2 else parts[0]
-
-
-def without_text(source: str) -> str:
-    """C++ source with comments, strings and preprocessor lines blanked; the line numbers stay."""
-
-    def blank(found: re.Match[str]) -> str:
-        return re.sub(r"[^\n]", " ", found.group())
-
-    # A digit separator (4'096) is no character literal.
-    return NOT_CODE.sub(blank, re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "_", source))
-
-
-def cpp_functions(source: str) -> Iterator[tuple[int, int]]:
-    """(first line, lines) of each function body: an outermost brace block whose head has
-    parameters.
-    """
-    code = without_text(source)
-    head = 0
-    # for each open brace the offset where its function began, None for other blocks
-    stack: list[int | None] = []
-    for position, sign in enumerate(code):
-        if sign == "{":
-            inside = any(start is not None for start in stack)
-            text = code[head:position]
-            is_function = not inside and ")" in text and not NO_FUNCTION.search(text)
-            stack.append(head + len(text) - len(text.lstrip()) if is_function else None)
-        elif sign == "}" and stack:
-            start = stack.pop()
-            if start is not None:
-                yield code.count("\n", 0, start) + 1, code.count("\n", start, position) + 1
-        if sign in "{};":
-            head = position + 1
 
 
 def check_include(engine: Path, file: Path, line: int, bracket: str, target: str) -> Breach | None:
@@ -323,33 +321,16 @@ def check_cpp(root: Path, file: Path) -> list[Breach]:
     """All breaches of one C++ file."""
     engine = root / "engine"
     text = file.read_text(encoding="utf-8")
-    breaches = check_size(file, 1, "file", len(text.splitlines()), MODULE_AIM, MODULE_STOP)
+    breaches = []
     for line, content in enumerate(text.splitlines(), start=1):
         found = INCLUDE.match(content)
         if found:
             breach = check_include(engine, file, line, found.group(1), found.group(2))
             breaches += [breach] if breach else []
-    for line, lines in cpp_functions(text):
-        breaches += check_size(file, line, "function", lines, FUNCTION_AIM, FUNCTION_STOP)
     return breaches
 
 
 # --- both
-# -----------------------------------------------------------------------------------------------------------
-
-
-def check_size(file: Path, line: int, what: str, lines: int, aim: int, stop: int) -> list[Breach]:
-    """Nothing, a warning above the aim, a breach above the hard stop."""
-    if lines <= aim:
-        return []
-    return [
-        Breach(
-            file,
-            line,
-            f"{what} has {lines} lines (aim {aim}, hard stop {stop})",
-            warning=lines <= stop,
-        )
-    ]
 
 
 def check_name(root: Path, file: Path) -> list[Breach]:
@@ -361,7 +342,7 @@ def check_name(root: Path, file: Path) -> list[Breach]:
     ]
 
 
-def sources(root: Path, folders: tuple[str, ...], suffixes: set[str]) -> list[Path]:
+def sources(root: Path, folders: Sequence[str], suffixes: set[str]) -> list[Path]:
     """Our files below ``folders``, in a fixed order."""
     files = (file for folder in folders for file in (root / folder).rglob("*"))
     return sorted(file for file in files if file.is_file() and file.suffix in suffixes)
@@ -374,7 +355,7 @@ def check(root: Path) -> list[Breach]:
         breaches += check_name(root, file) + check_python(root, file)
     for file in sources(root, ("engine",), {".cpp", ".hpp", ".c", ".h"}):
         breaches += check_name(root, file) + check_cpp(root, file)
-    return breaches
+    return breaches + check_cycles(root)
 
 
 def main(arguments: list[str]) -> int:

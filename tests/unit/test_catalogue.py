@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.adapters_page import adapters_page
 
+from adapters_page import adapters_page
 from wireproof.analysis.catalogue import FAMILIES, Family, Row, family_of
 from wireproof.analysis.catalogue.find import by_driver, by_kind
 from wireproof.model.record import Nic, Rdma

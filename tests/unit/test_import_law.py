@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "check_import_law", ROOT / "tools" / "check_import_law.py"
-    )
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-law = _load()
+import check_import_law as law
 
 
 def _sentences(root: Path, files: dict[str, str]) -> list[str]:
@@ -93,21 +75,32 @@ def test_python_that_obeys_is_left_alone(tmp_path: Path, name: str, text: str) -
     assert _sentences(tmp_path, {f"src/wireproof/{name}": text}) == []
 
 
-def test_sizes_warn_above_the_aim_and_fail_above_the_hard_stop(tmp_path: Path) -> None:
-    body = {lines: "def f():\n" + "    x = 1\n" * (lines - 1) for lines in (40, 41, 80, 81)}
-    for lines, text in body.items():
-        (tmp_path / "src" / "wireproof" / "lab").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "src" / "wireproof" / "lab" / f"f{lines}.py").write_text(text)
-    assert [(breach.file.stem, breach.warning) for breach in law.check(tmp_path)] == [
-        ("f41", True),
-        ("f80", True),
-        ("f81", False),
-    ]
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("from wireproof.lab import down", "from wireproof.lab.up import x"),
+        ("def f():\n    from wireproof.lab.down import g", "import wireproof.lab.up"),
+        ("from . import down", "if TYPE_CHECKING:\n    from .up import x"),
+    ],
+)
+def test_a_cycle_is_named_also_where_an_import_is_late(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    files = {"lab/__init__.py": "", "lab/up.py": one, "lab/down.py": other}
+    (sentence,) = _sentences(
+        tmp_path, {f"src/wireproof/{name}": text for name, text in files.items()}
+    )
+    assert sentence.endswith("import cycle: wireproof.lab.down, wireproof.lab.up")
 
 
-def test_docstring_does_not_count_as_function_length(tmp_path: Path) -> None:
-    text = 'def f():\n    """Long.\n' + "    more\n" * 60 + '    """\n    return 1\n'
-    assert _sentences(tmp_path, {"src/wireproof/lab/f.py": text}) == []
+def test_no_cycle_is_no_breach(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "lab/__init__.py": "from wireproof.lab.up import x",
+        "lab/up.py": "from wireproof import __version__\nfrom wireproof.lab.down import y",
+        "lab/down.py": "",
+    }
+    assert _sentences(tmp_path, {f"src/wireproof/{name}": t for name, t in files.items()}) == []
 
 
 @pytest.mark.parametrize(
@@ -161,22 +154,3 @@ def test_cpp_that_obeys_is_left_alone(tmp_path: Path) -> None:
         "engine/tests/test_all.cpp": '#include "measure/sweep.hpp"',
     }
     assert _sentences(tmp_path, files) == []
-
-
-def test_cpp_functions_are_outermost_and_text_is_no_code() -> None:
-    source = """namespace a {
-// } in a comment {
-struct S {
-  int f() const { return 1; }
-  int value{0};
-};
-constexpr int kTable[] = {1, 2};
-const char* g(int a,
-              int b) {
-  auto inner = [](int x) { return x; };
-  if (a) { return "}"; }
-  return R"(})";
-}
-}
-"""
-    assert list(law.cpp_functions(source)) == [(4, 1), (8, 6)]

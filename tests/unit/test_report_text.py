@@ -15,7 +15,8 @@ from rich.cells import cell_len
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 from wireproof.model.finding import Finding, Judgement
-from wireproof.report.section import Section, headline, ranked, worst
+from wireproof.model.severity import worst
+from wireproof.report.section import Section, headline, ranked
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import result_tables, summary, whole
 

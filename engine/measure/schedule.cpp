@@ -95,7 +95,8 @@ Stop StopRule::decide(const Progress& progress, const Estimate& estimate) const 
   if (iterations > 0) {
     return progress.operations >= iterations ? Stop::iterations : Stop::none;
   }
-  if (progress.blocks >= min_blocks && estimate.interval_exists && estimate.half_width <= target) {
+  const bool enough = progress.blocks >= min_blocks && progress.operations >= least_operations;
+  if (enough && estimate.interval_exists && estimate.half_width <= target) {
     return Stop::precision;
   }
   if (progress.elapsed_ns >= budget_ns || progress.batches >= max_batches) return Stop::budget;
@@ -114,6 +115,7 @@ StopRule stop_rule(const Point& point, const Policy& policy, bool slow) {
   rule.max_batches = static_cast<std::size_t>(policy.max_batches);
   rule.budget_ns = 1e6 * point.budget_ms.value_or(policy.point_budget_ms);
   rule.iterations = static_cast<std::uint64_t>(point.iterations);
+  rule.least_operations = static_cast<std::uint64_t>(point.least_operations);
   return rule;
 }
 

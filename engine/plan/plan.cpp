@@ -252,6 +252,8 @@ void read_point(Statement& line, Draft& plan) {
   assign(point.detail, line.take_word<Detail>("detail", kDetails));
   point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
   assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));
+  assign(point.least_operations,
+         line.take_number<std::int64_t>("least_operations", 0, 1'000'000'000));
   read_pair_keys(line, point);
   check_formula(line, point);
   check_pair_point(line, point);

@@ -167,6 +167,8 @@ struct Point {
   int line = 0;                      // of the plan's text, for errors that are seen later
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
+  /// The precision does not end the point before; the budget does.
+  std::int64_t least_operations = 0;
 };
 
 struct Plan {

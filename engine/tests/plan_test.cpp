@@ -33,7 +33,7 @@ TEST(Plan, ReadsEveryStatement) {
       "\n"
       "fact kind=command argv=ip,-o,a%2Cb limit_bytes=10\n"
       "point id=7 pattern=put form=stream message_bytes=8 pairs=0-1,3-2 formula=osu window=32 "
-      "window_kind=create repeat=2 budget_ms=9 iterations=100\n");
+      "window_kind=create repeat=2 budget_ms=9 iterations=100 least_operations=7\n");
   EXPECT_EQ(plan.run_id, "r 1");
   EXPECT_EQ(plan.seed, 18446744073709551615ULL);
   EXPECT_EQ(plan.transport, TransportKind::tcp);
@@ -50,6 +50,7 @@ TEST(Plan, ReadsEveryStatement) {
   EXPECT_EQ(point.pairs, (std::vector<std::pair<int, int>>{{0, 1}, {3, 2}}));
   EXPECT_EQ(point.window_kind, WindowKind::create);
   EXPECT_EQ(point.budget_ms, 9);
+  EXPECT_EQ(point.least_operations, 7);
 }
 
 TEST(Plan, ImpliesTheForm) {

@@ -89,6 +89,15 @@ TEST(StopRule, StopsAtPrecisionButNotBeforeEnoughBlocks) {
   EXPECT_EQ(rule.decide({.blocks = 10}, estimate(0.001, false)), Stop::none);
 }
 
+TEST(StopRule, WaitsForTheLeastOperationsButNotBeyondTheBudget) {
+  StopRule rule;
+  rule.least_operations = 600;
+  EXPECT_EQ(rule.decide({.blocks = 10, .operations = 599}, estimate(0.001)), Stop::none);
+  EXPECT_EQ(rule.decide({.blocks = 10, .operations = 600}, estimate(0.001)), Stop::precision);
+  EXPECT_EQ(rule.decide({.blocks = 10, .operations = 9, .elapsed_ns = 1e9}, estimate(0.001)),
+            Stop::budget);
+}
+
 TEST(StopRule, StopsAtBudgetAndAtMaxBatches) {
   const StopRule rule;
   EXPECT_EQ(rule.decide({.elapsed_ns = 1e9}, estimate(0.5)), Stop::budget);

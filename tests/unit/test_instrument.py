@@ -57,6 +57,7 @@ PLAN = Plan(
             message_bytes=64,
             pairs=((0, 1), (2, 3)),
             budget_ms=9,
+            least_operations=7,
             repeat=2,
         ),
     ),
@@ -85,7 +86,7 @@ def test_the_plan_as_text() -> None:
         "point id=0 pattern=pingpong message_bytes=8 window=64 formula=robust pairs=0-1",
         (
             "point id=1 pattern=put form=stream message_bytes=64 window=64 formula=robust window_kind=allocate repeat=2"
-            " pairs=0-1,2-3 budget_ms=9"
+            " pairs=0-1,2-3 budget_ms=9 least_operations=7"
         ),
     ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point, Policy
-from wireproof.plan.pace import affordable, formula_messages, paced, with_time
+from wireproof.plan.pace import affordable, formula_messages, paced, provable, with_time
 from wireproof.plan.sweep import SIZES, sweep
 
 MBIT = 1e6
@@ -31,6 +31,15 @@ def test_a_fast_link_is_asked_for_everything_and_a_slow_one_still_for_what_fills
     assert max(affordable(SIZES, 0.1 * MBIT)) == 65536
     assert paced(Policy(), None) == Policy()
     assert paced(Policy(), 100e9) == Policy()
+
+
+def test_small_messages_are_repeated_until_counters_can_tell_them() -> None:
+    pings = provable(sweep("pingpong", [0, 8, 16384], PAIR), 16384)
+    assert [point.least_operations for point in pings] == [820, 586, 1]
+    streams = provable(sweep("stream", [8, 4 << 20], PAIR), 16384)
+    assert [point.least_operations for point in streams] == [2048, 1]
+    counted = sweep("pingpong", [8], PAIR, formula="osu")
+    assert provable(counted, 16384) == tuple(counted)
 
 
 def test_sizes_of_the_user_get_the_time_that_they_need() -> None:

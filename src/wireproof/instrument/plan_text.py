@@ -110,6 +110,7 @@ def _point(point: Point) -> str:
         detail="brief" if point.detail == "brief" else None,
         budget_ms=point.budget_ms,
         iterations=point.iterations or None,
+        least_operations=point.least_operations or None,
     )
 
 

@@ -142,6 +142,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     ``pairs``; congestion has ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams
     that disturb them, by messages of ``load_bytes``). ``order``: of a ring, ``random`` by the
     plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
+    ``least_operations``: with fewer the precision does not end the point; the budget does.
     ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many
     nodes).
     """
@@ -165,6 +166,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int = 0
     budget_ms: int | None = None
     iterations: int = 0
+    least_operations: int = 0
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
 
 __all__ = [
+    "LEAST_HEADER",
     "ROCE_ROOM",
     "Framing",
     "framings",
@@ -23,6 +24,10 @@ _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an
 # interface's MTU.
 ROCE_ROOM = 96
+LEAST_HEADER = 20
+"""Bytes of any protocol per message: local route and transport headers as InfiniBand's port
+counters count them.
+"""
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
 # The MTUs in common use, by the constant that assumes the largest of them.
 _USUAL_MTUS = {

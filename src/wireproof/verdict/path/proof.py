@@ -16,6 +16,7 @@ from wireproof.model.finding import Proof
 from wireproof.model.ledger import Direction, Ledger, Level, Quality
 from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.physics.framing import LEAST_HEADER
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
@@ -30,8 +31,6 @@ __all__ = [
     "weakest",
 ]
 
-# of any protocol: local route and transport headers as InfiniBand's port counters count them
-_LEAST_HEADER = 20
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
 _HEADER_ALLOWANCE = 300
 # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
@@ -209,7 +208,7 @@ class _Desk:
         payload = float(self._payload(pair, rank, way))
         if not answers(self.point.pattern, self.point.form):
             return payload
-        return payload + self._messages(pair, rank, way) * _LEAST_HEADER
+        return payload + self._messages(pair, rank, way) * LEAST_HEADER
 
 
 def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) -> PairProof:

@@ -37,6 +37,7 @@ from wireproof.model.record import EngineError, Host
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.table import Table
+from wireproof.plan.pace import provable
 from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.progress import Progress
@@ -111,7 +112,11 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
             RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
             for one in claims
         ),
-        points=session.points,
+        points=(
+            provable(session.points, session.criteria.min_payload_bytes)
+            if target.wire
+            else session.points
+        ),
         policy=policy,
         witness=WitnessPolicy(root=target.sysfs_root or "/"),
         model=session.model,

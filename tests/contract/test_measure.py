@@ -25,6 +25,7 @@ from wireproof.launch.command import provenance
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Policy
 from wireproof.model.record import Close, EngineError, Frame, Open, PointRecord, Start
+from wireproof.model.run import Missing
 from wireproof.store.load import load_document, load_run
 
 pytestmark = pytest.mark.engine
@@ -94,8 +95,8 @@ def test_a_crash_loses_only_the_point_under_way(tmp_path: Path, mark: str, kind:
     assert outcome.ending.ended == "rank-lost"
     assert "SIGKILL at point 2 (pingpong, 4 B)" in outcome.ending.reason
     assert ids(outcome) == [0, 1]
-    assert outcome.run.missing[2] == outcome.ending.reason
-    assert outcome.run.missing[3].startswith("not reached: ")
+    assert outcome.run.missing[2].text == outcome.ending.reason
+    assert str(outcome.run.missing[3]).startswith("not reached: ")
     assert load_run(tmp_path / "out") == outcome.run
 
 
@@ -158,7 +159,7 @@ def test_the_wrong_library_is_a_mismatch(tmp_path: Path, mark: str) -> None:
 def test_a_point_that_failed_is_missing_with_the_engines_reason(tmp_path: Path, mark: str) -> None:
     outcome = run("failed:1", tmp_path / "out", mark)
     assert (outcome.ending.ended, ids(outcome)) == ("failed", [0, 2, 3])
-    assert outcome.run.missing == {1: "connection reset by peer"}
+    assert outcome.run.missing == {1: Missing("failed", "connection reset by peer")}
 
 
 def test_an_engine_that_leaves_a_point_out_and_says_all_is_well_is_not_believed(
@@ -166,7 +167,7 @@ def test_an_engine_that_leaves_a_point_out_and_says_all_is_well_is_not_believed(
 ) -> None:
     outcome = run("skip:3", tmp_path / "out", mark)
     assert not outcome.complete
-    assert outcome.run.missing == {3: "the engine sent no result for it"}
+    assert outcome.run.missing == {3: Missing("no-result", "the engine sent no result for it")}
 
 
 def test_daemons_of_the_job_are_ended_with_it(tmp_path: Path, mark: str) -> None:
@@ -265,7 +266,9 @@ def test_killing_the_recorder_leaves_no_process_and_readable_points(
     kept = load_run(tmp_path / "out")
     assert len(kept.points) >= 3
     assert len(kept.points) + len(kept.missing) == 100
-    assert set(kept.missing.values()) == {"the recording was cut off before it could say why"}
+    assert set(kept.missing.values()) == {
+        Missing("cut-short", "the recording was cut off before it could say why")
+    }
 
 
 def check_full(out: Path, told: str) -> None:

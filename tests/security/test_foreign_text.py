@@ -16,7 +16,7 @@ from wireproof.cli.console import say
 from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
-from wireproof.model.run import Run
+from wireproof.model.run import Missing, Run
 from wireproof.report.html.page import render
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.result import to_json
@@ -78,7 +78,7 @@ def _evil_run() -> Run:
         points=points,
         claim=claim,
         provenance=provenance,
-        missing={999: EVIL},
+        missing={999: Missing("failed", EVIL)},
         errors=[EngineError(code=EVIL, message=EVIL, rank=0)],
         facts=[
             FactFrame(

@@ -20,7 +20,7 @@ from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Missing, Provenance, Run
 from wireproof.workflow.session.broken_off import named
 from wireproof.workflow.session.session import merged_run
 from wireproof.workflow.target.target import Target
@@ -44,7 +44,7 @@ def outcome(ended: Ended, reason: str = "a signal ended rank 1") -> Outcome:
         hosts=[],
         points=[],
         errors=errors,
-        missing={3: reason, 4: f"not reached: {reason}"},
+        missing={3: Missing("rank-lost", reason), 4: Missing("rank-lost", reason, reached=False)},
     )
     return Outcome(
         run=run,
@@ -105,8 +105,9 @@ def test_the_end_of_the_job_is_the_reason_and_nobody_is_blamed(
     assert told.ending.ended == "interrupted"
     assert words in told.ending.reason
     assert told.ending.lost == {}
-    assert words in told.run.missing[3]
-    assert told.run.missing[4] == f"not reached: {told.ending.reason}"
+    assert words in told.run.missing[3].text
+    assert told.run.missing[4] == Missing("interrupted", told.ending.reason, reached=False)
+    assert str(told.run.missing[4]) == f"not reached: {told.ending.reason}"
     assert [one.code for one in told.run.errors] == ["broken-off", "nic-down"]
 
 

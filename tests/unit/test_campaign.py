@@ -23,7 +23,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Missing, Provenance, Run
 from wireproof.plan.sweep import numbered
 from wireproof.workflow.session.campaign import attempt_folder, carry_out, earlier_attempts
 from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
@@ -203,7 +203,7 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
     world = World({0: (2, "b")}, told=False)
     carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
     given_up = world.launches[0][1][2]
-    assert carried.missing == {given_up: "a rank is gone"}
+    assert carried.missing == {given_up: Missing("rank-lost", "a rank is gone")}
     assert world.launches[1][0] == HOSTS
     assert given_up not in world.launches[1][1]
 

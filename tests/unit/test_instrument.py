@@ -31,7 +31,7 @@ from wireproof.model.plan import (
     WitnessPolicy,
 )
 from wireproof.model.record import Close, EngineError, Floor, Frame, Host, Open, PointRecord, Start
-from wireproof.model.run import Provenance
+from wireproof.model.run import Missing, Provenance
 
 PLAN = Plan(
     run_id="a run, of 100%",
@@ -229,13 +229,16 @@ def test_a_run_is_assembled_from_frames_and_the_last_of_a_kind_counts() -> None:
         frames,
         claim=CLAIM,
         provenance=PROVENANCE,
-        missing={1: "sealed after all", 2: "not reached"},
+        missing={
+            1: Missing("failed", "sealed after all"),
+            2: Missing("failed", "x", reached=False),
+        },
     )
     assert run.open == OPENED
     assert [it.host for it in run.hosts] == ["n1", "again"]
     assert [it.id for it in run.points] == [1, 0]
     assert (len(run.errors), run.floors, run.close) == (2, [floor], None)
-    assert run.missing == {2: "not reached"}
+    assert run.missing == {2: Missing("failed", "x", reached=False)}
 
 
 CLOSE = Close(points=2, failed=0, elapsed_ns=1.0, peak_rss_bytes=1)
@@ -305,7 +308,7 @@ def test_a_lost_rank_counts_more_than_what_it_brought_upon_the_others() -> None:
         "rank-lost",
         "rank 1 on n2 was ended by SIGKILL at point 0 (pingpong, 8 B)",
     )
-    assert missing_points(PLAN, frames, ending)[0] == ending.reason
+    assert missing_points(PLAN, frames, ending)[0] == Missing("rank-lost", ending.reason)
 
 
 def test_the_engines_deadline_counts_more_than_how_its_launcher_cleans_up() -> None:
@@ -342,8 +345,8 @@ def test_every_missing_point_has_its_reason() -> None:
     ending = classify(PLAN, frames, b"", -9)
     assert under_way(frames) == 1
     missing = missing_points(PLAN, frames, ending)
-    assert missing[0] == "connection reset"
-    assert missing[1].startswith("the engine was ended by SIGKILL at point 1")
+    assert missing[0].text == "connection reset"
+    assert missing[1].text.startswith("the engine was ended by SIGKILL at point 1")
 
 
 @given(st.binary(max_size=200))

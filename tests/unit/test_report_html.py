@@ -17,6 +17,7 @@ import pytest
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
 
 from wireproof.model.claim import Limits
+from wireproof.model.run import Missing
 from wireproof.report.html.heat import shade
 from wireproof.report.html.page import render, write
 from wireproof.report.section import Section
@@ -190,7 +191,9 @@ def test_runs_without_limits_or_claim_are_shown_without_them() -> None:
 
 def test_missing_points_and_errors_are_on_the_page() -> None:
     section = four_nodes(2, slow=None)
-    run = msgspec.structs.replace(section.run, missing={7: "rank 1 was killed by signal 9"})
+    run = msgspec.structs.replace(
+        section.run, missing={7: Missing("rank-lost", "rank 1 was killed by signal 9")}
+    )
     shown = Reader(render([replace(section, run=run)], "torn")).shown
     assert "point 7 is missing: rank 1 was killed by signal 9" in shown
     assert "1 planned points are missing" in shown

@@ -26,7 +26,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Missing, Provenance, Run
 from wireproof.report.section import Section
 
 ATTAINABLE = 119.5e6
@@ -162,7 +162,7 @@ def hostile() -> Section:
         hosts=hosts,
         claim=msgspec.structs.replace(run.claim, hosts=claims),
         errors=errors,
-        missing={99: HOSTILE},
+        missing={99: Missing("failed", HOSTILE)},
     )
     judged = Judgement(verdict="fail", proof="on-wire", findings=[finding, finding], pairs=pairs)
     return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, changes=(HOSTILE,))

@@ -24,7 +24,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Provenance
+from wireproof.model.run import Missing, Provenance
 from wireproof.store import seal as sealing
 from wireproof.store.load import load_document, load_run
 from wireproof.store.migrate import migrate
@@ -109,7 +109,10 @@ def document(points: int = 3) -> RunDocument:
         run_id="it's", seed=1, transport=Transport(kind="null"), ranks=ranks, points=planned
     )
     return RunDocument(
-        claim=CLAIM, provenance=PROVENANCE, plan=plan, missing={2: "a rank was ended by SIGKILL"}
+        claim=CLAIM,
+        provenance=PROVENANCE,
+        plan=plan,
+        missing={2: Missing("rank-lost", "a rank was ended by SIGKILL")},
     )
 
 
@@ -134,14 +137,16 @@ def test_a_run_is_read_back_with_the_reason_of_each_missing_point(tmp_path: Path
     assert run.open == OPENED
     assert run.points == [frame for frame in FRAMES if isinstance(frame, PointRecord)]
     assert (run.claim, run.provenance) == (CLAIM, PROVENANCE)
-    assert run.missing == {2: "a rank was ended by SIGKILL"}
+    assert run.missing == {2: Missing("rank-lost", "a rank was ended by SIGKILL")}
 
 
 def test_a_run_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:
     cut_off = msgspec.structs.replace(document(), missing={})
     run = load_run(folder_of(tmp_path, FRAMES[:3], b'{"frame":"point","id":1,"pa', cut_off))
     assert [point.id for point in run.points] == [0]
-    assert run.missing == dict.fromkeys((1, 2), "the recording was cut off before it could say why")
+    assert run.missing == dict.fromkeys(
+        (1, 2), Missing("cut-short", "the recording was cut off before it could say why")
+    )
 
 
 @pytest.mark.parametrize("name", ["plain", "it's [a] *folder?"])
@@ -272,6 +277,53 @@ def test_the_stored_document_of_schema_1_is_still_read(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(STORED.read_bytes())
     assert json.loads(STORED.read_bytes())["schema"] == 1
     stored = load_document(tmp_path)
-    assert (stored.ended, stored.missing) == ("rank-lost", {1: "a rank was ended by SIGKILL"})
+    assert (stored.ended, stored.missing) == (
+        "rank-lost",
+        {1: Missing("rank-lost", "a rank was ended by SIGKILL")},
+    )
     assert [point.id for point in stored.plan.points] == [0, 1]
     assert stored.claim.hosts[0].nic == "hsn0"
+
+
+def test_a_sealed_folder_of_schema_1_is_still_read() -> None:
+    """It was written and sealed when ``missing`` held sentences only."""
+    folder = STORED.with_name("run-folder-schema-1")
+    assert json.loads((folder / "run.json").read_bytes())["schema"] == 1
+    run = load_run(folder)
+    killed = "rank 1 on n2 was ended by SIGKILL at point 2 (pingpong, 8 B)"
+    assert run.missing == {
+        2: Missing("rank-lost", killed),
+        3: Missing("rank-lost", killed, reached=False),
+        4: Missing("no-result", "the engine sent no result for it"),
+        5: Missing("deadline", "deadline: the point took 30 s"),
+    }
+    before = json.loads((folder / "run.json").read_bytes())["missing"]
+    assert {str(point): str(why) for point, why in run.missing.items()} == before
+    assert rows(folder / "points.parquet", "point, median_ns")[0] == (0, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "ended", "expected"),
+    [
+        ("Ctrl-C", "interrupted", Missing("interrupted", "Ctrl-C")),
+        ("not reached: no space", "disk-full", Missing("disk-full", "no space", reached=False)),
+        ("connection reset", "rank-lost", Missing("failed", "connection reset")),
+        ("rank 5 on n5 was lost: ssh", "done", Missing("rank-lost", "rank 5 on n5 was lost: ssh")),
+        ("the point timed out", "failed", Missing("deadline", "the point timed out")),
+        ("", "failed", Missing("failed", "")),
+    ],
+)
+def test_sentences_of_schema_1_are_classified_once(
+    sentence: str, ended: str, expected: Missing
+) -> None:
+    old = {"kind": "wireproof-run", "schema": 1, "ended": ended, "missing": {"1": sentence}}
+    assert msgspec.convert(migrate(old, "x")["missing"]["1"], Missing) == expected
+    assert old["missing"] == {"1": sentence}
+
+
+@pytest.mark.parametrize("missing", [[], 7, {"1": 7}, {"1": ["a"]}])
+def test_what_was_never_a_reason_is_refused_as_damaged(tmp_path: Path, missing: object) -> None:
+    stored = {**json.loads(STORED.read_bytes()), "missing": missing}
+    (tmp_path / "run.json").write_text(json.dumps(stored))
+    with pytest.raises(BadInput, match="is damaged"):
+        load_document(tmp_path)

@@ -10,7 +10,7 @@ from tests.changed_runs import SMALL, codes, each_counter, each_host, each_nic, 
 from tests.synthetic import World, run_of
 
 from wireproof.model.record import Clock, Close, EngineError, Idle
-from wireproof.model.run import Run
+from wireproof.model.run import Missing, Run
 from wireproof.physics import link_from_name
 from wireproof.verdict import judge, overall
 
@@ -39,13 +39,13 @@ def test_nothing_measured_is_inconclusive() -> None:
 WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
     (
         "missing point",
-        lambda r: set_(r, missing={99: "the engine sent no result"}),
+        lambda r: set_(r, missing={99: Missing("no-result", "the engine sent no result")}),
         "points-missing",
         "inconclusive",
     ),
     (
         "deadline",
-        lambda r: set_(r, missing={99: "deadline of 30 s at point 99"}),
+        lambda r: set_(r, missing={99: Missing("deadline", "deadline of 30 s at point 99")}),
         "deadline",
         "inconclusive",
     ),
@@ -54,8 +54,8 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
         lambda r: set_(
             r,
             missing={
-                99: "rank 1 on n2 was ended by SIGKILL at point 99",
-                100: "not reached: rank 1",
+                99: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL at point 99"),
+                100: Missing("rank-lost", "rank 1", reached=False),
             },
         ),
         "rank-lost",
@@ -134,8 +134,8 @@ def test_a_fault_of_the_run_is_told(
 
 def test_the_point_under_way_speaks_for_those_not_reached() -> None:
     reasons = {
-        7: "rank 1 on n2 was ended by SIGKILL at point 7",
-        8: "not reached: rank 1 on n2 was ended by SIGKILL",
+        7: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL at point 7"),
+        8: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL", reached=False),
     }
     found = judge(set_(run_of(SMALL), missing=reasons))
     told = next(f for f in found.findings if f.code == "rank-lost")

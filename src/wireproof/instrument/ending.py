@@ -10,10 +10,11 @@ import msgspec
 
 from wireproof.instrument.lost import lost_ranks, scheduler_ended
 from wireproof.instrument.talk import clean_text
-from wireproof.model.document import Ended
+from wireproof.model.document import Ended, missing_code
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
 from wireproof.model.record import Close, EngineError, Frame, Host, Open, PointRecord, Start
+from wireproof.model.run import Missing, MissingCode
 
 __all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way"]
 
@@ -50,6 +51,12 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     culprit: int | None = None
     lost: dict[int, str] = msgspec.field(default_factory=dict)
+
+    def missing(self, *, reached: bool) -> Missing:
+        """Why a point that was (not) under way has no result."""
+        if not self.reason:
+            return Missing("no-result", "the engine sent no result for it")
+        return Missing(missing_code(self.ended), self.reason, reached)
 
 
 def _last_words(talk: bytes) -> str:
@@ -244,24 +251,27 @@ def _by_launcher(
     return "failed", f"{said or 'the engine said nothing'} ({status})"
 
 
-def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, str]:
+def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, Missing]:
     """Why each planned point without a frame has none."""
-    sealed = {frame.id for frame in frames if isinstance(frame, PointRecord)}
+    sealed = sealed_points(frames)
     told = {
-        it.id: _sentence(it) for it in frames if isinstance(it, EngineError) and it.id is not None
+        it.id: Missing(_error_code(it), _sentence(it))
+        for it in frames
+        if isinstance(it, EngineError) and it.id is not None
     }
-    missing: dict[int, str] = {}
+    missing: dict[int, Missing] = {}
     for point in plan.points:
         if point.id in sealed:
             continue
         if point.id == ending.culprit and ending.reason:
-            missing[point.id] = ending.reason
-        elif point.id in told:
-            missing[point.id] = told[point.id]
+            missing[point.id] = ending.missing(reached=True)
         else:
-            missing[point.id] = (
-                f"not reached: {ending.reason}"
-                if ending.reason
-                else "the engine sent no result for it"
-            )
+            missing[point.id] = told.get(point.id) or ending.missing(reached=False)
     return missing
+
+
+def _error_code(error: EngineError) -> MissingCode:
+    """What an error of one point says of the reason why it has no result."""
+    if error.code.endswith(("-lost", "-gone")):
+        return "rank-lost"
+    return "deadline" if error.code == "deadline" else "failed"

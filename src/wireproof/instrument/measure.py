@@ -224,12 +224,18 @@ def _remaining(plan: Plan, folder: RunFolder) -> Plan:
     )
 
 
+class _Begun(msgspec.Struct):
+    """Of a run.json of any schema: the plan that the run was begun with."""
+
+    plan: Plan
+
+
 def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
     path = folder.path / "run.json"
     try:
         before = msgspec.json.decode(
-            read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=RunDocument
+            read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=_Begun
         ).plan
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

@@ -10,12 +10,12 @@ import msgspec
 
 from wireproof.model.claim import Claim
 from wireproof.model.plan import Plan
-from wireproof.model.run import Provenance
+from wireproof.model.run import Missing, MissingCode, Provenance
 
-__all__ = ["KIND", "SCHEMA", "Ended", "RunDocument"]
+__all__ = ["KIND", "SCHEMA", "Ended", "RunDocument", "missing_code"]
 
 KIND = "wireproof-run"
-SCHEMA = 1
+SCHEMA = 2
 
 Ended = Literal[
     "running",
@@ -34,6 +34,13 @@ wrote are good).
 """
 
 
+def missing_code(ended: Ended) -> MissingCode:
+    """Why the points are missing that a run which ended so has not sealed."""
+    if ended == "running":
+        return "cut-short"
+    return "no-result" if ended == "done" else ended
+
+
 class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
     """``missing`` names the points that were planned and not sealed, each with the reason seen."""
 
@@ -45,4 +52,4 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ended = "running"
     reason: str = ""
     exit_status: int | None = None
-    missing: dict[int, str] = msgspec.field(default_factory=dict)
+    missing: dict[int, Missing] = msgspec.field(default_factory=dict)

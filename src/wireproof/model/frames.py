@@ -26,7 +26,7 @@ from wireproof.model.record import (
     PointRecord,
     Total,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Missing, Provenance, Run
 from wireproof.model.sound import unsound
 
 __all__ = [
@@ -143,7 +143,7 @@ def assemble(
     *,
     claim: Claim,
     provenance: Provenance,
-    missing: Mapping[int, str] | None = None,
+    missing: Mapping[int, Missing] | None = None,
 ) -> Run:
     """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the
     last frame.

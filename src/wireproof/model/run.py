@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from wireproof.model.claim import Claim
@@ -17,7 +19,36 @@ from wireproof.model.record import (
     Total,
 )
 
-__all__ = ["Provenance", "Run"]
+__all__ = ["Missing", "MissingCode", "Provenance", "Run"]
+
+MissingCode = Literal[
+    "rank-lost",
+    "deadline",
+    "interrupted",
+    "disk-full",
+    "mismatch",
+    "not-started",
+    "bad-frame",
+    "failed",
+    "no-result",
+    "cut-short",
+]
+"""Why a planned point has no result. ``no-result``: the engine ended well and sent none;
+``cut-short``: the recorder was killed; the others are endings of the run or of the point.
+"""
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """Why a planned point has no result. ``reached``: the point was under way; the other points
+    are missing because of what happened to that one.
+    """
+
+    code: MissingCode
+    text: str = ""
+    reached: bool = True
+
+    def __str__(self) -> str:
+        return self.text if self.reached else f"not reached: {self.text}"
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,4 +80,4 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     facts: list[FactFrame] = msgspec.field(default_factory=list)
     errors: list[EngineError] = msgspec.field(default_factory=list)
     close: Close | None = None
-    missing: dict[int, str] = msgspec.field(default_factory=dict)
+    missing: dict[int, Missing] = msgspec.field(default_factory=dict)

@@ -28,7 +28,8 @@ def trouble(section: Section) -> list[str]:
     run = section.run
     missing = sorted(run.missing.items())
     lines = [
-        f"point {point} is missing: {clean(reason, 300)}" for point, reason in missing[:MOST_LINES]
+        f"point {point} is missing: {clean(str(reason), 300)}"
+        for point, reason in missing[:MOST_LINES]
     ]
     if len(missing) > MOST_LINES:
         lines.append(f"and {len(missing) - MOST_LINES} more missing points")

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
-from wireproof.model.document import RunDocument
+from wireproof.model.document import RunDocument, missing_code
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.record import Frame
-from wireproof.model.run import Run
+from wireproof.model.run import Missing, Run
 from wireproof.model.sound import unsound
 from wireproof.store.migrate import migrate
 
@@ -89,7 +89,8 @@ def load_run(folder: Path) -> Run:
     frames = load_frames(folder)
     missing = dict(document.missing)
     sealed = sealed_points(frames)
+    untold = Missing(missing_code(document.ended), document.reason or CUT_OFF)
     for point in document.plan.points:
         if point.id not in sealed:
-            missing.setdefault(point.id, document.reason or CUT_OFF)
+            missing.setdefault(point.id, untold)
     return assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)

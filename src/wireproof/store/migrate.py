@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +13,40 @@ __all__ = ["MIGRATIONS", "migrate"]
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-MIGRATIONS: dict[int, Step] = {}
+_LOST = re.compile(r"ended by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE)
+_LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
+_OTHER_ENDINGS = ("interrupted", "disk-full", "mismatch", "not-started", "bad-frame")
+_NO_RESULT = "the engine sent no result for it"
+_NOT_REACHED = "not reached: "
+
+
+def _coded(sentence: str, ended: object) -> dict[str, Any]:
+    """A sentence of schema 1 as code and text, read as the judge of those days read it."""
+    reached = not sentence.startswith(_NOT_REACHED)
+    if sentence == _NO_RESULT:
+        code: object = "no-result"
+    elif _LOST.search(sentence):
+        code = "rank-lost"
+    elif _LATE.search(sentence):
+        code = "deadline"
+    else:
+        code = ended if ended in _OTHER_ENDINGS else "failed"
+    return {"code": code, "text": sentence.removeprefix(_NOT_REACHED), "reached": reached}
+
+
+def _missing_has_codes(document: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 had one sentence for each missing point."""
+    missing = document.get("missing")
+    if not isinstance(missing, dict):
+        return document
+    coded = {
+        point: _coded(why, document.get("ended")) if isinstance(why, str) else why
+        for point, why in missing.items()
+    }
+    return {**document, "missing": coded}
+
+
+MIGRATIONS: dict[int, Step] = {1: _missing_has_codes}
 """From schema N to N + 1, under key N. A step never changes its argument and is tested on a stored
 old file.
 """

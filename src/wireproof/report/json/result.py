@@ -193,7 +193,7 @@ def document(
         else [],
         floors=run.floors,
         errors=run.errors,
-        missing={str(point): reason for point, reason in sorted(run.missing.items())},
+        missing={str(point): str(reason) for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
         groups=[_group(run, point, point.group) for point in run.points if point.group is not None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from wireproof.model.finding import Severity
 from wireproof.model.record import EngineError, Nic
+from wireproof.model.run import MissingCode
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.context import Context
@@ -16,8 +16,7 @@ __all__ = ["run_issues"]
 
 _RUN = "run"
 _SPEED_TOLERANCE = 0.05
-_LOST = re.compile(r"ended by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE)
-_LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
+_MISSING_CODES: dict[MissingCode, str] = {"rank-lost": "rank-lost", "deadline": "deadline"}
 _CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
 
 
@@ -40,14 +39,14 @@ def _cut_short(ctx: Context) -> list[Issue]:
     run = ctx.run
     issues = [
         Issue(
-            _missing_code(reason),
+            _MISSING_CODES.get(why.code, "points-missing"),
             "inconclusive",
             _RUN,
-            f"point {point} was not measured: {reason or 'no reason given'}",
+            f"point {point} was not measured: {str(why) or 'no reason given'}",
             point=point,
-            weight=0.0 if reason.startswith("not reached") else 1.0,
+            weight=1.0 if why.reached else 0.0,
         )
-        for point, reason in sorted(run.missing.items())
+        for point, why in sorted(run.missing.items())
     ]
     if run.close is None:
         issues.append(
@@ -66,15 +65,6 @@ def _cut_short(ctx: Context) -> list[Issue]:
             Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport")
         )
     return issues
-
-
-def _missing_code(reason: str) -> str:
-    """The sentence of a missing point tells why; the point that was under way speaks for those not
-    reached.
-    """
-    if _LOST.search(reason):
-        return "rank-lost"
-    return "deadline" if _LATE.search(reason) else "points-missing"
 
 
 _ERROR_CODES = {

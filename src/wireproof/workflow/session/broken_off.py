@@ -7,6 +7,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.instrument.measure import Outcome
+from wireproof.model.document import Ended, missing_code
 from wireproof.model.errors import WireproofError
 from wireproof.model.record import EngineError
 from wireproof.workflow.target.target import Target
@@ -55,14 +56,17 @@ def _ended(outcome: Outcome, why: str) -> Outcome:
     of the job.
     """
     before = outcome.ending.reason
-    missing = {
-        point: text.replace(before, why) if before else why
-        for point, text in outcome.run.missing.items()
-    }
     errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
     # such as a job of yesterday's variables
     nothing = outcome.ending.ended == "not-started" and not outcome.run.points
-    ended = "not-started" if nothing else "interrupted"
+    ended: Ended = "not-started" if nothing else "interrupted"
+    code = missing_code(ended)
+    missing = {
+        point: msgspec.structs.replace(one, code=code, text=why)
+        if before in ("", one.text)
+        else one
+        for point, one in outcome.run.missing.items()
+    }
     ending = msgspec.structs.replace(outcome.ending, ended=ended, reason=why, lost={})
     run = msgspec.structs.replace(
         outcome.run, missing=missing, errors=[EngineError(code="broken-off", message=why), *errors]

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.model.record import EngineError
-from wireproof.model.run import Run
+from wireproof.model.run import Missing, Run
 from wireproof.store.load import load_document, load_run
 from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
 from wireproof.workflow.target.target import Target
@@ -59,7 +60,7 @@ class CampaignResult:
     runs: list[Run] = dataclasses.field(default_factory=list)
     outcomes: list[Outcome] = dataclasses.field(default_factory=list)
     lost: dict[int, str] = dataclasses.field(default_factory=dict)
-    missing: dict[int, str] = dataclasses.field(default_factory=dict)
+    missing: dict[int, Missing] = dataclasses.field(default_factory=dict)
     ended: str = "done"
 
 
@@ -178,7 +179,7 @@ class _Campaign:
             fresh = self.examined(ranks)
         self.carried.lost |= fresh
         if not fresh and ending.culprit is not None:
-            self.carried.missing.setdefault(ending.culprit, ending.reason)
+            self.carried.missing.setdefault(ending.culprit, ending.missing(reached=True))
             return True
         return bool(fresh) or len(self.done) > before
 
@@ -277,10 +278,12 @@ def _reason_of(carried: CampaignResult) -> str:
     return f"{last.ending.reason} (log: {last.folder / 'engine.log'})" if last else ""
 
 
-def _why(point: Point, carried: CampaignResult, trouble: str) -> str:
+def _why(point: Point, carried: CampaignResult, trouble: str) -> Missing:
     ranks = {rank for pair in point.pairs for rank in pair} | set(point.members)
     lost = [carried.lost[rank] for rank in sorted(ranks & set(carried.lost))]
     if lost:
-        return lost[0]
-    reason = trouble or (carried.outcomes[-1].ending.reason if carried.outcomes else "")
-    return f"not reached: {reason}" if reason else "the engine sent no result for it"
+        return Missing("rank-lost", lost[0])
+    if trouble:
+        return Missing("not-started", trouble, reached=False)
+    last = carried.outcomes[-1].ending if carried.outcomes else Ending(ended="done", reason="")
+    return last.missing(reached=False)

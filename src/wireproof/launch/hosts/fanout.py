@@ -11,12 +11,12 @@ import dataclasses
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wireproof.launch.hosts.here import hosts_here
 from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.model.errors import BadInput
 
@@ -99,11 +99,6 @@ def problem_of(status: int, lines: Sequence[str], timeout_s: float) -> str:
     )
 
 
-def _is_here(host: str) -> bool:
-    name = socket.gethostname()
-    return host in ("localhost", "127.0.0.1", "::1", name, name.split(".")[0])
-
-
 def reachable(
     hosts: Sequence[str],
     agent: str = "",
@@ -138,7 +133,7 @@ def facts_by_host(
 ) -> dict[str, Answer]:
     """What ``argv`` prints on each host; arguments and errors as for ``reachable``."""
     names = tuple(dict.fromkeys(hosts))
-    near = [host for host in names if not agent and _is_here(host)]
+    near = set() if agent else hosts_here(names)
     far = [host for host in names if host not in near]
     done = {host: _here(argv, timeout_s) for host in near}
     if far:

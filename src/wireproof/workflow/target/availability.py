@@ -4,8 +4,6 @@ whole job.
 
 from __future__ import annotations
 
-import contextlib
-import socket
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -45,8 +43,10 @@ def absent(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
         why = {}
     else:
         from wireproof.launch.hosts.fanout import reachable
+        from wireproof.launch.hosts.here import hosts_here
 
-        others = [host for host in hosts if not _is_here(host)]
+        here = hosts_here(hosts)
+        others = [host for host in hosts if host not in here]
         answers = reachable(others, agent=target.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
         why |= _without_nic(target, ranks, set(why))
@@ -100,23 +100,6 @@ def _without_nic(target: Target, ranks: tuple[int, ...], gone: set[str]) -> dict
 def _some(names: list[str]) -> str:
     names = [name for name in names if name != "lo"]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _is_here(host: str) -> bool:
-    """This very machine: launchers start their ranks here without ssh, so that no sshd need
-    answer.
-    """
-    if host.split(".", 1)[0] == socket.gethostname().split(".", 1)[0]:
-        return True
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_DGRAM)
-    except OSError:
-        return False
-    for family, kind, protocol, _, address in found:
-        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
-            probe.bind((address[0], 0, *address[2:]))
-            return True
-    return False
 
 
 def unfit(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:

@@ -6,18 +6,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import socket
 from collections.abc import Mapping, Sequence
 
 from wireproof.launch.engines import find_program
+from wireproof.launch.hosts.here import is_here
 from wireproof.workflow.target.target import Target
 
 __all__ = ["guarded", "launcher_environment", "reach"]
-
-
-def _is_here(host: str) -> bool:
-    name = socket.gethostname()
-    return host in ("localhost", "127.0.0.1", name, name.split(".")[0])
 
 
 def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
@@ -26,7 +21,7 @@ def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
     """
     if target.lab is not None:
         return target.lab.exec_argv(host, argv)
-    if not host or _is_here(host):
+    if not host or is_here(host):
         return list(argv)
     if target.agent:
         return [target.agent, host, *map(shlex.quote, argv)]
@@ -41,7 +36,7 @@ def guarded(target: Target, host: str, argv: Sequence[str]) -> list[str]:
     The guard there ends the command when its standard input closes, so that has to be held open
     meanwhile.
     """
-    if target.lab is not None or not host or _is_here(host):
+    if target.lab is not None or not host or is_here(host):
         return reach(target, host, argv)
     return reach(
         target, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv]

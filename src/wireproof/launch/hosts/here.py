@@ -1,0 +1,68 @@
+"""Is a host this very machine? Then nothing need be reached by ssh, and no sshd need answer."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+
+__all__ = ["hosts_here", "is_here"]
+
+_LOOK_UPS = 32
+"""At a time: a name server that does not answer costs seconds for each name."""
+
+
+def _addresses(name: str) -> list[str]:
+    """The addresses of a name (an address is its own), none when it is not known here."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return []
+    return [str(address[0]) for *_, address in found]
+
+
+def _own(address: str) -> bool:
+    """Only an address of this machine can be bound to."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with (
+        contextlib.suppress(OSError, ValueError),
+        socket.socket(family, socket.SOCK_DGRAM) as probe,
+    ):
+        probe.bind((address, 0))
+        return True
+    return False
+
+
+def _unspecified(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_unspecified
+    except ValueError:
+        return False
+
+
+def is_here(
+    host: str, *, own_name: str = "", addresses: Callable[[str], Sequence[str]] = _addresses
+) -> bool:
+    """Whether ``host`` (a short or a full name, an alias, an address) is this machine.
+
+    A name is looked up only where it is not the machine's own (``own_name``, default: what the
+    kernel calls it). A full name that begins with our short one and is not known to the name
+    service is taken for ours: the network's name need not be in it.
+    """
+    name = host.lower().rstrip(".")
+    own = (own_name or socket.gethostname()).lower()
+    if name in ("localhost", own, own.split(".", 1)[0]):
+        return True
+    found = [one for one in addresses(name) if not _unspecified(one)]
+    if found:
+        return any(_own(one) for one in found)
+    return "." not in own and name.split(".", 1)[0] == own
+
+
+def hosts_here(hosts: Sequence[str]) -> set[str]:
+    """Those of ``hosts`` that are this machine."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(_LOOK_UPS) as pool:
+        return {host for host, here in zip(hosts, pool.map(is_here, hosts), strict=True) if here}

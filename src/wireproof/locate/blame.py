@@ -10,7 +10,16 @@ from wireproof.locate.slowness import value_of
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 
-__all__ = ["SURE", "UNKNOWN_END", "UNSURE", "Estimate", "blame_of", "kind_of", "pair_of"]
+__all__ = [
+    "SURE",
+    "UNKNOWN_END",
+    "UNSURE",
+    "Estimate",
+    "blame_of",
+    "is_of_node",
+    "kind_of",
+    "pair_of",
+]
 
 SURE, UNSURE = 0.999, 0.95
 """The most that is claimed of what was measured again alone, and of what was only seen among
@@ -46,6 +55,11 @@ def kind_of(about: Subject) -> BlameKind:
         case Route() | Both():
             return "pair"
     raise ValueError(f"{about} is no culprit")
+
+
+def is_of_node(blame: Blame, node: str) -> bool:
+    """Whether a culprit is ``node`` or a port of it."""
+    return isinstance(blame.about, Node | Port) and blame.subject == node
 
 
 def pair_of(metric: Metric, origin: str, target: str) -> Route | Both:

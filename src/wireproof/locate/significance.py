@@ -25,6 +25,7 @@ __all__ = [
     "loose",
     "median_error",
     "quantile",
+    "robust_scale",
     "upper_tail",
 ]
 
@@ -38,6 +39,7 @@ REACH = 3.0
 errors of it.
 """
 
+_MAD = 1.4826  # MAD of a normal variable to its sigma
 _NORMAL = NormalDist()
 _EXACT = 60
 _FAR = 37.0  # beyond it the tail is no longer a double
@@ -113,6 +115,11 @@ def at_least_half(count: int, share: float) -> float:
             for k in range(least, count + 1)
         ),
     )
+
+
+def robust_scale(x: Floats) -> float:
+    """MAD x 1.4826; 0 for an empty sample."""
+    return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
 def median_error(

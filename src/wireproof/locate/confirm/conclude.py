@@ -9,32 +9,35 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from wireproof.locate.blame import UNKNOWN_END, blame_of, pair_of
-from wireproof.locate.confirm.alone import Alone, Finding, alone, look, look_at_pairs
+from wireproof.locate.blame import UNKNOWN_END, blame_of, is_of_node, pair_of
+from wireproof.locate.confirm.culprits import distinct, ordered, without_explained
+from wireproof.locate.confirm.expected import Alone, alone
+from wireproof.locate.confirm.recheck import Recheck, recheck_nodes, recheck_pairs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.routes.search import whole_leaves
+from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
 from wireproof.locate.screen.sweep import Screened, least_found, path_blames
 from wireproof.locate.slowness import check, value_of
-from wireproof.locate.tiers import tiers_of
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Contention, Direction, Located, Metric
-from wireproof.model.subject import Link, Node, Port, Subject, Switch
+from wireproof.model.located import Blame, Contention, Located, Metric
+from wireproof.model.quantity import percent
+from wireproof.model.subject import Direction, Link, Node, Port, Subject
 
 __all__ = ["conclude"]
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
-_NOT_NOW = "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through its port"
+_NOT_NOW = (
+    "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through"
+    " its port"
+)
+_ENDS_UNKNOWN = "whether its ends are slow with others now was not measured"
 _PASSING = 0.8  # what is over was not measured alone while it lasted
 # a direction with less than a quarter of the other's slowdown is not what is wrong
 _WITH_THE_OTHER = 0.25
-_LISTED = 8
-_OTHER = {"tx": "rx", "rx": "tx"}
-_WORTH_A_WORD = 0.3  # the tail of the noise seldom reaches that far
-_ALIKE, _APART = 0.25, 0.02  # two slowdowns of one cause: relative, and what noise adds
+_LISTED, _PARTNERS = 8, 6
+_WORTH_A_NOTE = 0.3  # the tail of the noise seldom reaches that far
 # a pair whose one slow sample was chance has no such slowdown when it is measured again
 _SAME = 0.5
 
@@ -54,42 +57,37 @@ def conclude(
     between good nodes in ``confirm`` (controls) say what is expected now; without them the screen's
     values are. Raises ValueError when ``confirm`` is of another metric.
     """
-    criteria = criteria or screened.criteria
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:
-        return _unconfirmed(
-            located, [*screened.suspects, *(one for one in screened.pairs if _matters(one))]
-        )
+        return _unconfirmed(screened)
     if confirm.metric != located.metric:
         raise ValueError(
             f"the screen measured {located.metric} and the confirm stage {confirm.metric}"
         )
     check(confirm)
-    view = _view(screened, confirm, criteria)
+    criteria = criteria or screened.criteria
+    view = alone(screened, confirm, criteria)
     outcome = _Outcome()
-    _of_nodes(screened, view, criteria, outcome)
-    _of_pairs(screened, view, outcome)
-    blames = whole_leaves(_distinct(outcome.blames), screened.fabric, screened.samples.nodes)
-    blames = _without_explained(screened, [*blames, *path_blames(screened, blames)])
-    notes = (
-        [*located.notes, f"{_some(located.metric, outcome.left)}: {_NOT_AGAIN}"]
-        if outcome.left
-        else located.notes
-    )
+    _conclude_nodes(screened, view, criteria, outcome)
+    _conclude_pairs(screened, view, outcome)
+    blames = whole_leaves(distinct(outcome.blames), screened.fabric, screened.samples.nodes)
+    blames = without_explained(screened, [*blames, *path_blames(screened, blames)])
     return msgspec.structs.replace(
         located,
-        blames=_ordered(blames),
+        blames=ordered(blames),
         cleared=[str(one) for one in outcome.cleared],
         acquitted=outcome.cleared,
         contention=outcome.contention,
-        notes=notes,
+        notes=[*located.notes, *_left_note(located.metric, outcome.left)],
         detectable=least_found(screened, again=True),
     )
 
 
 @dataclasses.dataclass
 class _Outcome:
-    """``left``: suspects that were not measured again (in the direction that was slow)."""
+    """What became of the suspects so far. ``left``: those that were not measured again (in the
+    direction that was slow).
+    """
 
     blames: list[Blame] = dataclasses.field(default_factory=list)
     cleared: list[Subject] = dataclasses.field(default_factory=list)
@@ -97,42 +95,79 @@ class _Outcome:
     left: list[Suspect] = dataclasses.field(default_factory=list)
 
 
-def _of_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Outcome) -> None:
-    """What becomes of the suspected nodes and ports."""
+def _unconfirmed(screened: Screened) -> Located:
+    """The screen's own conclusion, with a note that nothing of it was measured again."""
     located = screened.located
-    ways = {"tx", "rx"} if located.metric == "goodput" else {""}
-    findings = look(view, {one.nodes[0] for one in screened.suspects})
+    left = [*screened.suspects, *(one for one in screened.pairs if _matters(one))]
+    if not left:
+        return located
+    return msgspec.structs.replace(
+        located,
+        blames=[_not_again(one) for one in located.blames],
+        notes=[*located.notes, *_left_note(located.metric, left)],
+    )
+
+
+def _not_again(blame: Blame) -> Blame:
+    return msgspec.structs.replace(blame, evidence=[*blame.evidence, _NOT_AGAIN])
+
+
+def _matters(pair: Suspect) -> bool:
+    """Whether a pair that was slow once is worth a note although it was not measured again."""
+    return pair.slowdown >= _WORTH_A_NOTE
+
+
+def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
+    """The first of the suspects that were not measured again, and how many there are beyond."""
+    if not left:
+        return []
+    more = f" and {len(left) - _LISTED} more" if len(left) > _LISTED else ""
+    return [f"{', '.join(str(one.about(metric)) for one in left[:_LISTED])}{more}: {_NOT_AGAIN}"]
+
+
+# --- nodes and ports
+
+
+def _conclude_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Outcome) -> None:
+    """What becomes of the suspected nodes and ports."""
+    metric = screened.located.metric
+    rechecks = recheck_nodes(view, {one.nodes[0] for one in screened.suspects})
     for suspect in screened.suspects:
-        own = [one for one in findings if one.node == suspect.nodes[0]]
-        guilty = _guilty(located.metric, own, screened)
-        outcome.blames += [_when(one, suspect) for one in guilty]
+        own = [one for one in rechecks if one.node == suspect.nodes[0]]
+        guilty = _guilty(metric, own, screened)
         if guilty:
-            continue
-        if is_sure(suspect, criteria.alpha):
+            outcome.blames += [_with_moment(one, suspect) for one in guilty]
+        elif is_sure(suspect, criteria.alpha):
             outcome.blames.append(_passing(screened, suspect))
-            continue
-        if ({suspect.direction} if suspect.direction else ways) <= {one.direction for one in own}:
-            outcome.cleared.append(suspect.about(located.metric))
-            outcome.contention += _contention(located.metric, suspect, own, criteria)
+        elif _was_measured(metric, suspect, own):
+            outcome.cleared.append(suspect.about(metric))
+            outcome.contention += _contention(metric, suspect, own, criteria)
         else:
             outcome.left.append(suspect)
             outcome.blames += [
-                _again(one)
-                for one in located.blames
+                _not_again(one)
+                for one in screened.located.blames
                 if suspect.nodes[0] in one.nodes and one.kind != "link"
             ]
 
 
-def _when(blame: Blame, suspect: Suspect) -> Blame:
+def _was_measured(metric: Metric, suspect: Suspect, own: Sequence[Recheck]) -> bool:
+    """Whether a suspect was measured alone in every direction in which it is suspected."""
+    every = {"tx", "rx"} if metric == "goodput" else {""}
+    wanted = {suspect.direction} if suspect.direction else every
+    return wanted <= {one.direction for one in own}
+
+
+def _with_moment(blame: Blame, suspect: Suspect) -> Blame:
     """A culprit with the time in which it was slow, where it was not slow all the time."""
-    if not suspect.moment or blame.kind not in ("node", "port"):
+    if not suspect.moment or not isinstance(blame.about, Node | Port):
         return blame
     return msgspec.structs.replace(blame, evidence=[suspect.moment, *blame.evidence])
 
 
 def _passing(screened: Screened, suspect: Suspect) -> Blame:
-    """What was slow for a part of the time, and is not now: a fault that comes and goes, or
-    somebody else's traffic.
+    """What was slow for a part of the time, and is not now: a fault that comes and goes, or traffic
+    of another job.
     """
     blame = screened_blame(screened.samples, suspect)
     return msgspec.structs.replace(
@@ -140,178 +175,13 @@ def _passing(screened: Screened, suspect: Suspect) -> Blame:
     )
 
 
-def _of_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
-    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of
-    their samples.
-    """
-    metric = screened.located.metric
-    ends = {
-        (one.node, one.direction): one
-        for one in look(view, {name for pair in _routes(screened) for name in pair})
-    }
-    for suspect, finding in _pairs(screened, view):
-        if finding is None:
-            outcome.left += [suspect] if _matters(suspect) else []
-            continue
-        least = _SAME * as_log(metric, suspect.slowdown)
-        if finding.shape != "all" or min(finding.slowness, 2.0 * finding.partners[0].early) < least:
-            outcome.cleared.append(suspect.about(metric))
-        elif not _explained(finding, outcome.blames):
-            outcome.blames.append(_pair_or_end(metric, finding, ends))
-
-
-def _pair_or_end(
-    metric: Metric, finding: Finding, ends: Mapping[tuple[str, Direction], Finding]
-) -> Blame:
-    """The pair, unless one of its ends is as slow with others now: it was fast with them in the
-    screen, before.
-    """
-    a, b = finding.node, finding.partners[0].name
-    told = 0
-    both: tuple[tuple[str, Direction, str], ...] = ((a, "tx", b), (b, "rx", a))
-    for node, way, other in both if metric == "goodput" else ():
-        end = ends.get((node, way))
-        others = [one.slowness for one in end.partners if one.name != other] if end else []
-        told += bool(others)
-        if end and others and float(np.median(others)) >= _SAME * finding.slowness:
-            return blame_of(
-                Port(node, way),
-                metric,
-                finding.estimate,
-                stage="confirmed",
-                nodes=[node],
-                evidence=[
-                    _sentence(metric, end),
-                    f"fast with others before, now as slow with them as with {other}",
-                ],
-            )
-    pair = _pair(metric, finding)
-    if told == 2 or metric != "goodput":
-        return pair
-    evidence = [*pair.evidence, "whether its ends are slow with others now was not measured"]
-    return msgspec.structs.replace(
-        pair, confidence=min(_PASSING, pair.confidence), evidence=evidence
-    )
-
-
-def _view(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
-    """The confirm stage's samples with what is expected of them."""
-    index = {name: number for number, name in enumerate(screened.samples.nodes)}
-    place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
-    leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
-    tier, tiers = tiers_of(confirm, dataclasses.replace(screened.places, leaf=leaf))
-    kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
-    assert screened.effects is not None  # noqa: S101 - conclude has looked
-    return alone(
-        confirm,
-        _controls(screened, confirm),
-        tier,
-        tiers,
-        np.maximum(kind[confirm.origin], kind[confirm.target]),
-        screened.levels,
-        screened.level_errors,
-        screened.sharp,
-        screened.effects.noise,
-        screened.effects.spread,
-        as_log(confirm.metric, criteria.practical(confirm.metric)),
-        criteria.alpha,
-        _unexplained(screened),
-    )
-
-
-def _unexplained(screened: Screened) -> NDArray[np.float64]:
-    """Log slowness of the screen's samples beyond what is expected of them, sorted."""
-    logs = np.log(screened.expected) - np.log(screened.samples.value)
-    return np.sort(logs if screened.samples.metric == "goodput" else -logs)
-
-
-def _controls(screened: Screened, confirm: Samples) -> NDArray[np.bool_]:
-    """Samples between ports that the screen found good: they say what is expected now. The clean
-    direction of a suspect counts, for it was as good as any.
-    """
-    good = {(name, way) for name in screened.good for way in ("tx", "rx")}
-    good |= {(one.nodes[0], _OTHER[one.direction]) for one in screened.suspects if one.lone}
-    routes = {frozenset(pair) for pair in _routes(screened)}
-    found = [
-        (confirm.nodes[a], "tx") in good
-        and (confirm.nodes[b], "rx") in good
-        and frozenset((confirm.nodes[a], confirm.nodes[b])) not in routes
-        for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
-    ]
-    return np.asarray(found, dtype=np.bool_)
-
-
-def _routes(screened: Screened) -> list[tuple[str, str]]:
-    return [(one.nodes[0], one.nodes[1]) for one in screened.pairs]
-
-
-def _pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Finding | None]]:
-    """Each suspected pair with what it measured alone, None when it did not."""
-    found = {
-        (one.node, one.partners[0].name): one for one in look_at_pairs(view, _routes(screened))
-    }
-    for suspect in screened.pairs:
-        yield suspect, found.get((suspect.nodes[0], suspect.nodes[1]))
-
-
-def _explained(finding: Finding, blames: Sequence[Blame]) -> bool:
-    """Whether one of the pair's own ports is slow anyway."""
-    ends = ((finding.node, "rx"), (finding.partners[0].name, "tx"))
-    return any(
-        _is_of(one, name) and one.direction != innocent for one in blames for name, innocent in ends
-    )
-
-
-def _is_of(blame: Blame, node: str) -> bool:
-    """Whether a culprit is ``node`` or a port of it."""
-    return isinstance(blame.about, Node | Port) and blame.subject == node
-
-
-def _unconfirmed(located: Located, suspects: Sequence[Suspect]) -> Located:
-    if not suspects:
-        return located
-    note = f"{_some(located.metric, suspects)}: {_NOT_AGAIN}"
-    return msgspec.structs.replace(
-        located, blames=[_again(one) for one in located.blames], notes=[*located.notes, note]
-    )
-
-
-def _matters(pair: Suspect) -> bool:
-    """Whether a pair that was slow once is worth a word although nobody measured it again."""
-    return pair.slowdown >= _WORTH_A_WORD
-
-
-def _some(metric: Metric, suspects: Sequence[Suspect]) -> str:
-    """Names of the first suspects, and how many there are beyond."""
-    more = f" and {len(suspects) - _LISTED} more" if len(suspects) > _LISTED else ""
-    return ", ".join(str(one.about(metric)) for one in suspects[:_LISTED]) + more
-
-
-def _again(blame: Blame) -> Blame:
-    return msgspec.structs.replace(blame, evidence=[*blame.evidence, _NOT_AGAIN])
-
-
-def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> list[Blame]:
-    """The blames of one suspect's findings: its node, its port, a path, a pair."""
-    slow = [one for one in findings if one.shape == "all"]
+def _guilty(metric: Metric, rechecks: Sequence[Recheck], screened: Screened) -> list[Blame]:
+    """The blames of one suspect: its node, its port, a path, a pair. ``rechecks``: its own."""
+    slow = [one for one in rechecks if one.shape == "all"]
     most = max((one.slowness for one in slow), default=0.0)
     slow = [one for one in slow if one.slowness >= _WITH_THE_OTHER * most]
-    found: list[Blame] = []
-    for node in sorted({one.node for one in slow}):
-        own = [one for one in slow if one.node == node]
-        worst = max(own, key=lambda one: one.slowness)
-        whole = len(own) == 2 or metric == "hrt"
-        found.append(
-            blame_of(
-                Node(node) if whole else Port(node, worst.direction),
-                metric,
-                worst.estimate,
-                stage="confirmed",
-                nodes=[node],
-                evidence=[_sentence(metric, one) for one in findings if one.node == node],
-            )
-        )
-    for one in findings:
+    found = [_node_or_port(metric, slow, rechecks)] if slow else []
+    for one in rechecks:
         if one.shape == "path":
             found.append(_path(metric, one, screened))
         elif one.shape == "partner" and not found:
@@ -319,16 +189,29 @@ def _guilty(metric: Metric, findings: Sequence[Finding], screened: Screened) -> 
     return found
 
 
-def _path(metric: Metric, one: Finding, screened: Screened) -> Blame:
+def _node_or_port(metric: Metric, slow: Sequence[Recheck], every: Sequence[Recheck]) -> Blame:
+    """The node that is slow in both directions, or its port in one."""
+    worst = max(slow, key=lambda one: one.slowness)
+    whole = len(slow) == 2 or metric == "hrt"
+    return blame_of(
+        Node(worst.node) if whole else Port(worst.node, worst.direction),
+        metric,
+        worst,
+        stage="confirmed",
+        nodes=[worst.node],
+        evidence=[_sentence(metric, one) for one in every],
+    )
+
+
+def _path(metric: Metric, one: Recheck, screened: Screened) -> Blame:
     """Slow on one kind of path only: it lies behind the node's own port."""
     kinds = sorted({partner.tier for partner in one.slow})
-    number = screened.samples.nodes.index(one.node)
-    leaf = int(screened.places.leaf[number])
+    leaf = int(screened.places.leaf[screened.samples.nodes.index(one.node)])
     switch = screened.places.leaves[leaf] if leaf >= 0 else one.node
     return blame_of(
         Link(switch, UNKNOWN_END),
         metric,
-        one.estimate,
+        one,
         direction=one.direction,
         stage="confirmed",
         nodes=[one.node],
@@ -339,164 +222,136 @@ def _path(metric: Metric, one: Finding, screened: Screened) -> Blame:
     )
 
 
-def _pair(metric: Metric, one: Finding) -> Blame:
+def _pair(metric: Metric, one: Recheck) -> Blame:
     other = one.slow[0].name
     a, b = (other, one.node) if one.direction == "rx" else (one.node, other)
     return blame_of(
         pair_of(metric, a, b),
         metric,
-        one.estimate,
+        one,
         stage="confirmed",
         nodes=[a, b],
         evidence=[_sentence(metric, one)],
     )
 
 
-def _sentence(metric: Metric, one: Finding) -> str:
-    """Such as ``alone, tx: 20.1 % slower to n4, 19.8 % slower to n7``."""
-    word = {"tx": "to", "rx": "from", "": "with"}[one.direction]
-    parts = [
-        f"{_percent(metric, partner.slowness)} {word} {partner.name}"
-        for partner in one.partners[:6]
-    ]
-    return f"alone{', ' + one.direction if one.direction else ''}: {', '.join(parts)}"
-
-
-def _percent(metric: Metric, slowness: float) -> str:
-    share = 100.0 * as_slowdown(metric, slowness)
-    return f"{abs(share):.1f} % {'slower' if share >= 0.0 else 'faster'}"
-
-
 def _contention(
-    metric: Metric, suspect: Suspect, findings: Sequence[Finding], criteria: Criteria
+    metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: Criteria
 ) -> list[Contention]:
     """A suspect that was slow beyond doubt among others, and is fast alone."""
-    own = [one for one in findings if suspect.direction in ("", one.direction)]
+    own = [one for one in rechecks if suspect.direction in ("", one.direction)]
     if suspect.p > criteria.alpha or not own or any(one.shape != "fast" for one in own):
         return []
     worst = max(own, key=lambda one: one.slowness)
-    loaded = value_of(metric, suspect.expected + as_log(metric, suspect.slowdown))
-    alone = value_of(metric, worst.expected + worst.slowness)
-    subject = suspect.about(metric)
+    about = suspect.about(metric)
+    loaded = as_log(metric, suspect.slowdown)
     sentence = (
-        f"{subject} was {_percent(metric, as_log(metric, suspect.slowdown))} while others measured, and alone it is "
-        f"{_percent(metric, worst.slowness)} than expected: contention, no fault of its own"
+        f"{about} was {_compared(metric, loaded)} while others measured, and alone it is"
+        f" {_compared(metric, worst.slowness)} than expected: contention, no fault of its own"
     )
     return [
         Contention(
-            subject=str(subject), about=subject, loaded=loaded, alone=alone, sentence=sentence
+            subject=str(about),
+            about=about,
+            loaded=value_of(metric, suspect.expected + loaded),
+            alone=value_of(metric, worst.expected + worst.slowness),
+            sentence=sentence,
         )
     ]
 
 
-def _distinct(blames: Sequence[Blame]) -> list[Blame]:
-    """One of each culprit; the nodes that a path slows are joined."""
-    found: dict[tuple[Subject | None, str], Blame] = {}
-    for one in blames:
-        key = (one.about, one.direction)
-        before = found.get(key)
-        if before is None:
-            found[key] = one
-            continue
-        nodes = list(dict.fromkeys([*before.nodes, *one.nodes]))
-        better = max(before, one, key=lambda blame: (blame.stage == "confirmed", blame.confidence))
-        evidence = list(dict.fromkeys([*before.evidence, *one.evidence]))
-        found[key] = msgspec.structs.replace(better, nodes=nodes, evidence=evidence)
-    return list(found.values())
+# --- pairs
 
 
-def _without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
-    """``blames`` without pairs that a blamed leaf or one of its links explains."""
-    number = {name: index for index, name in enumerate(screened.samples.nodes)}
-    named = {name for one in blames for name in _switches(one)}
-
-    def explained(one: Blame) -> bool:
-        leaves = {
-            int(screened.places.leaf[number[name]]) for name in one.nodes if name in number
-        } - {-1}
-        return len(leaves) > 1 and any(screened.places.leaves[leaf] in named for leaf in leaves)
-
-    leaves = screened.places.leaves
-    named_leaves = [_with_path(one, blames, leaves) if _is_named(one) else one for one in blames]
-    return [
-        one
-        for one in named_leaves
-        if not (one.kind == "pair" and (explained(one) or _is_of_an_end(one, blames)))
-        and not (_is_unnamed(one) and any(_covers(other, one, leaves) for other in blames))
-    ]
-
-
-def _switches(blame: Blame) -> tuple[str, ...]:
-    """The switches that a link or switch names."""
-    match blame.about:
-        case Link(near=near, far=far):
-            return near, far
-        case Switch(name=name):
-            return (name,)
-    return ()
-
-
-def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
-    """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as
-    slow.
+def _conclude_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
+    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of
+    their samples.
     """
-    ways = ("tx", "rx") if pair.metric == "goodput" else ("", "")
+    metric = screened.located.metric
+    nodes = {name for pair in screened.pairs for name in pair.nodes}
+    ends = {(one.node, one.direction): one for one in recheck_nodes(view, nodes)}
+    for suspect, found in _rechecked_pairs(screened, view):
+        if found is None:
+            outcome.left += [suspect] if _matters(suspect) else []
+        elif found.shape != "all" or found.reached_early < _SAME * as_log(metric, suspect.slowdown):
+            outcome.cleared.append(suspect.about(metric))
+        elif not _is_of_a_port(found, outcome.blames):
+            outcome.blames.append(_pair_or_end(metric, found, ends))
+
+
+def _rechecked_pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Recheck | None]]:
+    """Each suspected pair with what it measured alone, None when it did not."""
+    routes = [(one.nodes[0], one.nodes[1]) for one in screened.pairs]
+    found = {(one.node, one.partners[0].name): one for one in recheck_pairs(view, routes)}
+    for suspect, route in zip(screened.pairs, routes, strict=True):
+        yield suspect, found.get(route)
+
+
+def _is_of_a_port(pair: Recheck, blames: Sequence[Blame]) -> bool:
+    """Whether one of the pair's own ports is slow anyway."""
+    ends = ((pair.node, "rx"), (pair.partners[0].name, "tx"))
     return any(
-        _is_of(one, name)
-        and one.direction in ("", way)
-        and pair.slowdown <= one.slowdown * (1.0 + _ALIKE) + _APART
+        is_of_node(one, name) and one.direction != innocent
         for one in blames
-        for name, way in zip(pair.nodes, ways, strict=False)
+        for name, innocent in ends
     )
 
 
-def _with_path(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
-    """A link or switch of the screen, confirmed by the paths through it that were slow alone
-    too.
+def _pair_or_end(
+    metric: Metric, one: Recheck, ends: Mapping[tuple[str, Direction], Recheck]
+) -> Blame:
+    """The pair, unless one of its ends is as slow with others now: it was fast with them in the
+    screen, before. ``ends``: what nodes measured alone, by direction.
     """
-    paths = [
-        one
-        for one in blames
-        if _is_unnamed(one) and _covers(named, one, leaves) and one.stage == "confirmed"
+    pair = _pair(metric, one)
+    if metric != "goodput":
+        return pair
+    origin, target = one.node, one.partners[0].name
+    known = [
+        (end, other, slowness)
+        for end, other in ((ends.get((origin, "tx")), target), (ends.get((target, "rx")), origin))
+        if end and (slowness := [each.slowness for each in end.partners if each.name != other])
     ]
-    if not paths:
-        return named
-    evidence = list(
-        dict.fromkeys([*named.evidence, *(line for one in paths for line in one.evidence)])
-    )
-    confidence = max(named.confidence, *(one.confidence for one in paths))
+    for end, other, slowness in known:
+        if float(np.median(slowness)) >= _SAME * one.slowness:
+            return _end_of_pair(metric, one, end, other)
+    if len(known) == 2:
+        return pair
     return msgspec.structs.replace(
-        named, stage="confirmed", evidence=evidence, confidence=confidence
+        pair,
+        confidence=min(_PASSING, pair.confidence),
+        evidence=[*pair.evidence, _ENDS_UNKNOWN],
     )
 
 
-def _is_named(blame: Blame) -> bool:
-    return isinstance(blame.about, Link | Switch) and not _is_unnamed(blame)
-
-
-def _is_unnamed(blame: Blame) -> bool:
-    return isinstance(blame.about, Link) and blame.about.far == UNKNOWN_END
-
-
-def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
-    """Whether a link or switch that is named explains a path that could not be named. One above the
-    leaves explains what is about as slow on any leaf.
-    """
-    if not _is_named(named) or not isinstance(path.about, Link):
-        return False
-    alike = named.direction in ("", path.direction)
-    near, *others = _switches(named)
-    if not others and near not in leaves:
-        return alike and abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
-    leaf = path.about.near
-    # What leaves the near end reaches the far one.
-    return (leaf == near and alike) or (
-        leaf in others and named.direction in ("", _OTHER.get(path.direction, ""))
+def _end_of_pair(metric: Metric, pair: Recheck, end: Recheck, other: str) -> Blame:
+    """The port at the ``end`` of a pair with ``other``, by what the pair measured."""
+    return blame_of(
+        Port(end.node, end.direction),
+        metric,
+        pair,
+        stage="confirmed",
+        nodes=[end.node],
+        evidence=[
+            _sentence(metric, end),
+            f"fast with others before, now as slow with them as with {other}",
+        ],
     )
 
 
-def _ordered(blames: Sequence[Blame]) -> list[Blame]:
-    """Confirmed first, then the slowest."""
-    return sorted(
-        _distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject)
-    )
+# --- sentences
+
+
+def _sentence(metric: Metric, one: Recheck) -> str:
+    """Such as ``alone, tx: 20.1 % slower to n4, 19.8 % slower to n7``."""
+    preposition = {"tx": "to", "rx": "from", "": "with"}[one.direction]
+    parts = [
+        f"{_compared(metric, partner.slowness)} {preposition} {partner.name}"
+        for partner in one.partners[:_PARTNERS]
+    ]
+    return f"alone{', ' + one.direction if one.direction else ''}: {', '.join(parts)}"
+
+
+def _compared(metric: Metric, slowness: float) -> str:
+    share = as_slowdown(metric, slowness)
+    return f"{percent(abs(share), 1)} {'slower' if share >= 0.0 else 'faster'}"

@@ -19,13 +19,12 @@ from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.cover import Culprit, best_cover, cuts, name_of
 from wireproof.locate.routes.guess import Crossing, crossing, guesses, settled, sharing
 from wireproof.locate.routes.stains import Stain, stains
-from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Direction, Stage
 from wireproof.model.subject import Link, Switch
 
-__all__ = ["blame_paths", "whole_leaves"]
+__all__ = ["blame_paths"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

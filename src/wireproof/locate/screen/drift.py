@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.effects import robust_scale
-from wireproof.locate.significance import Floats
+from wireproof.locate.significance import Floats, robust_scale
 
 __all__ = ["drift_of"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.groups import Groups, grouped_median
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error, robust_scale
 
 __all__ = [
     "Effects",
@@ -26,13 +26,11 @@ __all__ = [
     "fine_strata",
     "levels_of",
     "polish",
-    "robust_scale",
 ]
 
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
-_MAD = 1.4826  # MAD of a normal variable to its sigma
 _TURNS = 4
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 """A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual
@@ -124,11 +122,6 @@ class Start:
 
     bad: Flags
     level: Floats
-
-
-def robust_scale(x: Floats) -> float:
-    """MAD x 1.4826; 0 for an empty sample."""
-    return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
 def levels_of(

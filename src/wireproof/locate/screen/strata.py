@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from wireproof.locate.groups import grouped_best
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.effects import Ports, fine_strata, levels_of, robust_scale
-from wireproof.locate.significance import Floats
+from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
+from wireproof.locate.significance import Floats, robust_scale
 from wireproof.locate.tiers import Places
 
 __all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]

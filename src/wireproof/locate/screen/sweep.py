@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.routes.search import blame_paths, whole_leaves
+from wireproof.locate.routes.search import blame_paths
+from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.effects import Effects, explained, fine_strata, robust_scale
+from wireproof.locate.screen.effects import Effects, explained, fine_strata
 from wireproof.locate.screen.fit import Fit, fit, port_levels, shown, tier_levels
 from wireproof.locate.screen.lone_pair import screen_two
 from wireproof.locate.screen.strata import Kinds, one_kind
@@ -28,7 +29,7 @@ from wireproof.locate.screen.suspects import (
     with_unsteady,
 )
 from wireproof.locate.screen.unsteady import unsteady_ports
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose, robust_scale
 from wireproof.locate.slowness import check, log_slowness, rounding, value_of
 from wireproof.locate.tiers import ONE_SWITCH, Places, places_of, tiers_of
 from wireproof.model.fabric import Fabric

@@ -1,0 +1,237 @@
+"""What the confirm stage's samples should have reached, and how well that is known.
+
+The expected value of a kind of path is that of the good ports in the same samples (controls), else
+the screen's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.criteria import Criteria, as_log
+from wireproof.locate.groups import grouped_median
+from wireproof.locate.samples import Samples
+from wireproof.locate.screen.sweep import Screened
+from wireproof.locate.significance import MEDIAN_FACTOR, Floats, robust_scale
+from wireproof.locate.slowness import log_slowness
+from wireproof.locate.tiers import ALL, tiers_of
+from wireproof.model.subject import Direction
+
+__all__ = ["OTHER", "Alone", "alone"]
+
+OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
+
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+
+_CONTROLS = 3
+_PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05
+_MAD_EFFICIENCY = 0.37
+_FAR = 3.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Paths:
+    """Of each sample the kind of path (``tier``, an index into ``tiers``) and the slower end's
+    ``kind`` of NIC (0 the fastest).
+    """
+
+    tier: Ints
+    tiers: tuple[str, ...]
+    kind: Ints
+
+    def key(self, row: int) -> tuple[str, int]:
+        """Kind of path and of NIC, as the screen's levels are found by."""
+        return self.tiers[int(self.tier[row])], int(self.kind[row])
+
+    def groups(self) -> list[tuple[tuple[str, int], Flags]]:
+        """Each kind of path and of NIC that was measured, with its samples."""
+        found = sorted({(int(t), int(k)) for t, k in zip(self.tier, self.kind, strict=True)})
+        return [((self.tiers[t], k), (self.tier == t) & (self.kind == k)) for t, k in found]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Alone:
+    """The confirm stage's samples with what is ``expected`` of each (log slowness) on its kind of
+    path.
+
+    ``sharp``: the kinds of path that show a port's slowness, the fastest unless they are noisy: a
+    path that is slow anyway hides a port. ``sigma``: of one sample; ``doubt``: standard error of
+    ``expected``; ``spread``: of healthy ports; ``practical``: the least slowdown that is called
+    one; ``tail``: sorted, what the screen left unexplained.
+    """
+
+    samples: Samples
+    logs: Floats
+    expected: Floats
+    doubt: Floats
+    paths: _Paths
+    sharp: frozenset[str]
+    sigma: float
+    spread: float
+    practical: float
+    alpha: float
+    tail: Floats
+
+
+def alone(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
+    """The samples ready to be looked at. Raises ValueError when nothing was screened."""
+    if screened.effects is None:
+        raise ValueError("without a screen nothing is expected of a confirm stage")
+    logs = log_slowness(confirm)
+    sigma = _own_noise(confirm, logs, screened.effects.noise)
+    paths = _paths_of(screened, confirm)
+    practical = as_log(confirm.metric, criteria.practical(confirm.metric))
+    stage = _Stage(confirm, logs, paths, _controls(screened, confirm), screened, sigma, practical)
+    expected, doubt = stage.expectations(screened.effects.spread)
+    return Alone(
+        samples=confirm,
+        logs=logs,
+        expected=expected,
+        doubt=doubt,
+        paths=paths,
+        sharp=screened.sharp,
+        sigma=sigma,
+        spread=screened.effects.spread,
+        practical=practical,
+        alpha=criteria.alpha,
+        tail=_unexplained(screened),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stage:
+    """``control``: samples between good ports. Three of them correct the screen's level, or replace
+    it where others had slowed the path.
+    """
+
+    confirm: Samples
+    logs: Floats
+    paths: _Paths
+    control: Flags
+    screened: Screened
+    sigma: float
+    practical: float
+
+    def expectations(self, spread: float) -> tuple[Floats, Floats]:
+        """(expected log slowness, its standard error) of each sample."""
+        expected, doubt = np.empty(self.logs.size), np.zeros(self.logs.size)
+        shift, shared = self._shift()
+        levels, errors = self.screened.levels, self.screened.level_errors
+        slowest = max(levels.values(), default=None)
+        for key, own in self.paths.groups():
+            unknown = float(np.median(self.logs[own])) if slowest is None else slowest
+            level = levels.get(key, unknown)
+            if shared >= _CONTROLS and key in levels and key[0] in self.screened.sharp:
+                now, controls = level + shift, shared
+            else:
+                now, controls = self._by_controls(own, level)
+            now = min(now, self._reached(own, now - self.practical))
+            # Without a topology it is not known which pairs have more hops, and the controls may
+            # have had none.
+            hops = key[0] == ALL and self.confirm.metric == "hrt"
+            expected[own] = max(now, level) if hops else now
+            doubt[own] = (
+                float(np.hypot(MEDIAN_FACTOR * self.sigma / controls**0.5, spread))
+                if controls >= _CONTROLS
+                else errors.get(key, 0.0)
+            )
+        return expected, doubt
+
+    def _by_controls(self, own: Flags, level: float) -> tuple[float, int]:
+        """(what the group's own controls reach, else ``level``; how many there are)."""
+        values = self.logs[own & self.control]
+        return (float(np.median(values)) if values.size >= _CONTROLS else level), values.size
+
+    def _shift(self) -> tuple[float, int]:
+        """(how much slower than in the screen good ports are now, by how many controls): all those
+        on paths that show a port, because the few on one kind of path may have met the tail of the
+        noise.
+        """
+        levels = self.screened.levels
+        keys = [(row, self.paths.key(row)) for row in np.nonzero(self.control)[0].tolist()]
+        beyond = [
+            self.logs[row] - levels[key]
+            for row, key in keys
+            if key in levels and key[0] in self.screened.sharp
+        ]
+        return (float(np.median(beyond)), len(beyond)) if beyond else (0.0, 0)
+
+    def _reached(self, own: Flags, least: float) -> float:
+        """What the fastest direction of a route reached alone on this kind of path, when beyond
+        doubt faster than ``least`` (the screen's level less the practical threshold): among others
+        every flow had collided. Else infinite.
+        """
+        found, place, members = np.unique(
+            _routes(self.confirm)[own], return_inverse=True, return_counts=True
+        )
+        if not found.size:
+            return math.inf
+        medians, _ = grouped_median(place, self.logs[own], found.size)
+        fast = medians[(members >= _CONTROLS) & (medians + _FAR * self.sigma < least)]
+        return float(np.median(fast)) if fast.size else math.inf
+
+
+def _routes(samples: Samples) -> NDArray[np.int64]:
+    """A number for each sample's route."""
+    return samples.origin.astype(np.int64) * len(samples.nodes) + samples.target
+
+
+def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
+    """Sigma of one sample measured alone: MAD within the routes, joined with what the screen
+    found.
+    """
+    route = _routes(confirm)
+    within = [
+        logs[route == one] - np.median(logs[route == one])
+        for one in np.unique(route)
+        if np.sum(route == one) > 2
+    ]
+    left = np.concatenate(within) if within else np.zeros(0)
+    noise = min(noise, _PRIOR_NOISE)  # what contention adds to the screen is gone alone
+    weight = _MAD_EFFICIENCY * left.size
+    variance = weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2
+    return float(np.sqrt(variance / (weight + _PRIOR_FREEDOM)))
+
+
+def _paths_of(screened: Screened, confirm: Samples) -> _Paths:
+    """The kinds of path and of NIC of the confirm stage, whose nodes have another order."""
+    index = {name: number for number, name in enumerate(screened.samples.nodes)}
+    place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
+    leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
+    tier, tiers = tiers_of(confirm, dataclasses.replace(screened.places, leaf=leaf))
+    kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
+    return _Paths(
+        tier=tier, tiers=tiers, kind=np.maximum(kind[confirm.origin], kind[confirm.target])
+    )
+
+
+def _controls(screened: Screened, confirm: Samples) -> Flags:
+    """Samples between ports that the screen found good: they say what is expected now. The clean
+    direction of a suspect counts, for it was as good as any.
+    """
+    good: set[tuple[str, Direction]] = {(name, "tx") for name in screened.good}
+    good |= {(name, "rx") for name in screened.good}
+    good |= {(one.nodes[0], OTHER[one.direction]) for one in screened.suspects if one.lone}
+    suspected = {frozenset(one.nodes) for one in screened.pairs}
+    ends = [
+        (confirm.nodes[a], confirm.nodes[b])
+        for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
+    ]
+    found = [
+        (origin, "tx") in good
+        and (target, "rx") in good
+        and frozenset((origin, target)) not in suspected
+        for origin, target in ends
+    ]
+    return np.asarray(found, dtype=np.bool_)
+
+
+def _unexplained(screened: Screened) -> Floats:
+    """Log slowness of the screen's samples beyond what is expected of them, sorted."""
+    logs = np.log(screened.expected) - np.log(screened.samples.value)
+    return np.sort(logs if screened.samples.metric == "goodput" else -logs)

@@ -13,13 +13,13 @@ from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
+    DirectionTraffic,
     HostTraffic,
     Mark,
     PortTraffic,
     Traffic,
     Watched,
     WatchStart,
-    Way,
 )
 from wireproof.report.text.watched import document, lines
 from wireproof.verdict.external.watched import judge_traffic
@@ -72,7 +72,7 @@ NICS = st.lists(
 )
 AMOUNT = st.one_of(st.none(), st.floats(0, 1e15))
 WAYS = st.builds(
-    Way,
+    DirectionTraffic,
     bytes=AMOUNT,
     background=st.floats(0, 1e12),
     peak_bytes_per_s=AMOUNT,

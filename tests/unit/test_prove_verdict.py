@@ -12,7 +12,13 @@ from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.ledger import Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    PortTraffic,
+    Traffic,
+    TrafficVerdict,
+)
 from wireproof.verdict.external.watched import judge_traffic
 
 MB = 1_000_000
@@ -21,14 +27,19 @@ LINK = LinkClaim(kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500)
 
 def way(
     moved: float | None, peak: float = 117e6, background: float = 0.0, trouble: str = ""
-) -> Way:
-    return Way(
+) -> DirectionTraffic:
+    return DirectionTraffic(
         bytes=moved, peak_bytes_per_s=peak if moved else 0.0, background=background, trouble=trouble
     )
 
 
 def port(
-    nic: str, tx: Way, rx: Way, *, kind: str = "ethernet", stacked: bool = False
+    nic: str,
+    tx: DirectionTraffic,
+    rx: DirectionTraffic,
+    *,
+    kind: str = "ethernet",
+    stacked: bool = False,
 ) -> PortTraffic:
     return PortTraffic(nic=nic, kind=kind, driver="x", tx=tx, rx=rx, stacked=stacked)
 

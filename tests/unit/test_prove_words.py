@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from wireproof.model.errors import BadInput
-from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    PortTraffic,
+    Traffic,
+    TrafficVerdict,
+)
 from wireproof.report.text.watched import document, lines
 from wireproof.verdict.external.watched.reasons import reason, troubles
 from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
@@ -112,14 +118,14 @@ def test_only_what_was_added_to_a_file_is_read(tmp_path: Path) -> None:
 
 
 def _told() -> tuple[Traffic, TrafficVerdict]:
-    way = Way(bytes=1.2e9, background=5e7, peak_bytes_per_s=1.1e8)
+    way = DirectionTraffic(bytes=1.2e9, background=5e7, peak_bytes_per_s=1.1e8)
     ports = [
         PortTraffic(
             nic="eth\x1b[31m0",
             kind="ethernet",
             driver="x",
             tx=way,
-            rx=Way(bytes=None, trouble="unit"),
+            rx=DirectionTraffic(bytes=None, trouble="unit"),
         )
     ]
     traffic = Traffic(
@@ -153,7 +159,7 @@ def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
 
 
 def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -> None:
-    way = Way(bytes=1e9, peak_bytes_per_s=1e9)
+    way = DirectionTraffic(bytes=1e9, peak_bytes_per_s=1e9)
     ports = [
         PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=way, rx=way, speed_bits_per_s=1e10)
     ]

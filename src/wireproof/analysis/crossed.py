@@ -8,9 +8,10 @@ nothing counts makes the sum a lower bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from wireproof.analysis.ports import leaves, owns_what_is_below, related, tops
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, Level, PortLedger, Quality
 
 __all__ = [
@@ -18,16 +19,11 @@ __all__ = [
     "added",
     "crossed_at",
     "everywhere",
-    "inner",
-    "is_real",
     "others_than",
-    "related",
 ]
 
 _HARDLY = 65_536.0  # bytes
 _SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
-_EXCLUSIVE = ("bond", "bonding", "team", "netvsc", "failover")
-"""Kinds that own what is below them: the members' bytes are theirs and nobody else's."""
 _LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
 _WORSE: tuple[Quality, ...] = (
     "unreadable",
@@ -71,30 +67,20 @@ class Crossed:
 NOTHING = Crossed(None, remark="there is no counter of it")
 
 
-def is_real(port: PortLedger) -> bool:
-    """A port of an adapter, with a carrier or without a word about it."""
-    return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
-
-
-def crossed_at(ledger: Ledger, name: str, way: Direction) -> Crossed:
+def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
     """What crossed the port ``name``, with what it stands on where that is its own."""
     port = ledger.ports[name]
-    below = [ledger.ports[one] for one in _leaves(ledger, name)]
+    below = [ledger.ports[one] for one in leaves(ledger, name)]
     if not below:
-        return _port(port.way(way))
-    if _exclusive(port):
-        whole = added([_port(one.way(way)) for one in below])
+        return _port(port.entries(direction))
+    if owns_what_is_below(port):
+        whole = added([_port(one.entries(direction)) for one in below])
         return (
             whole
             if whole.bytes is not None and whole.complete
-            else _more(_port(port.way(way)), whole)
+            else _more(_port(port.entries(direction)), whole)
         )
-    return _shared(port, below, way)
-
-
-def _exclusive(port: PortLedger) -> bool:
-    words = f"{port.nic.link_kind} {port.nic.driver}".lower()
-    return any(kind in words for kind in _EXCLUSIVE)
+    return _shared(port, below, direction)
 
 
 def _more(own: Crossed, whole: Crossed) -> Crossed:
@@ -107,13 +93,13 @@ def _more(own: Crossed, whole: Crossed) -> Crossed:
     return replace(max(known, key=lambda one: one.bytes or 0.0), complete=False)
 
 
-def _shared(port: PortLedger, below: Sequence[PortLedger], way: Direction) -> Crossed:
+def _shared(port: PortLedger, below: Sequence[PortLedger], direction: Direction) -> Crossed:
     """A VLAN, macvlan or bridge shares what it stands on: its own sockets, and the RDMA of the
     ports below.
     """
-    own = _port(port.way(way))
+    own = _port(port.entries(direction))
     rdma = [
-        _part([entry for entry in one.way(way) if entry.carrier in ("rdma", "psm")])
+        _part([entry for entry in one.entries(direction) if entry.carrier in ("rdma", "psm")])
         for one in below
     ]
     if own.carried("rdma") is not None:
@@ -127,14 +113,8 @@ def _port(entries: Sequence[Entry]) -> Crossed:
     parts = _parts(entries)
     if whole is None:
         return parts if parts.bytes is not None else _lost(entries)
-    if whole.bytes is None:  # it would have had RDMA too, which the parts may not have
-        known = parts.bytes is not None
-        apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
-        return (
-            replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
-            if known
-            else _lost(entries)
-        )
+    if whole.bytes is None:
+        return _without_whole(whole, parts) or _lost(entries)
     complete = True
     if whole.quality == "lower-bound":
         rest = _port([entry for entry in entries if entry is not whole])
@@ -144,13 +124,21 @@ def _port(entries: Sequence[Entry]) -> Crossed:
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level == "wire" and parts.complete else None
     found = replace(_single(whole, by=_apart(whole.bytes, parts), inside=inside), complete=complete)
-    # A driver's own statistics are too costly to be read many times a second: the peak is that of
-    # the parts.
-    return (
-        found
-        if found.peak_bytes_per_s is not None
-        else replace(found, peak_bytes_per_s=parts.peak_bytes_per_s)
-    )
+    if found.peak_bytes_per_s is None:
+        # A driver's own statistics are too costly to be read many times a second: the peak is that
+        # of the parts.
+        return replace(found, peak_bytes_per_s=parts.peak_bytes_per_s)
+    return found
+
+
+def _without_whole(whole: Entry, parts: Crossed) -> Crossed | None:
+    """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
+    parts may not have. None when they are not known either.
+    """
+    if parts.bytes is None:
+        return None
+    apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
+    return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
 
 
 def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
@@ -225,34 +213,38 @@ def added(parts: Sequence[Crossed]) -> Crossed:
     lost = [part for part in parts if part.bytes is None]
     if not known:
         return lost[0] if lost else NOTHING
-    return Crossed(
-        _whole([part.bytes for part in known]),
-        _whole([_packets(part) for part in known]),
-        sum(part.background for part in known),
-        _known(sum, [part.peak_bytes_per_s for part in known]),
-        max((part.level for part in known), key=_LEVELS.index),
-        min((part.quality for part in known), key=_WORSE.index),
+    return replace(
+        _sum(known),
         complete=not lost and all(part.complete for part in known),
-        inside=_whole([part.inside for part in known]),
         by=_by_carrier(known, complete=not lost),
-        counters=tuple(name for part in known for name in part.counters),
-        wrap_bytes=_known(min, [part.wrap_bytes for part in known]),
         remark=next((part.remark for part in (*lost, *known) if part.remark), ""),
     )
 
 
-def _whole(values: Sequence[float | None]) -> float | None:
+def _sum(parts: Sequence[Crossed]) -> Crossed:
+    peaks = _known(part.peak_bytes_per_s for part in parts)
+    return Crossed(
+        _whole(part.bytes for part in parts),
+        _whole(_packets(part) for part in parts),
+        sum(part.background for part in parts),
+        sum(peaks) if peaks else None,
+        max((part.level for part in parts), key=_LEVELS.index),
+        min((part.quality for part in parts), key=_WORSE.index),
+        inside=_whole(part.inside for part in parts),
+        counters=tuple(name for part in parts for name in part.counters),
+        wrap_bytes=min(_known(part.wrap_bytes for part in parts), default=None),
+    )
+
+
+def _whole(values: Iterable[float | None]) -> float | None:
     """The sum; None as soon as one is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    every = list(values)
+    known = _known(every)
+    return sum(known) if len(known) == len(every) else None
 
 
-def _known(
-    join: Callable[[Sequence[float]], float], values: Sequence[float | None]
-) -> float | None:
-    """``join`` of those that are known; None when none is."""
-    known = [value for value in values if value is not None]
-    return join(known) if known else None
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
@@ -276,110 +268,35 @@ def _packets(part: Crossed) -> float | None:
     return part.packets
 
 
-def _leaves(ledger: Ledger, name: str) -> list[str]:
-    """The ports at the bottom of what ``name`` stands on; empty for a port that stands on
-    nothing.
-    """
-    found: dict[str, None] = {}
-    seen = {name}
-    waiting = list(ledger.ports[name].nic.lower)
-    while waiting:
-        one = waiting.pop(0)
-        if one in seen or one not in ledger.ports:
-            continue
-        seen.add(one)
-        lower = [below for below in ledger.ports[one].nic.lower if below in ledger.ports]
-        waiting += lower
-        if not lower:
-            found[one] = None
-    return list(found)
-
-
-def related(ledger: Ledger, name: str) -> set[str]:
-    """``name``, what it stands on and what stands on it: ports that may count the same bytes."""
-    found = {name, *_beneath(ledger, name)}
-    return found | {one for one in ledger.ports if name in _beneath(ledger, one)}
-
-
-def _beneath(ledger: Ledger, name: str) -> set[str]:
-    seen: set[str] = set()
-    waiting = [name]
-    while waiting:
-        for one in ledger.ports[waiting.pop()].nic.lower:
-            if one in ledger.ports and one not in seen:
-                seen.add(one)
-                waiting.append(one)
-    return seen - {name}
-
-
-def others_than(ledger: Ledger, name: str, way: Direction, own: float | None) -> dict[str, Crossed]:
+def others_than(
+    ledger: Ledger, name: str, direction: Direction, own: float | None
+) -> dict[str, Crossed]:
     """What crossed ports that are not ``name`` nor count its bytes again, loopback apart.
 
     Of an interface that ``name`` shares with others, what is not ``name``'s own (``own`` bytes)
     counts as another port.
     """
     kin = related(ledger, name)
-    beside = [
-        leaf
-        for owner in kin - {name}
-        if _exclusive(ledger.ports[owner])
-        for leaf in _leaves(ledger, owner)
-    ]
-    found = {
-        one: crossed_at(ledger, one, way) for one in (*tops(ledger), *beside) if one not in kin
-    }
-    if _exclusive(ledger.ports[name]):
-        return found
-    for one in _leaves(ledger, name):
-        rest = _port(
-            [entry for entry in ledger.ports[one].way(way) if entry.carrier in ("kernel", "any")]
-        )
-        if rest.bytes is not None:
-            left = max(0.0, rest.bytes - (own or 0.0))
-            found[one] = Crossed(
-                left, None, rest.background, None, rest.level, rest.quality, rest.complete
-            )
+    owners = [owner for owner in kin - {name} if owns_what_is_below(ledger.ports[owner])]
+    beside = [leaf for owner in owners for leaf in leaves(ledger, owner)]
+    others = [one for one in (*tops(ledger), *beside) if one not in kin]
+    found = {one: crossed_at(ledger, one, direction) for one in others}
+    if not owns_what_is_below(ledger.ports[name]):
+        for one in leaves(ledger, name):
+            rest = _not_own(ledger.ports[one].entries(direction), own or 0.0)
+            found |= {one: rest} if rest is not None else {}
     return found
 
 
-def tops(ledger: Ledger) -> list[str]:
-    """One port for each way out of the host: real ports that nothing exclusive stands on, and what
-    owns others.
-
-    Beside a real port a virtual one leads to a container or a guest of the same host.
-    """
-    real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
-    owned = {
-        leaf
-        for name, port in ledger.ports.items()
-        if _exclusive(port)
-        for leaf in _leaves(ledger, name)
-    }
-    found = []
-    for name, port in ledger.ports.items():
-        if port.nic.kind == "loopback" or name in owned:
-            continue
-        shares = (
-            bool(port.nic.lower)
-            and any(one in ledger.ports for one in port.nic.lower)
-            and not _exclusive(port)
-        )
-        if not shares and (not real or is_real(port) or _exclusive(port)):
-            found.append(name)
-    return found
+def _not_own(entries: Iterable[Entry], own: float) -> Crossed | None:
+    """What the kernel moved over a shared port, less the ``own`` bytes of who shares it."""
+    rest = _port([entry for entry in entries if entry.carrier in ("kernel", "any")])
+    if rest.bytes is None:
+        return None
+    left = max(0.0, rest.bytes - own)
+    return Crossed(left, None, rest.background, None, rest.level, rest.quality, rest.complete)
 
 
-def inner(ledger: Ledger) -> list[str]:
-    """Virtual ports that are no way out of the host: they lead to its own containers and guests."""
-    out = set(tops(ledger))
-    out |= {leaf for name in out for leaf in _leaves(ledger, name)}
-    return [
-        name
-        for name, port in ledger.ports.items()
-        if port.nic.kind == "virtual" and not port.nic.lower and name not in out
-    ]
-
-
-def everywhere(ledger: Ledger, way: Direction) -> dict[str, Crossed]:
+def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
     """What crossed each way out of the host."""
-    return {name: crossed_at(ledger, name, way) for name in tops(ledger)}
+    return {name: crossed_at(ledger, name, direction) for name in tops(ledger)}

@@ -6,7 +6,7 @@ What is read follows from the driver (``analysis.catalogue``) and from nothing t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -15,7 +15,7 @@ from wireproof.analysis.catalogue import family_of
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.relations import lower_of, stated
-from wireproof.model.ledger import Carrier, Entry, Ledger, PortLedger, Quality
+from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger, Quality
 from wireproof.model.record import Nic
 
 __all__ = ["HostPorts", "slowest_refresh_ms"]
@@ -29,6 +29,7 @@ pause.
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _32_BITS = 1 << 32
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
 """Counters that every interface, or every InfiniBand port, has."""
 _FOREIGN = "its /sys belongs to another network namespace"
@@ -87,39 +88,37 @@ class _Port:
         self._foreign = foreign
         self._family = family_of(nic)
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
-        self._slots = {way: [_slot(row, nic, way) for row in fitting] for way in ("tx", "rx")}
+        self._slots = {one: [_slot(row, nic, one) for row in fitting] for one in _DIRECTIONS}
         self._unread = list(_unread(self._family, nic, foreign=foreign))
         self._rdma_packets = _filled(
             self._family.rdma_packets if self._family is not None else (), nic
         )
 
     def read(self, changes: Changes) -> PortLedger:
-        tx, rx = (self._whole(way, changes) for way in ("tx", "rx"))
+        tx, rx = (self._whole(direction, changes) for direction in _DIRECTIONS)
         if self._rdma_packets and _stood_still(self._rdma_packets, changes):
             tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._family is not None)
 
-    def _whole(self, way: str, changes: Changes) -> list[Entry]:
+    def _whole(self, direction: Direction, changes: Changes) -> list[Entry]:
         """With what passes this port uncounted."""
-        found = [*self._entries(way, changes), *self._unread]
+        found = [*self._entries(direction, changes), *self._unread]
         if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
             found.append(_uncounted("rdma", "no counter of its RDMA is there"))
         return found
 
-    def _entries(self, way: str, changes: Changes) -> Iterable[Entry]:
+    def _entries(self, direction: Direction, changes: Changes) -> Iterable[Entry]:
         """The first readable row of each carrier and level; the first unreadable one where none
         is.
         """
         found: dict[tuple[str, str], Entry] = {}
-        for slot in self._slots[way]:
+        for slot in self._slots[direction]:
             key = slot.row.carrier, slot.row.level
             known = found.get(key)
-            if known is not None and known.bytes is not None and known.remark != SILENT:
+            if known is not None and _speaks(known):
                 continue
             entry = self._entry(slot, changes)
-            if entry is not None and (
-                known is None or (entry.bytes is not None and entry.remark != SILENT)
-            ):
+            if entry is not None and (known is None or _speaks(entry)):
                 found[key] = entry
         return _heard(list(found.values()))
 
@@ -127,41 +126,37 @@ class _Port:
         rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}
         if not rises:
             return None
-        lost = next((rise.remark for rise in rises.values() if rise.count is None), "")
-        if slot.row.pegs and any(slot.row.is_pegged(changes.last(name) or 0) for name in rises):
-            lost = "saturated"
-        if self._foreign and not slot.names[0].startswith("net/"):
-            lost = _FOREIGN
         packets = _packets(slot.packets, changes)
-        count = sum(rise.count or 0 for rise in rises.values())
-        stuck = (
-            packets or 0
-        ) > _STUCK_PACKETS and count * slot.row.unit < _STUCK_BYTES_PER_PACKET * (packets or 0)
+        lost = self._lost(slot, rises, changes)
+        stuck = _is_stuck(_count(rises) * slot.row.unit, packets)
         if lost or stuck:
             remark = lost or f"{packets:.0f} packets were counted, and no bytes of them"
-            return _unknown(
-                slot.row, list(rises), packets, remark, pegged=stuck or lost == "saturated"
-            )
+            pegged = stuck or lost == "saturated"
+            return _unknown(slot.row, list(rises), packets, remark, pegged=pegged)
         return self._known(slot.row, rises, packets, changes)
 
+    def _lost(self, slot: _Slot, rises: Mapping[str, Rise], changes: Changes) -> str:
+        """Why the counters say nothing; "" when they do."""
+        if self._foreign and not slot.names[0].startswith("net/"):
+            return _FOREIGN
+        if slot.row.pegs and any(slot.row.is_pegged(changes.last(name) or 0) for name in rises):
+            return "saturated"
+        return next((rise.remark for rise in rises.values() if rise.count is None), "")
+
     def _known(
-        self, row: Row, rises: dict[str, Rise], packets: float | None, changes: Changes
+        self, row: Row, rises: Mapping[str, Rise], packets: float | None, changes: Changes
     ) -> Entry:
         background = sum(changes.background(name) for name in rises) * row.unit
         peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
         refresh = row.refresh_ms if row.refresh_ms > _AT_ONCE_MS else 0.0
-        wrapped = any(rise.remark == "wrapped" for rise in rises.values())
-        late = refresh > changes.settled_ms and refresh * 1e6 * _LATE_SHARE > changes.interval_ns
-        quality, remark = self._quality(row, wrapped=wrapped, late=late)
-        if all(rise.remark == SILENT for rise in rises.values()):
-            remark = SILENT
+        quality, remark = self._quality(row, rises, late=_is_late(refresh, changes))
         return Entry(
             carrier=row.carrier,
             level=row.level,
             quality=quality,
-            remark=remark,
+            remark=SILENT if _is_silent(rises) else remark,
             packets=packets,
-            bytes=max(0.0, sum(rise.count or 0 for rise in rises.values()) * row.unit - background),
+            bytes=max(0.0, _count(rises) * row.unit - background),
             background=background,
             peak_bytes_per_s=sum(peaks) * row.unit if peaks else None,
             counters=list(rises),
@@ -169,8 +164,8 @@ class _Port:
             wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 and not row.pegs else None,
         )
 
-    def _quality(self, row: Row, *, wrapped: bool, late: bool) -> tuple[Quality, str]:
-        if wrapped:
+    def _quality(self, row: Row, rises: Mapping[str, Rise], *, late: bool) -> tuple[Quality, str]:
+        if any(rise.remark == "wrapped" for rise in rises.values()):
             return "wrapped", "wrapped once"
         if late:
             return "stale", f"refreshed every {row.refresh_ms:g} ms"
@@ -181,12 +176,32 @@ class _Port:
         return "exact", ""
 
 
+def _speaks(entry: Entry) -> bool:
+    return entry.bytes is not None and entry.remark != SILENT
+
+
+def _count(rises: Mapping[str, Rise]) -> int:
+    return sum(rise.count or 0 for rise in rises.values())
+
+
+def _is_silent(rises: Mapping[str, Rise]) -> bool:
+    return all(rise.remark == SILENT for rise in rises.values())
+
+
+def _is_stuck(count: float, packets: float | None) -> bool:
+    """Packets passed, and hardly a byte of them was counted."""
+    seen = packets or 0
+    return seen > _STUCK_PACKETS and count < _STUCK_BYTES_PER_PACKET * seen
+
+
+def _is_late(refresh_ms: float, changes: Changes) -> bool:
+    """The counter may still show a part of what was before the interval, or not yet its end."""
+    return refresh_ms > changes.settled_ms and refresh_ms * 1e6 * _LATE_SHARE > changes.interval_ns
+
+
 def _stood_still(names: Sequence[str], changes: Changes) -> bool:
     """These counters exist, none of them rose, and the kernel's cache of them was over."""
-    late = (
-        changes.settled_ms < _AT_ONCE_MS and changes.interval_ns < _AT_ONCE_MS * 1e6 * _LATE_SHARE
-    )
-    return not late and all(
+    return not _is_late(_AT_ONCE_MS, changes) and all(
         (rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names
     )
 
@@ -210,26 +225,21 @@ def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
     return [*found, none]
 
 
-def _heard(entries: list[Entry]) -> list[Entry]:
+def _heard(entries: Iterable[Entry]) -> list[Entry]:
     """Without counters that may not exist: a driver's own, and standard ones where others of the
     same traffic moved.
     """
-    entries = [
-        entry
-        for entry in entries
-        if entry.remark != SILENT or entry.counters[0].endswith(_STANDARD)
-    ]
-    moved = {entry.carrier for entry in entries if entry.remark != SILENT}
+    kept = [one for one in entries if one.remark != SILENT or one.counters[0].endswith(_STANDARD)]
+    moved = {one.carrier for one in kept if one.remark != SILENT}
 
     def shared(carrier: Carrier) -> bool:
-        return carrier in moved or "any" in moved or (carrier == "any" and bool(moved))
+        return bool(moved & {carrier, "any"}) or (carrier == "any" and bool(moved))
 
-    return [entry for entry in entries if entry.remark != SILENT or not shared(entry.carrier)]
+    return [one for one in kept if one.remark != SILENT or not shared(one.carrier)]
 
 
-def _slot(row: Row, nic: Nic, way: str) -> _Slot:
-    names, packets = (row.tx, row.packets_tx) if way == "tx" else (row.rx, row.packets_rx)
-    return _Slot(row, _filled(names, nic), _filled(packets, nic))
+def _slot(row: Row, nic: Nic, direction: Direction) -> _Slot:
+    return _Slot(row, _filled(row.names(direction), nic), _filled(row.packets(direction), nic))
 
 
 def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:
@@ -273,20 +283,14 @@ def _unknown(
 
 def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry]:
     """What passes this port without any counter of it."""
-    carriers: list[tuple[Carrier, str]] = []
     if family is None and nic.rdma is not None:
-        carriers.append(
-            (
-                "rdma",
-                f"the driver {nic.rdma.driver or nic.driver or '(none)'} is not in the catalogue",
-            )
-        )
+        driver = nic.rdma.driver or nic.driver or "(none)"
+        yield _uncounted("rdma", f"the driver {driver} is not in the catalogue")
     if family is not None and (nic.rdma is not None or family.deviceless):
-        carriers += [(carrier, f"{family.name} has no counter of it") for carrier in family.blind]
+        for carrier in family.blind:
+            yield _uncounted(carrier, f"{family.name} has no counter of it")
     if (foreign or nic.hidden) and nic.kind in ("ethernet", "infiniband"):
-        carriers.append(("rdma", nic.hidden or _FOREIGN))
-    for carrier, remark in carriers:
-        yield _uncounted(carrier, remark)
+        yield _uncounted("rdma", nic.hidden or _FOREIGN)
 
 
 def _uncounted(carrier: Carrier, remark: str) -> Entry:

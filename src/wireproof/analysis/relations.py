@@ -22,19 +22,22 @@ def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
     """
     if nic.rdma is None or nic.rdma.driver or nic.kind != "virtual":
         return nic
-    twins = [one for one in nics if one.rdma is not None and one.rdma.device == nic.rdma.device]
-    real = [one for one in twins if one.kind in ("ethernet", "infiniband") and not one.lower]
-    driver = next(
-        (
-            one.rdma.driver or one.driver
-            for one in real
-            if one.rdma and (one.rdma.driver or one.driver)
-        ),
-        "",
-    )
+    drivers = [_own_driver(one) for one in nics if _has_device(one, nic.rdma.device)]
+    driver = next((one for one in drivers if one), "")
     if not driver:
         return nic
     return msgspec.structs.replace(nic, rdma=msgspec.structs.replace(nic.rdma, driver=driver))
+
+
+def _has_device(nic: Nic, device: str) -> bool:
+    return nic.rdma is not None and nic.rdma.device == device
+
+
+def _own_driver(nic: Nic) -> str:
+    """The driver of an adapter's own interface; "" of one that stands on others."""
+    if nic.kind not in ("ethernet", "infiniband") or nic.lower or nic.rdma is None:
+        return ""
+    return nic.rdma.driver or nic.driver
 
 
 def lower_of(nic: Nic, nics: Sequence[Nic]) -> list[str]:
@@ -47,13 +50,16 @@ def lower_of(nic: Nic, nics: Sequence[Nic]) -> list[str]:
 
 def _guessed(nic: Nic, nics: Sequence[Nic]) -> list[str]:
     others = [one for one in nics if one is not nic and not one.lower and one.kind != "loopback"]
+    return [one.name for one in others if _must_share(nic, one)]
+
+
+def _must_share(nic: Nic, other: Nic) -> bool:
+    """Whether ``nic`` cannot but stand on ``other``."""
     if nic.driver == "hv_netvsc":
-        return [one.name for one in others if one.driver in _ACCELERATED and one.mac == nic.mac]
+        return other.driver in _ACCELERATED and other.mac == nic.mac
     if nic.kind == "virtual" and nic.rdma is not None:
-        return [one.name for one in others if _same_port(one, nic)]
-    if nic.kind == "infiniband" and nic.driver == "bonding":
-        return [one.name for one in others if one.kind == "infiniband"]
-    return []
+        return _same_port(other, nic)
+    return (nic.kind, nic.driver, other.kind) == ("infiniband", "bonding", "infiniband")
 
 
 def _same_port(one: Nic, other: Nic) -> bool:

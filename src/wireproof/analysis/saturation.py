@@ -4,7 +4,7 @@ per node. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wireproof.model.record import PointRecord
@@ -45,12 +45,17 @@ def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) 
     top = attainable_bytes_per_s or max(
         (rate for by_size in rates.values() for rate in by_size.values()), default=0.0
     )
-    found = []
-    for ranks, by_size in sorted(rates.items()):
-        start = None
-        for size in sorted(by_size, reverse=True):
-            if by_size[size] < FULL * top:
-                break
-            start = size
-        found.append(Filled(ranks, start, max(by_size.values())))
-    return found
+    return [
+        Filled(ranks, _full_from(by_size, FULL * top), max(by_size.values()))
+        for ranks, by_size in sorted(rates.items())
+    ]
+
+
+def _full_from(by_size: Mapping[int, float], enough: float) -> int | None:
+    """The smallest size from which on every larger one is fast enough."""
+    start = None
+    for size in sorted(by_size, reverse=True):
+        if by_size[size] < enough:
+            break
+        start = size
+    return start

@@ -13,7 +13,7 @@ from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.record import Nic
-from wireproof.model.traffic import HostTraffic, PortTraffic, Watched, Way
+from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Watched, WatchStart
 
 __all__ = ["host_traffic", "not_watched", "speed_of"]
 
@@ -40,12 +40,10 @@ def host_traffic(watched: Watched) -> HostTraffic:
     changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
     ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
     rises = {name: count for name in after.counters if (count := changes.rise(name).count)}
-    trouble = trouble_counters(
-        {name: rise for name, rise in rises.items() if not name.startswith(("ip/", "net/lo/"))}
-    )
+    trouble = _trouble(rises)
     return HostTraffic(
         host=watched.host,
-        machine=f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else "",
+        machine=_machine(about),
         seconds=changes.interval_ns / 1e9,
         ports=[_port(ledger, name) for name in ledger.ports],
         tcp_segments=changes.rise("ip/Tcp/OutSegs").count,
@@ -55,6 +53,15 @@ def host_traffic(watched: Watched) -> HostTraffic:
         gap_s=watched.gap_s,
         ledger=ledger,
     )
+
+
+def _machine(about: WatchStart) -> str:
+    return f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else ""
+
+
+def _trouble(rises: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    apart = ("ip/", "net/lo/")
+    return trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
 
 
 def _named(rises: Mapping[str, int], *names: str) -> dict[str, int]:
@@ -77,17 +84,17 @@ def _port(ledger: Ledger, name: str) -> PortTraffic:
         rdma=f"{nic.rdma.device}:{nic.rdma.port}" if nic.rdma else "",
         stacked=bool(nic.lower),
         speed_bits_per_s=speed_of(nic),
-        tx=_way(ledger, name, "tx"),
-        rx=_way(ledger, name, "rx"),
+        tx=_direction(ledger, name, "tx"),
+        rx=_direction(ledger, name, "rx"),
     )
 
 
-def _way(ledger: Ledger, name: str, direction: Direction) -> Way:
+def _direction(ledger: Ledger, name: str, direction: Direction) -> DirectionTraffic:
     seen = crossed_at(ledger, name, direction)
     trouble = seen.remark if seen.bytes is None or not seen.complete else ""
     if not ledger.ports[name].known:
         trouble = "the adapter is not in the catalogue"
-    return Way(
+    return DirectionTraffic(
         bytes=seen.bytes,
         background=seen.background,
         peak_bytes_per_s=seen.peak_bytes_per_s,

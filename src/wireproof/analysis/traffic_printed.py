@@ -8,6 +8,7 @@ top. An iteration count that is printed gives it; without one, a row proves one 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Printed
@@ -43,17 +44,24 @@ def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
     """
     if "bytes" in point.values and series.tool.startswith("iperf"):
         return point.values["bytes"] / max(series.directions, 1), True
-    name = series.benchmark.lower()
-    if series.traffic == "other" or any(word in name for word in _NO_BOUND):
+    if series.traffic == "other" or any(word in series.benchmark.lower() for word in _NO_BOUND):
         return 0.0, False
-    each = float(point.message_bytes) + (LEAST_HEADER if series.traffic == "pingpong" else 0)
-    if series.traffic == "collective":
-        each *= _share_of_a_collective(series, name)
-    if series.traffic == "rate":
-        each *= max(series.pairs, 1)
+    each = _bytes_of_an_iteration(series, point)
+    return each * (point.iterations or 1), point.iterations is not None
+
+
+def _bytes_of_an_iteration(series: Series, point: SeriesPoint) -> float:
+    each = float(point.message_bytes)
+    match series.traffic:
+        case "pingpong":
+            each += LEAST_HEADER
+        case "collective":
+            each *= _share_of_a_collective(series, series.benchmark.lower())
+        case "rate":
+            each *= max(series.pairs, 1)
     if point.iterations is None or series.tool in _COUNTS_WINDOWS:
         each *= _window(series)
-    return each * (point.iterations or 1), point.iterations is not None
+    return each
 
 
 def _share_of_a_collective(series: Series, name: str) -> float:
@@ -88,45 +96,64 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
     return rate / (2 if series.traffic == "pingpong" else max(series.directions, 1))
 
 
+@dataclass(frozen=True)
+class _PrintedRow:
+    """One row: ``size`` bytes at least, by a printed count where ``counted``."""
+
+    size: float
+    counted: bool
+    rate: float | None
+    packets: float
+
+    @property
+    def lasted_s(self) -> float | None:
+        return self.size / self.rate if self.counted and self.rate else None
+
+
 def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
     """All rows together; None when there is no row that claims any byte.
 
     The rate is that of the fastest row which lasted ``visible_s`` or longer (so that readings of a
     port must show it), else of the fastest row at all, with its time unknown or too short.
     """
-    total, counted, arithmetic = 0.0, True, []
-    rows: list[tuple[float, float | None]] = []
-    bursts: list[tuple[float, float]] = []
-    packets = 0.0
+    rows: list[_PrintedRow] = []
+    arithmetic = []
     for series in _one_end_each(list(all_series)):
-        sums = [row_bytes(series, point) for point in series.points]
-        claimed = sum(size for size, _ in sums)
-        if not claimed:
-            continue
-        said = all(known for size, known in sums if size)
-        total, counted = total + claimed, counted and said
-        arithmetic.append(_sentence(series, claimed, said))
-        for point, (size, known) in zip(series.points, sums, strict=True):
-            rate = row_rate(series, point)
-            if rate:
-                rows.append((rate, size / rate if known else None))
-            if rate and known:
-                bursts.append((size, size / rate))
-            if known and series.traffic == "pingpong":
-                packets += point.iterations or 0
-    if not total:
+        found = [_row(series, point) for point in series.points]
+        claimed = sum(row.size for row in found)
+        if claimed:
+            arithmetic.append(_sentence(series, claimed, _all_counted(found)))
+            rows += found
+    if not rows:
         return None
-    long = [row for row in rows if row[1] is not None and row[1] >= visible_s]
-    rate, lasted = max(long or rows, key=lambda row: row[0], default=(None, None))
+    rate, lasted = _fastest(rows, visible_s)
     return Printed(
-        least_bytes=total,
-        counted=counted,
+        least_bytes=sum(row.size for row in rows),
+        counted=_all_counted(rows),
         rate_bytes_per_s=rate,
         lasted_s=lasted,
         arithmetic=arithmetic,
-        least_packets=packets,
-        bursts=bursts,
+        least_packets=sum(row.packets for row in rows),
+        bursts=[(row.size, lasted_s) for row in rows if (lasted_s := row.lasted_s) is not None],
     )
+
+
+def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
+    size, counted = row_bytes(series, point)
+    apart = counted and series.traffic == "pingpong"
+    packets = float(point.iterations or 0) if apart else 0.0
+    return _PrintedRow(size, counted, row_rate(series, point), packets)
+
+
+def _all_counted(rows: Iterable[_PrintedRow]) -> bool:
+    return all(row.counted for row in rows if row.size)
+
+
+def _fastest(rows: Iterable[_PrintedRow], visible_s: float) -> tuple[float | None, float | None]:
+    """Rate and seconds of the fastest row that lasted long enough, else of the fastest."""
+    rates = [(row.rate, row.lasted_s) for row in rows if row.rate]
+    long = [one for one in rates if one[1] is not None and one[1] >= visible_s]
+    return max(long or rates, key=lambda one: one[0], default=(None, None))
 
 
 def _one_end_each(all_series: list[Series]) -> list[Series]:

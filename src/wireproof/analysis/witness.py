@@ -39,11 +39,13 @@ def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:
     for reading in point.witness:
         if reading.shared_with in own:
             found[reading.rank] = int(reading.shared_with)
+    by_namespace: dict[tuple[str, int], int] = {}
+    for rank in sorted(own & hosts.keys()):
+        by_namespace.setdefault(_namespace(hosts[rank]), rank)
     for rank, host in hosts.items():
-        if rank not in found and host.boot_id and host.netns:
-            same = [r for r in own if r in hosts and _namespace(hosts[r]) == _namespace(host)]
-            if same:
-                found[rank] = min(same)
+        reader = by_namespace.get(_namespace(host))
+        if reader is not None and host.boot_id and host.netns:
+            found.setdefault(rank, reader)
     return found
 
 

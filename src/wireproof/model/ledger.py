@@ -58,7 +58,7 @@ class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
     rx: list[Entry]
     known: bool = True
 
-    def way(self, direction: Direction) -> list[Entry]:
+    def entries(self, direction: Direction) -> list[Entry]:
         """The entries of one direction."""
         return self.tx if direction == "tx" else self.rx
 

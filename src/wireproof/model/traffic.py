@@ -14,6 +14,7 @@ from wireproof.model.record import Nic
 from wireproof.model.series import Reason
 
 __all__ = [
+    "DirectionTraffic",
     "HostTraffic",
     "Mark",
     "PortTraffic",
@@ -23,7 +24,6 @@ __all__ = [
     "TrafficVerdict",
     "WatchStart",
     "Watched",
-    "Way",
 ]
 
 
@@ -79,7 +79,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class DirectionTraffic(msgspec.Struct, frozen=True, kw_only=True):
     """One direction of one port. ``bytes`` has the ``background`` subtracted, which is as uncertain
     as it is large.
     """
@@ -97,8 +97,8 @@ class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
     nic: str
     kind: str
     driver: str
-    tx: Way
-    rx: Way
+    tx: DirectionTraffic
+    rx: DirectionTraffic
     rdma: str = ""
     stacked: bool = False
     speed_bits_per_s: float | None = None

@@ -61,14 +61,16 @@ def family_of(nic: Nic) -> Family | None:
         return own
     own = own and of_rate(own, nic.rdma.rate)
     below = by_driver(nic.rdma.driver)
-    below = below and of_rate(below, nic.rdma.rate)
-    if below is SOFT_RDMA:
-        return own and _soft(own)
-    if not nic.rdma.driver:
-        return own and _without_driver(own)
-    if below is None:
-        return own and _with_blind_rdma(own)
-    return _together(own, below)
+    if below is not None and below is not SOFT_RDMA:
+        return _together(own, of_rate(below, nic.rdma.rate))
+    return own and _without_hardware(own, soft=below is SOFT_RDMA, driver=nic.rdma.driver)
+
+
+def _without_hardware(own: Family, *, soft: bool, driver: str) -> Family:
+    """An interface whose RDMA device is software, or of no driver that we know."""
+    if soft:
+        return _soft(own)
+    return _with_blind_rdma(own) if driver else _without_driver(own)
 
 
 def _without_driver(own: Family) -> Family:
@@ -89,17 +91,18 @@ def _together(own: Family | None, below: Family) -> Family:
         return _with_blind_rdma(own) if own is not None and own.stacked else _soft(below)
     if own is None or own is below or not (own.stacked or _without_interface(below)):
         return below
-    device = tuple(
-        _above(row, own) for row in below.rows if any("{device}" in name for name in row.tx)
-    )
     return replace(
         own,
         name=f"{own.name} over {below.name}",
-        rows=(*device, *own.rows),
+        rows=(*(_above(row, own) for row in below.rows if _of_device(row)), *own.rows),
         source=f"{own.source}; {below.source}",
         blind=below.blind,
         note=f"{own.note} {below.note}".strip(),
     )
+
+
+def _of_device(row: Row) -> bool:
+    return any("{device}" in name for name in row.tx)
 
 
 def _without_interface(below: Family) -> bool:

@@ -8,7 +8,13 @@ import msgspec
 
 from wireproof.model import quantity
 from wireproof.model.series import Series
-from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, TrafficVerdict, Way
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    PortTraffic,
+    Traffic,
+    TrafficVerdict,
+)
 from wireproof.report.answers import LEVELS
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, natural
@@ -128,7 +134,7 @@ def _row(host: HostTraffic, port: PortTraffic) -> list[str]:
     return [clean(host.host, 64), clean(port.nic, 32), *_way(port.tx), *_way(port.rx), speed]
 
 
-def _way(way: Way) -> list[str]:
+def _way(way: DirectionTraffic) -> list[str]:
     if way.bytes is None:
         return [f"unknown ({way.trouble})", "-"]
     unsure = (

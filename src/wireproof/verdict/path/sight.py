@@ -11,7 +11,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, is_real, others_than
+from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, others_than
+from wireproof.analysis.ports import is_real
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
 

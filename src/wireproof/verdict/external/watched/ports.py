@@ -13,15 +13,13 @@ from wireproof.analysis.crossed import (
     added,
     crossed_at,
     everywhere,
-    inner,
-    is_real,
     others_than,
-    related,
 )
+from wireproof.analysis.ports import inner, is_real, related
 from wireproof.model.claim import Claim
 from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
-from wireproof.model.traffic import HostTraffic, PortTraffic, Traffic, Way
+from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
 
 __all__ = ["NOTHING", "Carried", "Ports"]
 
@@ -201,7 +199,7 @@ def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
     return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
 
 
-def _entries(way: Way) -> Iterable[Entry]:
+def _entries(way: DirectionTraffic) -> Iterable[Entry]:
     yield Entry(
         carrier="kernel" if way.trouble else "any",
         level="stack",

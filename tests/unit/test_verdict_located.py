@@ -17,6 +17,7 @@ from tests.synthetic import lab, run_of
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Blame, Cause, Contention, Located, Tier
+from wireproof.model.subject import Link, Port, Route, Switch
 from wireproof.verdict import CATALOGUE, judge
 from wireproof.verdict.located import blame_sentence, located_issues, with_located
 
@@ -155,7 +156,7 @@ def test_a_pair_and_a_switch_explain_their_own_routes_only() -> None:
     assert codes(with_located(ONE_WAY, [located(blames=[pair])]), "fail") == [
         ("pair-slow", "n1 -> n2")
     ]
-    back = set_(pair, subject="n2 -> n1")
+    back = blame(kind="pair", direction="", subject="n2 -> n1")
     assert ("direction-slow", "n1 -> n2") in codes(
         with_located(ONE_WAY, [located(blames=[back])]), "fail"
     )
@@ -392,9 +393,37 @@ def test_without_acquittals_nothing_gets_better(
 
 def test_ten_thousand_culprits_meet_ten_thousand_findings() -> None:
     finding = next(f for f in SENDER.findings if f.code == "node-direction-slow")
-    findings = [set_(finding, subject=f"n{i} tx") for i in range(5000)]
+    findings = [set_(finding, subject=f"n{i} tx", about=Port(f"n{i}", "tx")) for i in range(5000)]
     blames = [blame(subject=f"n{i}", nodes=[f"n{i}"]) for i in range(0, 5000, 2)]
     found = with_located(set_(SENDER, findings=findings), [located(blames=blames)])
     kept = [f.subject for f in found.findings if f.code == "node-direction-slow"]
     assert len(kept) == 2500
     assert "n2 tx" not in kept
+
+
+def test_findings_name_what_they_are_about_for_programs() -> None:
+    about = {f.code: f.about for f in SENDER.findings}
+    assert about["node-direction-slow"] == Port("n3", "tx")
+    route = {f.code: f.about for f in ONE_WAY.findings}["direction-slow"]
+    assert route == Route("n1", "n2")
+    for judgement in (GOOD, SENDER, ONE_WAY):
+        assert all(str(f.about) == f.subject for f in judgement.findings)
+
+
+def test_the_direction_of_a_link_or_switch_is_part_of_its_finding() -> None:
+    link = blame(kind="link", subject="leaf1 - spine1", direction="tx", nodes=["n1"])
+    switch = blame(kind="switch", subject="leaf1", direction="rx", nodes=["n1"])
+    found = with_located(GOOD, [located(blames=[link, switch])])
+    named = {f.subject: f.about for f in found.findings}
+    assert named["leaf1 - spine1 tx"] == Link("leaf1", "spine1", "tx")
+    assert named["leaf1 rx"] == Switch("leaf1", "rx")
+
+
+def test_a_judgement_of_before_has_no_typed_subjects_and_is_read() -> None:
+    written = msgspec.to_builtins(SENDER)
+    for finding in written["findings"]:
+        del finding["about"]
+    read = msgspec.convert(written, Judgement)
+    assert {f.about for f in read.findings} == {None}
+    again = msgspec.json.decode(msgspec.json.encode(SENDER), type=Judgement)
+    assert again == SENDER

@@ -351,7 +351,7 @@ def test_a_node_is_blamed_when_everybody_was_disturbed_alike(
         if x != y
     ]
     issues, _ = direction_issues(context(run_of(STREAM), Criteria(), None, None), streams)
-    assert {(i.code, i.severity, i.subject) for i in issues} == {
+    assert {(i.code, i.severity, str(i.subject)) for i in issues} == {
         ("node-direction-slow", severity, "a tx")
     }
 

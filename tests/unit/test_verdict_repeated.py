@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.subject import Node, Route
 from wireproof.verdict.run.repeated import settled_by_repeats
 
 
@@ -34,7 +35,10 @@ def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVe
 
 
 def judged(*pairs: PairVerdict, code: str = "unstable", subject: str = "a -> b") -> Judgement:
-    finding = Finding(code=code, severity="inconclusive", message="wide", subject=subject)
+    about = Node(subject) if subject == "c" else Route("a", "b")
+    finding = Finding(
+        code=code, severity="inconclusive", message="wide", subject=subject, about=about
+    )
     return Judgement(verdict="inconclusive", proof="on-wire", findings=[finding], pairs=list(pairs))
 
 

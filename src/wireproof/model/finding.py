@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.subject import Subject
+
 __all__ = [
     "Evidence",
     "Finding",
@@ -25,7 +27,8 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One coded conclusion. ``code`` is in the closed catalogue that ``wireproof explain``
-    prints.
+    prints. ``about``: what it concerns, for programs, and ``subject`` the same as text; documents
+    of before have no ``about``.
     """
 
     code: str
@@ -34,6 +37,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence = msgspec.field(default_factory=dict)
     advice: str = ""
     subject: str = ""
+    about: Subject | None = None
 
 
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):

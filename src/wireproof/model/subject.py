@@ -71,20 +71,26 @@ class Both(_Subject, frozen=True, tag="pair"):
 
 
 class Link(_Subject, frozen=True, tag="link"):
-    """A cable between a switch and a node or another switch."""
+    """A cable between a switch and a node or another switch; the direction is as the nodes see it
+    that reach the rest through it.
+    """
 
     near: str
     far: str
+    direction: Direction = ""
 
     def __str__(self) -> str:
-        return f"{self.near} - {self.far}"
+        return f"{self.near} - {self.far} {self.direction}".strip()
 
 
 class Switch(_Subject, frozen=True, tag="switch"):
+    """The direction is as its nodes see it: ``tx`` leaves them through it."""
+
     name: str
+    direction: Direction = ""
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name} {self.direction}".strip()
 
 
 Subject = Whole | Node | Port | Route | Both | Link | Switch

@@ -15,6 +15,7 @@ from wireproof.analysis.witness import ports_of
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.record import Adapter, Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
+from wireproof.model.subject import Node, Route
 from wireproof.physics import Table, default_table, is_shaped
 from wireproof.physics.framing import possible_mtu
 
@@ -50,9 +51,13 @@ class Context:
             or f"rank {rank}"
         )
 
-    def route(self, pair: PairResult) -> str:
-        """``n1 -> n2``: the subject of findings about one pair."""
-        return f"{self.name(pair.origin)} -> {self.name(pair.target)}"
+    def route(self, pair: PairResult) -> Route:
+        """The subject of findings about one pair."""
+        return Route(self.name(pair.origin), self.name(pair.target))
+
+    def node(self, rank: int) -> Node:
+        """The subject of findings about one host."""
+        return Node(self.name(rank))
 
     def claimed_nic(self, rank: int) -> Nic | None:
         """The NIC that the rank is claimed to use; None when not found. Without a claim: the only

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from wireproof.model.finding import Evidence, Finding, GroupVerdict, PairVerdict, Severity, Verdict
 from wireproof.model.severity import rank, verdict_of, worst
+from wireproof.model.subject import Subject
 from wireproof.verdict.catalogue import CATALOGUE
 
 __all__ = ["Evidence", "Issue", "merge", "overall"]
@@ -20,7 +21,7 @@ class Issue:
 
     code: str
     severity: Severity
-    subject: str
+    subject: Subject
     message: str
     evidence: Evidence = field(default_factory=dict)
     point: int | None = None
@@ -36,11 +37,11 @@ def merge(issues: list[Issue]) -> list[Finding]:
     of input is no matter.
     """
     order = {code: place for place, code in enumerate(CATALOGUE)}
-    groups: dict[tuple[int, int, str], list[Issue]] = {}
+    groups: dict[tuple[int, int, str, str], list[Issue]] = {}
     for issue in issues:
-        groups.setdefault((rank(issue.severity), order[issue.code], issue.subject), []).append(
-            issue
-        )
+        subject = issue.subject
+        key = rank(issue.severity), order[issue.code], str(subject), type(subject).__name__
+        groups.setdefault(key, []).append(issue)
     return [_finding(groups[key]) for key in sorted(groups)]
 
 
@@ -60,7 +61,8 @@ def _finding(group: list[Issue]) -> Finding:
         message=message,
         evidence=evidence,
         advice=CATALOGUE[speaker.code].next_action,
-        subject=speaker.subject,
+        subject=str(speaker.subject),
+        about=speaker.subject,
     )
 
 

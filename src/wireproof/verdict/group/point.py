@@ -12,6 +12,7 @@ from wireproof.model.pattern import CATALOGUE
 from wireproof.model.quantity import volume
 from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.model.severity import verdict_of
+from wireproof.model.subject import Whole
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
@@ -82,11 +83,11 @@ def judge_group(
     )
 
 
-def _who(ctx: Context, point: PointRecord, group: GroupResult) -> str:
+def _who(ctx: Context, point: PointRecord, group: GroupResult) -> Whole:
     order = f"{point.order} " if point.order else ""
     kind = "" if point.blocking else "non-blocking "
     hosts = len({ctx.name(rank) for rank in group.members})
-    return f"{order}{kind}{point.pattern} of {len(group.members)} ranks on {hosts} hosts"
+    return Whole(f"{order}{kind}{point.pattern} of {len(group.members)} ranks on {hosts} hosts")
 
 
 def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float | None) -> Verdict:
@@ -95,7 +96,7 @@ def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float |
     return found if sure or found == "fail" else "inconclusive"
 
 
-def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
+def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
     where = f"{who}, {point.message_bytes} B"
     issues = []
     if group.status == "deadline" or group.stop == "deadline":
@@ -124,7 +125,7 @@ def _status(point: PointRecord, group: GroupResult, who: str) -> list[Issue]:
 
 
 def _path(
-    ctx: Context, point: PointRecord, group: GroupResult, who: str, proof: PairProof
+    ctx: Context, point: PointRecord, group: GroupResult, who: Whole, proof: PairProof
 ) -> list[Issue]:
     """At most one issue: what is wrong with the path."""
     if not proof.code or not ctx.run.claim.wire:
@@ -142,7 +143,7 @@ def _path(
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
 
 
-def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: str) -> list[Issue]:
+def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole) -> list[Issue]:
     where = f"{who}, {point.message_bytes} B"
     issues = []
     wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
@@ -183,7 +184,7 @@ def _shortest_ns(
 
 
 def _possible(
-    ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: str
+    ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: Whole
 ) -> list[Issue]:
     """``least``: the shortest time, and that below which it is a contradiction; between them it is
     a doubt.

@@ -19,6 +19,7 @@ from wireproof.locate.tiers import places_of, tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement, PairVerdict
 from wireproof.model.located import Located, Tier
+from wireproof.model.subject import Node, Port, Route, Subject
 
 __all__ = ["by_design", "good_alone", "harmless"]
 
@@ -26,27 +27,30 @@ _ONE_WAY = ("stream", "put")
 _REACH = 3.0
 
 
-def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[str]:
-    """Suspects that were cleared, as ``n3 tx``, ``n3 rx`` or ``n1 -> n2``, whose results alone all
-    pass.
+def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[Subject]:
+    """Suspects that were cleared, as ports with their direction or as routes, whose results alone
+    all pass.
     """
-    named = {name for one in located if one.metric == "goodput" for name in one.cleared}
-    named |= {
-        one.subject for each in located if each.metric == "goodput" for one in each.contention
-    }
+    suspects: set[Subject | None] = set()
+    for one in located:
+        if one.metric == "goodput":
+            suspects.update(one.acquitted)
+            suspects.update(each.about for each in one.contention)
     alone = _alone(judgement.pairs)
-    found = set()
-    for name in named:
-        ways = (
-            [name]
-            if name.endswith((" tx", " rx")) or " -> " in name
-            else [f"{name} tx", f"{name} rx"]
-        )
-        for way in ways:
+    found: set[Subject] = set()
+    for suspect in suspects:
+        for way in _ways(suspect):
             verdicts = [pair.verdict for pair in alone if way in _subjects(pair)]
             if verdicts and all(verdict == "pass" for verdict in verdicts):
                 found.add(way)
     return found
+
+
+def _ways(suspect: Subject | None) -> list[Subject]:
+    """A node is its port in both directions."""
+    if isinstance(suspect, Node):
+        return [Port(suspect.name, "tx"), Port(suspect.name, "rx")]
+    return [suspect] if isinstance(suspect, Port | Route) else []
 
 
 def _alone(pairs: Iterable[PairVerdict]) -> list[PairVerdict]:
@@ -60,12 +64,9 @@ def _one_way(pair: PairVerdict) -> bool:
     return pair.unit == "bytes_per_s" and pair.pattern in _ONE_WAY
 
 
-def _subjects(pair: PairVerdict) -> tuple[str, str, str]:
-    return (
-        f"{pair.origin_host} -> {pair.target_host}",
-        f"{pair.origin_host} tx",
-        f"{pair.target_host} rx",
-    )
+def _subjects(pair: PairVerdict) -> tuple[Route, Port, Port]:
+    origin, target = pair.origin_host, pair.target_host
+    return Route(origin, target), Port(origin, "tx"), Port(target, "rx")
 
 
 def harmless(
@@ -85,7 +86,7 @@ def harmless(
     if not accused:
         return {}
     alone = {
-        one.subject: one.alone
+        one.about: one.alone
         for each in located
         if each.metric == "goodput"
         for one in each.contention
@@ -105,7 +106,7 @@ def harmless(
 
 
 def by_design(
-    routes: Sequence[tuple[str, str]], located: Sequence[Located], fabric: Fabric | None
+    routes: Sequence[Route], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Tier | None]:
     """Of each route its kind of path, where that is slower by design than the best kind; else
     None.
@@ -135,7 +136,7 @@ def _tier_medians(
     """Of each pair, the least goodput that its kind of path makes innocent; None where nothing
     does.
     """
-    routes = [(pair.origin_host, pair.target_host) for pair in pairs]
+    routes = [Route(pair.origin_host, pair.target_host) for pair in pairs]
     kinds = by_design(routes, located, fabric)
     best = max(
         (tier.median for one in located if one.metric == "goodput" for tier in one.tiers),
@@ -157,8 +158,8 @@ def _usual_share(tier: Tier, located: Located) -> float:
     return min(1.0 - located.practical, math.exp(-_REACH * tier.spread))
 
 
-def _tier_names(routes: Sequence[tuple[str, str]], fabric: Fabric) -> list[str]:
-    nodes = tuple(dict.fromkeys(host for route in routes for host in route))
+def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
+    nodes = tuple(dict.fromkeys(host for route in routes for host in (route.origin, route.target)))
     # Every node of the fabric takes part, so that the kinds have the names that they have in the
     # whole screen.
     nodes = tuple(dict.fromkeys([*nodes, *(one.node for one in fabric.attachments)]))
@@ -167,8 +168,8 @@ def _tier_names(routes: Sequence[tuple[str, str]], fabric: Fabric) -> list[str]:
     samples = Samples(
         metric="goodput",
         nodes=nodes,
-        origin=np.asarray([index[origin] for origin, _ in routes], dtype=np.int32),
-        target=np.asarray([index[target] for _, target in routes], dtype=np.int32),
+        origin=np.asarray([index[route.origin] for route in routes], dtype=np.int32),
+        target=np.asarray([index[route.target] for route in routes], dtype=np.int32),
         round=np.zeros(len(routes), dtype=np.int32),
         value=nothing + 1.0,
         half_width=nothing,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from wireproof.model.finding import Finding, PairVerdict
 from wireproof.model.located import Blame
+from wireproof.model.subject import Both, Node, Port, Route, Subject
 
 __all__ = ["explained"]
 
@@ -21,13 +22,13 @@ def explained(
     blames: Sequence[Blame],
     before: Sequence[PairVerdict],
     after: Sequence[PairVerdict],
-    good_alone: Collection[str] = (),
+    good_alone: Collection[Subject] = (),
 ) -> tuple[list[Finding], list[tuple[Finding, Blame]]]:
     """(findings that stay, findings that go with the culprit that explains them).
 
     ``before`` and ``after``: the pairs' verdicts before and after contention was taken into
     account; a finding whose pairs are all acquitted goes without a culprit, and so does one about
-    somebody of ``good_alone`` (``n3 tx``).
+    somebody of ``good_alone``.
     """
     slow = _slow_pairs(before)
     acquitted = {key for key in slow if key not in _slow_pairs(after)}
@@ -35,11 +36,11 @@ def explained(
     kept: list[Finding] = []
     gone: list[tuple[Finding, Blame]] = []
     for finding in findings:
-        if (finding.code, finding.subject) in acquitted or (
-            finding.code in _WAYS and finding.subject in good_alone
+        if (finding.code, finding.about) in acquitted or (
+            finding.code in _WAYS and finding.about in good_alone
         ):
             continue
-        pairs = slow.get((finding.code, finding.subject), [])
+        pairs = slow.get((finding.code, finding.about), [])
         near = _near(index, finding) if finding.code in _SLOW else []
         blame = next((one for one in near if _tells(one, finding, pairs)), None)
         if blame is None:
@@ -49,56 +50,60 @@ def explained(
     return kept, gone
 
 
-def _index(blames: Iterable[Blame]) -> dict[str, list[Blame]]:
+def _index(blames: Iterable[Blame]) -> dict[Subject, list[Blame]]:
     """Node or route to the culprits that may concern it: ten thousand findings meet ten thousand
     culprits.
     """
-    found: dict[str, list[Blame]] = {}
+    found: dict[Subject, list[Blame]] = {}
     for blame in blames:
-        for name in dict.fromkeys([blame.subject, *blame.nodes]):
-            found.setdefault(name, []).append(blame)
+        own = Node(blame.about.node) if isinstance(blame.about, Port) else blame.about
+        near = [own] if own is not None else []
+        for subject in dict.fromkeys([*near, *map(Node, blame.nodes)]):
+            found.setdefault(subject, []).append(blame)
     return found
 
 
-def _near(index: dict[str, list[Blame]], finding: Finding) -> list[Blame]:
-    names = [finding.subject, finding.subject.rpartition(" ")[0], *finding.subject.split(" -> ")]
-    if " -> " in finding.subject:
-        one, other = finding.subject.split(" -> ", 1)
-        names += [f"{one} <-> {other}", f"{other} <-> {one}", f"{other} -> {one}"]
-    return [blame for name in dict.fromkeys(names) for blame in index.get(name, [])]
+def _near(index: dict[Subject, list[Blame]], finding: Finding) -> list[Blame]:
+    about, near = finding.about, list[Subject]()
+    if isinstance(about, Port):
+        near = [Node(about.node)]
+    elif isinstance(about, Route):
+        one, other = about.origin, about.target
+        near = [about, Node(one), Node(other), Both(one, other), Both(other, one), about.back]
+    return [blame for subject in near for blame in index.get(subject, [])]
 
 
-def _slow_pairs(pairs: Iterable[PairVerdict]) -> dict[tuple[str, str], list[PairVerdict]]:
+def _slow_pairs(
+    pairs: Iterable[PairVerdict],
+) -> dict[tuple[str, Subject | None], list[PairVerdict]]:
     """(code, route) -> the pairs' results that it is about."""
-    found: dict[tuple[str, str], list[PairVerdict]] = {}
+    found: dict[tuple[str, Subject | None], list[PairVerdict]] = {}
     for pair in pairs:
         if "below-expectation" in pair.codes:
             found.setdefault(("below-expectation", _route(pair)), []).append(pair)
     return found
 
 
-def _route(pair: PairVerdict) -> str:
-    return f"{pair.origin_host} -> {pair.target_host}"
+def _route(pair: PairVerdict) -> Route:
+    return Route(pair.origin_host, pair.target_host)
 
 
 def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:
     """True when the culprit is reason enough for the finding."""
     if finding.code not in _SLOW or blame.metric != "goodput":
         return False
-    if finding.code == "node-direction-slow":
-        return _tells_node(blame, finding.subject)
+    about = finding.about
+    if isinstance(about, Port):
+        return _tells_node(blame, about)
     if pairs:
         return all(_takes(blame, pair) and not _far_worse(blame, pair) for pair in pairs)
-    origin, arrow, target = finding.subject.partition(" -> ")
-    return bool(arrow) and _uses(blame, origin, target)
+    return isinstance(about, Route) and _uses(blame, about.origin, about.target)
 
 
-def _tells_node(blame: Blame, subject: str) -> bool:
-    """``subject``: node and direction, ``n3 tx``."""
-    node, _, direction = subject.rpartition(" ")
+def _tells_node(blame: Blame, port: Port) -> bool:
     if blame.kind in ("node", "port"):
-        return blame.subject == node and blame.direction in ("", direction)
-    return blame.kind == "switch" and node in blame.nodes
+        return blame.subject == port.node and blame.direction in ("", port.direction)
+    return blame.kind == "switch" and port.node in blame.nodes
 
 
 def _takes(blame: Blame, pair: PairVerdict) -> bool:
@@ -117,11 +122,8 @@ def _uses(blame: Blame, sender: str, receiver: str) -> bool:
         ends = {"": (sender, receiver), "tx": (sender,), "rx": (receiver,)}[blame.direction]
         return blame.subject in ends
     if blame.kind == "pair":
-        return blame.subject in (
-            f"{sender} -> {receiver}",
-            f"{sender} <-> {receiver}",
-            f"{receiver} <-> {sender}",
-        )
+        route, both = Route(sender, receiver), Both(sender, receiver)
+        return blame.about in (route, both, Both(receiver, sender))
     touched = (sender in blame.nodes) + (receiver in blame.nodes)
     # Two nodes on one side of a link do not need it.
     return touched >= 1 if blame.kind == "switch" else touched == 1

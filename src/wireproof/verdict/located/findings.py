@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -15,6 +16,7 @@ from wireproof.model.finding import Evidence, Finding, Judgement, Severity
 from wireproof.model.located import ABOUT, Blame, Located
 from wireproof.model.quantity import goodput
 from wireproof.model.severity import rank
+from wireproof.model.subject import Link, Node, Port, Route, Subject, Switch, Whole
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless
@@ -41,7 +43,10 @@ def located_issues(located: Located) -> list[Issue]:
     """
     if not _has_samples(located):
         text = f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be good"
-        return [*_missing(located), Issue("nothing-screened", "inconclusive", located.metric, text)]
+        return [
+            *_missing(located),
+            Issue("nothing-screened", "inconclusive", Whole(located.metric), text),
+        ]
     issues = [_blame(blame) for blame in located.blames]
     issues += [_not_confirmed(blame) for blame in located.blames if blame.stage != "confirmed"]
     return [*issues, *_missing(located), *_blind(located), *_innocent(located)]
@@ -78,18 +83,18 @@ def with_located(
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
     fails = {
-        blame_key(blame)
+        _key(blame)
         for finding, blame in gone
         if finding.severity == "fail" and not is_shared(blame)
     }
     issues = [
-        _with_severity(issue, "fail") if (issue.code, issue.subject) in fails else issue
+        replace(issue, severity="fail") if (issue.code, issue.subject) in fails else issue
         for issue in issues
     ]
     if pairs and all(pair.verdict == "pass" for pair in pairs):
         # Each pair reaches its own limit: a blunt comparison takes nothing away from that.
         issues = [
-            _with_severity(issue, "warning") if issue.code == "noise-too-high" else issue
+            replace(issue, severity="warning") if issue.code == "noise-too-high" else issue
             for issue in issues
         ]
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
@@ -104,44 +109,46 @@ def _without_shared(
     flows share a link, and one direction may share it with more of them than the other. What such a
     path gives is said with its tier.
     """
-    ways: dict[str, list[tuple[str, str]]] = {}
-    for finding in findings:
-        if finding.code == "direction-slow":
-            ways[finding.subject] = [_ends(finding.subject)]
-        elif finding.code == "node-direction-slow":
-            streams = finding.evidence.get("streams")
-            ways[finding.subject] = (
-                [_ends(line.partition(":")[0]) for line in streams]
-                if isinstance(streams, list)
-                else []
-            )
-    routes = [route for own in ways.values() for route in own if all(route)]
-    shared = {
-        route
-        for route, tier in zip(routes, by_design(routes, located, fabric), strict=True)
-        if tier
-    }
+    ways = [_slow_routes(finding) for finding in findings]
+    routes = [route for own in ways for route in own]
+    tiers = by_design(routes, located, fabric)
+    shared = {route for route, tier in zip(routes, tiers, strict=True) if tier}
     return [
         finding
-        for finding in findings
-        if finding.code not in ("direction-slow", "node-direction-slow")
-        or not ways[finding.subject]
-        or not shared.issuperset(ways[finding.subject])
+        for finding, own in zip(findings, ways, strict=True)
+        if not own or not shared.issuperset(own)
     ]
 
 
-def _ends(route: str) -> tuple[str, str]:
-    origin, _, target = route.partition(" -> ")
-    return origin, target
+def _slow_routes(finding: Finding) -> list[Route]:
+    """The routes of which a finding says that they are slow in one direction."""
+    about = finding.about
+    if finding.code == "direction-slow" and isinstance(about, Route):
+        return [about]
+    peers = finding.evidence.get("peers")
+    if finding.code != "node-direction-slow" or not isinstance(about, Port):
+        return []
+    routes = [Route(about.node, peer) for peer in (peers if isinstance(peers, list) else [])]
+    return routes if about.direction == "tx" else [route.back for route in routes]
 
 
 def _has_samples(located: Located) -> bool:
     return located.samples > 0 and located.measured > 0
 
 
-def blame_key(blame: Blame) -> tuple[str, str]:
+def _key(blame: Blame) -> tuple[str, Subject | None]:
     """Code and subject of the finding that tells this culprit."""
-    return _CODES[blame.kind], f"{blame.subject} {blame.direction}".strip()
+    return _CODES[blame.kind], _subject(blame)
+
+
+def _subject(blame: Blame) -> Subject:
+    """What is blamed, in the direction in which it is slow."""
+    about = blame.about
+    if isinstance(about, Node) and blame.direction:
+        return Port(about.name, blame.direction)
+    if isinstance(about, Link | Switch):
+        return msgspec.structs.replace(about, direction=blame.direction)
+    return about if about is not None else Node(blame.subject)
 
 
 def blame_sentence(blame: Blame) -> str:
@@ -194,7 +201,7 @@ def _sure(confidence: float) -> str:
 
 
 def _blame(blame: Blame) -> Issue:
-    code, subject = blame_key(blame)
+    code, subject = _CODES[blame.kind], _subject(blame)
     message = blame_sentence(blame)
     if blame.causes:
         first = blame.causes[0]
@@ -240,7 +247,7 @@ def _evidence(blame: Blame) -> Evidence:
 
 
 def _not_confirmed(blame: Blame) -> Issue:
-    code, subject = blame_key(blame)
+    code, subject = _CODES[blame.kind], _subject(blame)
     text = f"{_who(blame)} was found slow by the screen ({code}) and was not measured again alone"
     return Issue("not-confirmed", "warning", subject, text)
 
@@ -249,7 +256,7 @@ def _missing(located: Located) -> list[Issue]:
     """One for each node, up to a bound; above it one for all of one reason."""
     if len(located.missing) <= _MOST_MISSING:
         return [
-            Issue("node-missing", "inconclusive", node, _unsampled(node, reason))
+            Issue("node-missing", "inconclusive", Node(node), _unsampled(node, reason))
             for node, reason in sorted(located.missing.items())
         ]
     reasons: dict[str, list[str]] = {}
@@ -259,7 +266,7 @@ def _missing(located: Located) -> list[Issue]:
         Issue(
             "node-missing",
             "inconclusive",
-            f"{len(nodes)} nodes: {reason}",
+            Whole(f"{len(nodes)} nodes: {reason}"),
             f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}",
             {"nodes": nodes},
         )
@@ -301,12 +308,15 @@ def _blind(located: Located) -> list[Issue]:
         "rounds": located.rounds,
         "samples": located.samples,
     }
-    return [Issue("noise-too-high", "inconclusive", located.metric, text, evidence)]
+    return [Issue("noise-too-high", "inconclusive", Whole(located.metric), text, evidence)]
 
 
 def _innocent(located: Located) -> list[Issue]:
     """What was seen and is no fault: contention, tiers, acquitted suspects."""
-    issues = [Issue("contention", "note", one.subject, one.sentence) for one in located.contention]
+    issues = [
+        Issue("contention", "note", one.about or Whole(one.subject), one.sentence)
+        for one in located.contention
+    ]
     for tier in located.tiers:
         if tier.oversubscription > 1.0 + located.practical:
             text = (
@@ -320,41 +330,27 @@ def _innocent(located: Located) -> list[Issue]:
                 "expected": tier.median,
                 "spread": tier.spread,
             }
-            issues.append(Issue("tier-oversubscribed", "note", tier.name, text, evidence))
+            issues.append(Issue("tier-oversubscribed", "note", Whole(tier.name), text, evidence))
     issues += [
         Issue(
             "suspect-cleared",
             "note",
-            name,
-            f"{name} was a suspect of the screen and is good when measured alone",
+            suspect,
+            f"{suspect} was a suspect of the screen and is good when measured alone",
         )
-        for name in located.cleared
+        for suspect in located.acquitted
     ]
     return issues
-
-
-def _with_severity(issue: Issue, severity: Severity) -> Issue:
-    return Issue(
-        issue.code,
-        severity,
-        issue.subject,
-        issue.message,
-        issue.evidence,
-        issue.point,
-        issue.weight,
-    )
 
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
     """The fix of the likeliest cause is the better advice."""
     fixes = {
-        blame_key(blame): blame.causes[0].fix
-        for blame in blames
-        if blame.causes and blame.causes[0].fix
+        _key(blame): blame.causes[0].fix for blame in blames if blame.causes and blame.causes[0].fix
     }
     return [
         msgspec.structs.replace(
-            finding, advice=fixes.get((finding.code, finding.subject), finding.advice)
+            finding, advice=fixes.get((finding.code, finding.about), finding.advice)
         )
         for finding in findings
     ]

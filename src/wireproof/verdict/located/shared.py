@@ -11,6 +11,7 @@ import msgspec
 from wireproof.model.finding import Finding
 from wireproof.model.located import Blame, Cause
 from wireproof.model.quantity import goodput
+from wireproof.model.subject import Direction, Port, Route, Subject
 from wireproof.verdict.path.alongside import explains
 
 __all__ = ["OTHER_TRAFFIC", "is_shared", "with_shared"]
@@ -28,7 +29,7 @@ def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
         seen = finding.evidence.get("bytes_per_s")
         if (
             finding.code != OTHER_TRAFFIC
-            or finding.subject not in _places(blame)
+            or finding.about not in _places(blame)
             or not isinstance(seen, float)
         ):
             continue
@@ -49,11 +50,11 @@ def is_shared(blame: Blame) -> bool:
     return bool(blame.causes) and blame.causes[0].code == OTHER_TRAFFIC
 
 
-def _places(blame: Blame) -> set[str]:
+def _places(blame: Blame) -> set[Subject]:
     """Ports and directions that the culprit's samples cross."""
     if blame.kind in ("node", "port"):
-        return {f"{blame.subject} {way}" for way in ("tx", "rx") if blame.direction in ("", way)}
-    if blame.kind == "pair":
-        origin, _, target = blame.subject.partition(" -> ")
-        return {f"{origin} tx", f"{target} rx"}
+        ways: tuple[Direction, ...] = (blame.direction,) if blame.direction else ("tx", "rx")
+        return {Port(blame.subject, way) for way in ways}
+    if isinstance(blame.about, Route):
+        return {Port(blame.about.origin, "tx"), Port(blame.about.target, "rx")}
     return set()

@@ -20,6 +20,7 @@ from wireproof.model.finding import Evidence, PairVerdict, Severity
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
+from wireproof.model.subject import Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import Witnessed
@@ -50,9 +51,6 @@ class _Seen:
     bytes_per_s: float
 
 
-Place = tuple[str, Direction]
-
-
 def explains(goodput: float, others: float, expected: float) -> bool:
     """Whether traffic of others is reason enough for a goodput below what is expected (bytes/s,
     all).
@@ -67,8 +65,8 @@ class Others:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.seen: dict[int, dict[Place, _Seen]] = defaultdict(dict)
-        self.excused: set[Place] = set()
+        self.seen: dict[int, dict[Port, _Seen]] = defaultdict(dict)
+        self.excused: set[Port] = set()
 
     def look(self, point: PointRecord, seen: Witnessed) -> None:
         """What crossed the ports of one point beyond its payload."""
@@ -88,13 +86,13 @@ class Others:
             own += _resent(readings.get(reader))
             found = _beyond(ledger, name, way, own) if name else None
             if found:
-                self.seen[point.id][self.ctx.name(reader), way] = _Seen(name, found)
+                self.seen[point.id][Port(self.ctx.name(reader), way)] = _Seen(name, found)
 
     def _with_headers(self) -> float:
         mtu = self.ctx.link.mtu if self.ctx.link is not None else None
         return 1.0 + _SPARE + _HEADERS / (mtu or _SMALL_MTU)
 
-    def rate_at(self, points: Iterable[int], place: Place) -> float:
+    def rate_at(self, points: Iterable[int], place: Port) -> float:
         """Median bytes/s of others at one place over ``points``; 0 where most of them saw none."""
         found = [
             self.seen[point][place].bytes_per_s if place in self.seen.get(point, {}) else 0.0
@@ -122,11 +120,11 @@ class Others:
         ]
         return told, judged
 
-    def _softened(self, issue: Issue, routes: Mapping[str, list[int]]) -> Issue:
+    def _softened(self, issue: Issue, routes: Mapping[Subject, list[int]]) -> Issue:
         """A failure that traffic of others explains, as inconclusive."""
         if issue.severity != "fail" or issue.code not in _SLOW:
             return issue
-        places = _places(issue)
+        places = _places(issue.subject)
         points = [issue.point] if issue.point is not None else routes.get(issue.subject, [])
         goodput, expected = _numbers(issue)
         for number, place in enumerate(places):
@@ -143,10 +141,10 @@ class Others:
                 )
         return issue
 
-    def _words(self, place: Place, bytes_per_s: float) -> str:
-        verb = "sent" if place[1] == "tx" else "received"
+    def _words(self, place: Port, bytes_per_s: float) -> str:
+        verb = "sent" if place.direction == "tx" else "received"
         nic = next((seen[place].nic for seen in self.seen.values() if place in seen), "its port")
-        return f"meanwhile {nic} of {place[0]} {verb} {goodput(bytes_per_s)} of other traffic"
+        return f"meanwhile {nic} of {place.node} {verb} {goodput(bytes_per_s)} of other traffic"
 
     def named(self, pairs: Sequence[PairVerdict]) -> list[Issue]:
         """One issue for each port and direction with traffic of others that matters."""
@@ -155,27 +153,26 @@ class Others:
         ]
         least = _SURE_SHARE * max(limits, default=0.0)
         found: list[Issue] = []
-        for place in sorted({place for seen in self.seen.values() for place in seen}):
+        for place in sorted({place for seen in self.seen.values() for place in seen}, key=str):
             points = sorted(point for point, seen in self.seen.items() if place in seen)
             typical = statistics.median(self.seen[point][place].bytes_per_s for point in points)
             if typical < least and place not in self.excused:
                 continue
             nic = self.seen[points[0]][place].nic
-            verb = "sends" if place[1] == "tx" else "receives"
+            verb = "sends" if place.direction == "tx" else "receives"
             text = (
-                f"{place[0]}: {nic} {verb} {goodput(typical)} that wireproof did not send (at {len(points)} points):"
+                f"{place.node}: {nic} {verb} {goodput(typical)} that wireproof did not send (at {len(points)} points):"
                 " another job, or another check, uses the port"
             )
             evidence: Evidence = {
-                "node": place[0],
+                "node": place.node,
                 "nic": nic,
-                "direction": place[1],
+                "direction": place.direction,
                 "bytes_per_s": typical,
             }
             severity: Severity = "inconclusive" if place in self.excused else "warning"
-            subject = f"{place[0]} {place[1]}"
             found.append(
-                Issue("other-traffic", severity, subject, text, evidence, points[0], typical)
+                Issue("other-traffic", severity, place, text, evidence, points[0], typical)
             )
         return found
 
@@ -210,29 +207,25 @@ def _resent(reading: WitnessReading | None) -> float:
     return max(0, after - before) * _SEGMENT
 
 
-def _points_of(pairs: Iterable[PairVerdict]) -> dict[str, list[int]]:
+def _points_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[int]]:
     """Route, and node with direction, to the points in which it was streamed."""
-    found: dict[str, list[int]] = defaultdict(list)
+    found: dict[Subject, list[int]] = defaultdict(list)
     for pair in pairs:
         if pair.unit == "bytes_per_s":
-            for subject in (
-                f"{pair.origin_host} -> {pair.target_host}",
-                f"{pair.origin_host} tx",
-                f"{pair.target_host} rx",
-            ):
+            origin, target = pair.origin_host, pair.target_host
+            for subject in (Route(origin, target), Port(origin, "tx"), Port(target, "rx")):
                 found[subject].append(pair.point)
     return found
 
 
-def _places(issue: Issue) -> list[Place]:
+def _places(subject: Subject) -> list[Port]:
     """Where other traffic would matter: what the origin sends and the target receives, then the
     ways back.
     """
-    origin, arrow, target = issue.subject.partition(" -> ")
-    if arrow:
-        return [(origin, "tx"), (target, "rx"), (origin, "rx"), (target, "tx")]
-    node, _, way = issue.subject.rpartition(" ")
-    return [(node, "tx" if way == "tx" else "rx")]
+    if isinstance(subject, Route):
+        origin, target = subject.origin, subject.target
+        return [Port(origin, "tx"), Port(target, "rx"), Port(origin, "rx"), Port(target, "tx")]
+    return [subject] if isinstance(subject, Port) else []
 
 
 def _numbers(issue: Issue) -> tuple[float, float]:
@@ -249,8 +242,8 @@ def _numbers(issue: Issue) -> tuple[float, float]:
     return -issue.weight, attainable if isinstance(attainable, float) else float("inf")
 
 
-def _key(pair: PairVerdict) -> tuple[int, str]:
-    return pair.point, f"{pair.origin_host} -> {pair.target_host}"
+def _key(pair: PairVerdict) -> tuple[int, Subject]:
+    return pair.point, Route(pair.origin_host, pair.target_host)
 
 
 def _eased(pair: PairVerdict) -> PairVerdict:

@@ -7,6 +7,7 @@ from collections import Counter
 from wireproof.model.finding import Severity
 from wireproof.model.record import EngineError, Nic
 from wireproof.model.run import MissingCode
+from wireproof.model.subject import Node, Subject, Whole
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.context import Context
@@ -14,7 +15,7 @@ from wireproof.verdict.issue import Issue
 
 __all__ = ["run_issues"]
 
-_RUN = "run"
+_RUN = Whole()
 _SPEED_TOLERANCE = 0.05
 _MISSING_CODES: dict[MissingCode, str] = {"rank-lost": "rank-lost", "deadline": "deadline"}
 _CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
@@ -108,7 +109,7 @@ def _errors(ctx: Context) -> list[Issue]:
     issues = []
     for error in ctx.run.errors:
         code = error_code(error)
-        who = _RUN if error.rank is None else ctx.name(error.rank)
+        who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
         severity = _ERROR_SEVERITIES.get(code, "inconclusive")
         where = "" if error.id is None else f" (point {error.id})"
         text = f"{error.message or error.code}{where}"
@@ -152,7 +153,7 @@ def _nics(ctx: Context) -> list[Issue]:
         if nic is None and claim.nic:
             there = ", ".join(n.name for n in host.nics) or "none"
             text = f"{claim.host} has no NIC {claim.nic!r}; it has {there}"
-            issues.append(Issue("nic-unknown", "inconclusive", claim.host, text))
+            issues.append(Issue("nic-unknown", "inconclusive", Node(claim.host), text))
         elif nic is not None:
             issues += _carrier(claim.host, nic) + _speed(ctx, claim.host, nic, host.nics)
     return issues
@@ -164,7 +165,7 @@ def _carrier(host: str, nic: Nic) -> list[Issue]:
             Issue(
                 "nic-down",
                 "fail",
-                host,
+                Node(host),
                 f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
             )
         ]
@@ -189,7 +190,9 @@ def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
         return []
     speed = max(stated)
     text = f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} ({claimed / 1e9:g} Gb/s) was claimed"
-    return [Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", host, text)]
+    return [
+        Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", Node(host), text)
+    ]
 
 
 def _crowding(ctx: Context) -> list[Issue]:
@@ -239,7 +242,7 @@ def _places(ctx: Context) -> list[Issue]:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
             text = f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its numbers are of that host"
-            issues.append(Issue("wrong-host", "inconclusive", host.host, text))
+            issues.append(Issue("wrong-host", "inconclusive", Node(host.host), text))
     return issues
 
 
@@ -264,5 +267,5 @@ def _claim(ctx: Context) -> list[Issue]:
     for rank, host in sorted(ctx.hosts.items()):
         if not host.boot_id:
             text = f"{ctx.name(rank)} gave no boot id: only the counters can tell its machine from another"
-            issues.append(Issue("placement-unknown", "warning", ctx.name(rank), text))
+            issues.append(Issue("placement-unknown", "warning", ctx.node(rank), text))
     return issues

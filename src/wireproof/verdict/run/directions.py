@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import goodput
+from wireproof.model.subject import Direction, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
@@ -45,6 +46,10 @@ class Stream:
     waited: float = 0.0
     """Share of the time that was waited for a processor."""
 
+    @property
+    def route(self) -> Route:
+        return Route(self.origin, self.target)
+
 
 @dataclass(frozen=True, slots=True)
 class Blame:
@@ -55,7 +60,7 @@ class Blame:
     streams: tuple[Stream, ...]
 
 
-def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[str]]:
+def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[Subject]]:
     """Issues, and the routes (both orders) that a blamed node explains: those are not told
     again.
     """
@@ -63,7 +68,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
     for stream in streams:
         kinds.setdefault(stream.kind, []).append(stream)
     issues: list[Issue] = []
-    told: set[str] = set()
+    explained_routes: set[Subject] = set()
     for kind in sorted(kinds):
         merged = _one_per_route(kinds[kind])
         found = blame(merged, ctx.criteria.peer_ratio)
@@ -71,7 +76,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
             _node_issue(one, kind, _doubt(one, merged, ctx.criteria.peer_ratio)) for one in found
         ]
         issues += nodes
-        explained = {(s.origin, s.target) for one in found for s in one.streams}
+        explained = {s.route for one in found for s in one.streams}
         issues += _pair_issues(ctx, merged, explained)
         sure = {
             s
@@ -79,10 +84,8 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
             if issue.severity == "fail"
             for s in one.streams
         }
-        told |= {
-            f"{a} -> {b}" for s in sure for a, b in ((s.origin, s.target), (s.target, s.origin))
-        }
-    return issues, told
+        explained_routes |= {way for s in sure for way in (s.route, s.route.back)}
+    return issues, explained_routes
 
 
 def _one_per_route(streams: list[Stream]) -> list[Stream]:
@@ -167,35 +170,32 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issu
         f"{one.node} {one.way} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
         f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
-    evidence = {
+    direction: Direction = "tx" if one.way == "sends" else "rx"
+    evidence: Evidence = {
         "node": one.node,
-        "direction": "tx" if one.way == "sends" else "rx",
+        "direction": direction,
+        "peers": list(peers),
         "value_bytes_per_s": one.value,
         "others_bytes_per_s": one.reference,
-        "streams": [f"{s.origin} -> {s.target}: {goodput(s.value)}" for s in one.streams],
+        "streams": [f"{s.route}: {goodput(s.value)}" for s in one.streams],
     }
-    subject = f"{one.node} {evidence['direction']}"
+    subject = Port(one.node, direction)
     severity: Severity = "inconclusive" if doubt else "fail"
-    return Issue(
-        "node-direction-slow", severity, subject, text, dict(evidence), weight=float(kind[2])
-    )
+    return Issue("node-direction-slow", severity, subject, text, evidence, weight=float(kind[2]))
 
 
-def _pair_issues(
-    ctx: Context, streams: list[Stream], explained: set[tuple[str, str]]
-) -> list[Issue]:
+def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> list[Issue]:
     """Pairs whose two directions differ by more than ``direction_ratio`` with intervals apart."""
-    routes = {(s.origin, s.target): s for s in streams}
+    routes = {s.route: s for s in streams}
     issues = []
-    for (origin, target), slow in sorted(routes.items()):
-        back = routes.get((target, origin))
-        if back is None or (origin, target) in explained or (target, origin) in explained:
+    for who, slow in sorted(routes.items(), key=lambda item: (item[0].origin, item[0].target)):
+        back = routes.get(who.back)
+        if back is None or who in explained or who.back in explained:
             continue
         if slow.value < ctx.criteria.direction_ratio * back.value and slow.high < back.low:
-            who = f"{origin} -> {target}"
             text = (
-                f"{who} reaches {goodput(slow.value)} and {target} -> {origin} {goodput(back.value)} ({slow.kind[0]} of "
-                f"{slow.kind[2]} B): {origin} sends or {target} receives slowly"
+                f"{who} reaches {goodput(slow.value)} and {who.back} {goodput(back.value)} ({slow.kind[0]} of "
+                f"{slow.kind[2]} B): {who.origin} sends or {who.target} receives slowly"
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)
             text += f"; {doubt}" if doubt else ""

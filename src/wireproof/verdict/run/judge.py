@@ -14,6 +14,7 @@ from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.model.severity import verdict_of, worst_proof
+from wireproof.model.subject import Route, Whole
 from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.group.point import judge_group
@@ -82,8 +83,8 @@ class _Bench:
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
-        self.curves: dict[tuple[str, str, str], dict[int, Sample]] = defaultdict(dict)
-        self.launches: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
+        self.curves: dict[tuple[Route, str, str], dict[int, Sample]] = defaultdict(dict)
+        self.launches: dict[tuple[Route, str, str, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
         self.filled = filled_routes(ctx)
@@ -162,7 +163,10 @@ class _Bench:
         if not self.pairs and not self.groups:
             self.issues.append(
                 Issue(
-                    "nothing-measured", "inconclusive", "run", "no pair of any point gave a number"
+                    "nothing-measured",
+                    "inconclusive",
+                    Whole(),
+                    "no pair of any point gave a number",
                 )
             )
         findings = merge(
@@ -186,7 +190,7 @@ def _link_issues(ctx: Context) -> list[Issue]:
     if ctx.claimed_link is not None or ctx.link is None:
         return []
     text = f"no link was claimed: the limits are those of {ctx.link.kind} ({ctx.link.source})"
-    return [Issue("link-from-port", "note", "run", text)]
+    return [Issue("link-from-port", "note", Whole(), text)]
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from wireproof.analysis.counters import trouble_counters
 from wireproof.model.finding import Severity
 from wireproof.model.record import PointRecord
+from wireproof.model.subject import Node, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
@@ -85,12 +86,16 @@ class Loss:
             loud = share is None or share >= _WORTH_A_WARNING
             severity: Severity = "warning" if loud else "note"
             found.append(
-                Issue("retransmits", severity, name, text, dict(evidence), host.at[0], _SPEAKS)
+                Issue(
+                    "retransmits", severity, Node(name), text, dict(evidence), host.at[0], _SPEAKS
+                )
             )
             worst = _worst(told, name)
             if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
                 text = f"{name} is slow and loses packets: {_words(host)}"
-                found.append(Issue("packet-loss", worst, name, text, dict(evidence), host.at[0]))
+                found.append(
+                    Issue("packet-loss", worst, Node(name), text, dict(evidence), host.at[0])
+                )
         return found
 
     def _is_tcp(self) -> bool:
@@ -117,11 +122,12 @@ def _words(host: _Host) -> str:
 
 def _worst(told: Iterable[Issue], name: str) -> Severity | None:
     """Of the issues about missing goodput that ``name`` sends; None where there is none."""
-    own = [
-        one.severity
-        for one in told
-        if one.code in _SLOW
-        and (one.subject.startswith(f"{name} -> ") or one.subject == f"{name} tx")
-    ]
+    own = [one.severity for one in told if one.code in _SLOW and _sends(name, one.subject)]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)
+
+
+def _sends(name: str, subject: Subject) -> bool:
+    if isinstance(subject, Route):
+        return subject.origin == name
+    return subject == Port(name, "tx")

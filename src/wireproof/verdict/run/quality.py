@@ -230,7 +230,7 @@ def trouble_issues(
     """
     issues = []
     for reader, counters in sorted(deltas.items()):
-        who = ctx.name(reader)
+        who = ctx.node(reader)
         # What the kernel's TCP sent again is told for the whole run (``loss``).
         ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
         for group, rose in trouble_counters(ports).items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.subject import Route
 from wireproof.verdict.issue import overall
 
 __all__ = ["settled_by_repeats"]
@@ -23,29 +24,31 @@ _SOFTER = _WIDE | {"direction-slow"}
 """Of the findings: also what two directions of one route say of each other."""
 _BESIDE = frozenset({"oversubscribed", "clock-not-tsc"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
-Route = tuple[str, str, str, int]
+Measurement = tuple[Route, str, int]
+
+
+def _measurement(pair: PairVerdict) -> Measurement:
+    return _route(pair), pair.pattern, pair.message_bytes
 
 
 def _route(pair: PairVerdict) -> Route:
-    return pair.origin_host, pair.target_host, pair.pattern, pair.message_bytes
+    return Route(pair.origin_host, pair.target_host)
 
 
 def settled_by_repeats(judgement: Judgement) -> Judgement:
     """``judgement`` drawn again without the inconclusive samples that a repeat of their route
     settles.
     """
-    passing = {_route(pair) for pair in judgement.pairs if pair.verdict == "pass"}
+    passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     open_ = [pair for pair in judgement.pairs if pair.verdict == "inconclusive"]
-    settled = [pair for pair in open_ if _route(pair) in passing and _only_wide(pair)]
+    settled = [pair for pair in open_ if _measurement(pair) in passing and _only_wide(pair)]
     if not settled:
         return judgement
     gone = {id(pair) for pair in settled}
     left = [pair for pair in judgement.pairs if id(pair) not in gone]
-    unsettled = {
-        f"{pair.origin_host} -> {pair.target_host}" for pair in left if pair.verdict != "pass"
-    }
-    subjects = {f"{pair.origin_host} -> {pair.target_host}" for pair in settled} - unsettled
-    findings = [_softer(finding, subjects) for finding in judgement.findings]
+    unsettled = {_route(pair) for pair in left if pair.verdict != "pass"}
+    routes = {_route(pair) for pair in settled} - unsettled
+    findings = [_softer(finding, routes) for finding in judgement.findings]
     return msgspec.structs.replace(
         judgement, findings=findings, verdict=overall(findings, left, judgement.groups)
     )
@@ -59,11 +62,11 @@ def _only_wide(pair: PairVerdict) -> bool:
     return pair.proof == "on-wire" and bool(codes & _WIDE) and codes <= _WIDE | _BESIDE
 
 
-def _softer(finding: Finding, subjects: set[str]) -> Finding:
+def _softer(finding: Finding, routes: set[Route]) -> Finding:
     if (
         finding.severity != "inconclusive"
         or finding.code not in _SOFTER
-        or finding.subject not in subjects
+        or finding.about not in routes
     ):
         return finding
     message = f"{finding.message}; measured again, the same route passes"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
@@ -13,6 +14,7 @@ from wireproof.model.finding import Proof, Severity
 from wireproof.model.pattern import FORMS
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate
+from wireproof.model.subject import Route
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
@@ -29,6 +31,9 @@ __all__ = [
 
 Curve = Mapping[int, float]
 """message size -> goodput in bytes/s"""
+
+K = TypeVar("K", bound=tuple[Any, ...])
+V = TypeVar("V")
 
 _FIRST, _LAST = 16 << 10, 1 << 20
 _FALL = 0.15
@@ -72,7 +77,7 @@ class Sample:
         return cls(goodput, low, high, proof, disturbed)
 
 
-Curves = Mapping[tuple[str, str, str], Mapping[int, Sample]]
+Curves = Mapping[tuple[Route, str, str], Mapping[int, Sample]]
 """By route, pattern, variant: what is known of each size."""
 
 
@@ -81,7 +86,7 @@ def cache_issues(curves: Curves) -> list[Issue]:
     the whole intervals of an undisturbed curve fall.
     """
     issues = []
-    for (who, pattern, variant), curve in sorted(curves.items()):
+    for (who, pattern, variant), curve in _ordered(curves):
         found = falls_like_a_cache({size: sample.goodput for size, sample in curve.items()})
         if found is None:
             continue
@@ -118,7 +123,7 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
     issues = []
-    for (who, pattern, _), curve in sorted(curves.items()):
+    for (who, pattern, _), curve in _ordered(curves):
         if pattern != "pingpong":
             continue
         times = {
@@ -140,12 +145,14 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
     return issues
 
 
-def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured]]) -> list[Issue]:
+def launch_issues(
+    launches: Mapping[tuple[Route, str, str, int], Sequence[Measured]],
+) -> list[Issue]:
     """A warning where repeats of one point differ, intervals apart: each was precise about a
     different state.
     """
     issues = []
-    for (who, pattern, _, size), numbers in sorted(launches.items()):
+    for (who, pattern, _, size), numbers in _ordered(launches):
         times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
         if len(times) < 2:
             continue
@@ -158,3 +165,8 @@ def launch_issues(launches: Mapping[tuple[str, str, str, int], Sequence[Measured
                 Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
             )
     return issues
+
+
+def _ordered(found: Mapping[K, V]) -> list[tuple[K, V]]:
+    """By route, as it is printed, and then by the rest of the key."""
+    return sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))

@@ -443,11 +443,11 @@ def _try_log(data: bytes) -> str:
     from wireproof.report.json.judgement import encoded
     from wireproof.report.text.judgement import long_text, short_text
     from wireproof.report.text.look import Look
-    from wireproof.workflow.judge import Case, judge_text
+    from wireproof.workflow.judge import Standard, judge_bytes
 
     try:
-        series = judge_text(
-            data, "fuzz", Case(link=claim_from_text(("10gbe", "edr", "1gbe")[len(data) % 3]))
+        series = judge_bytes(
+            data, "fuzz", Standard(link=claim_from_text(("10gbe", "edr", "1gbe")[len(data) % 3]))
         )
     except WireproofError as error:
         return _refused(error)

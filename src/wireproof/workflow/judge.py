@@ -1,36 +1,38 @@
-"""Reads and judges files, on all cores when there are many: what ``judge`` and ``run`` have in
-common.
+"""Judges what other benchmarks have printed: texts, files and folders, on all cores when there are
+many.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from itertools import repeat
+from functools import partial
 from multiprocessing import get_context
-from typing import BinaryIO
-
-import click
+from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar
 
 from wireproof.adapters import read
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.physics.table import Table
-from wireproof.report.json.judgement import JudgedSeries, encoded, joined
+from wireproof.report.json.judgement import (
+    FileError,
+    JudgedSeries,
+    JudgementDocument,
+    joined,
+)
 from wireproof.report.names import clean
-from wireproof.report.text.judgement import long_text, short_text
-from wireproof.report.text.look import Look
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
+from wireproof.workflow.reporter import LoggingReporter, Reporter
 
-__all__ = ["Case", "Judged", "judge_text", "judged_files"]
+__all__ = ["JudgedFile", "Standard", "files_of", "judge", "judge_bytes", "judge_files", "standard"]
 
 _LARGEST = 128 << 20
 _MANY = 32  # fewer are judged sooner than a second process starts
@@ -38,45 +40,204 @@ _CHUNK = 16
 _SAY_AFTER_S = 2.0
 _OF_THE_SHELL = re.compile(r"/dev/fd/[0-9]{1,9}|/dev/stdin|/proc/self/fd/[0-9]{1,9}", re.ASCII)
 
+Rendered = TypeVar("Rendered")
+
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
-    """What every file is held against, and how it is told."""
+class Standard:
+    """What results are held against."""
 
     link: LinkClaim | None = None
     path: str = ""
     table: Table | None = None
-    look: Look = field(default_factory=Look)
-    brief: bool = False
-    as_json: bool = False
 
 
 @dataclass(slots=True)
-class Judged:
-    """What came of some files: encoded JSON or text, verdicts, and errors with the files that they
-    are about.
+class JudgedFile(Generic[Rendered]):
+    """What came of one file: its series as the caller wants them and their verdicts, or why there
+    are none. ``bug``: the error is one of ours.
     """
 
-    text: str = ""
-    documents: list[bytes] = field(default_factory=list)
+    file: str
+    series: list[Rendered] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    bugs: int = 0
+    error: str = ""
+    bug: bool = False
 
-    def take(self, found: Sequence[JudgedSeries], case: Case) -> None:
-        """Every series of one file, or none: what cannot be shown is not counted either."""
-        if case.as_json:
-            self.documents += [encoded(one) for one in found]
+
+def standard(
+    link: str = "",
+    *,
+    path: str = "",
+    mtu: int | None = None,
+    pcie: str = "",
+    physics: Path | None = None,
+) -> Standard:
+    """From texts as a user writes them: ``link`` ``10gbe``, ``path`` ``tcp``, ``pcie`` ``gen3x16``,
+    ``physics`` a TOML file that overrides constants. Raises BadInput.
+    """
+    from wireproof.physics import claim_from_text
+    from wireproof.settings.physics_table import read_table
+
+    if not link and (mtu or pcie or path):
+        raise BadInput(
+            "--mtu, --pcie and --path say more about a link:"
+            " name it with --link, such as --link 10gbe."
+        )
+    return Standard(
+        link=claim_from_text(link, path=path, mtu=mtu, pcie=pcie) if link else None,
+        path=path,
+        table=read_table(physics),
+    )
+
+
+def judge(
+    text_or_path: str | bytes | Path,
+    *,
+    link: str = "",
+    path: str = "",
+    mtu: int | None = None,
+    pcie: str = "",
+    physics: Path | None = None,
+) -> JudgementDocument:
+    """What a benchmark has printed, held against ``link``: a text, or the Path of a file or folder.
+
+    Gives what ``wireproof judge --json`` prints. Raises BadInput when a text or a file holds no
+    result; files of a folder that hold none are listed in ``errors``.
+    """
+    against = standard(link, path=path, mtu=mtu, pcie=pcie, physics=physics)
+    if isinstance(text_or_path, Path):
+        found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
+    else:
+        data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
+        found = [JudgedFile("text", judge_bytes(data, "text", against))]
+    errors = [FileError(file=one.file, message=one.error) for one in found if one.error]
+    if errors and len(found) == 1:
+        raise BadInput(errors[0].message)
+    return JudgementDocument(
+        schema="wireproof.judgement",
+        version=1,
+        link=against.link,
+        series=[series for one in found for series in one.series],
+        errors=errors,
+    )
+
+
+def _itself(series: JudgedSeries) -> JudgedSeries:
+    return series
+
+
+def judge_bytes(data: bytes, name: str, against: Standard) -> list[JudgedSeries]:
+    """Every series in ``data``, judged. Raises BadInput when there is none."""
+    series = read(data, name)
+    found = judge_log(series, against.link, path=against.path, table=against.table)
+    return [joined(one, judged, against.link) for one, judged in zip(series, found, strict=True)]
+
+
+def files_of(names: Iterable[str]) -> list[str]:
+    """The files named; a folder stands for the files in it. Raises BadInput for a folder without
+    any.
+    """
+    found: list[str] = []
+    for name in names:
+        if name != "-" and os.path.isdir(name):
+            inside = sorted(_inside(name))
+            if not inside:
+                raise BadInput(f"{name}: the folder has no file in it.")
+            found += inside
         else:
-            show = short_text if case.brief else long_text
-            self.text += "".join(show(one, case.look) for one in found)
-        self.verdicts += [one.verdict for one in found]
+            found.append(name)
+    if found.count("-") > 1:
+        raise BadInput("standard input (-) can be read once only.")
+    return found
 
-    def lose(self, name: str, why: str) -> None:
-        """A file without a verdict."""
-        self.errors.append(why)
-        self.files.append(clean(name, 400))
+
+def _inside(folder: str) -> Iterator[str]:
+    """Files in and below a folder, hidden ones left out; as deep as paths go, which a recursion
+    would not.
+    """
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:  # not ours to read, or deeper than a path can be
+            continue
+        waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (
+            entry.path
+            for entry in entries
+            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False)
+        )
+
+
+def judge_files(
+    names: Sequence[str],
+    against: Standard,
+    render: Callable[[JudgedSeries], Rendered],
+    *,
+    stdin: BinaryIO | None = None,
+    jobs: int | None = None,
+    reporter: Reporter | None = None,
+) -> Iterator[JudgedFile[Rendered]]:
+    """Results in the order of the names. ``render`` makes what is wanted of a series where that is
+    judged, in one of ``jobs`` processes (default: one per core). ``stdin`` is read for ``-``.
+    """
+    workers = jobs or len(os.sched_getaffinity(0))
+    results: Iterator[JudgedFile[Rendered]]
+    if len(names) < _MANY or workers == 1 or "-" in names:
+        results = (_judged_file(name, against, render, stdin) for name in names)
+    else:
+        results = _in_waves(names, partial(_judged_chunk, against=against, render=render), workers)
+    yield from _reported(results, len(names), reporter or LoggingReporter())
+
+
+def _judged_file(
+    name: str,
+    against: Standard,
+    render: Callable[[JudgedSeries], Rendered],
+    stdin: BinaryIO | None = None,
+) -> JudgedFile[Rendered]:
+    result = JudgedFile[Rendered](file=clean(name, 400))
+    shown = "standard input" if name == "-" else name
+    try:
+        found = judge_bytes(_contents(name, stdin), shown, against)
+        # Every series of a file or none: what cannot be shown is not counted either.
+        result.series = [render(one) for one in found]
+        result.verdicts = [one.verdict for one in found]
+    except WireproofError as error:
+        result.error = clean(error, 600)
+    except Exception as error:  # the other files keep their verdicts
+        result.bug = True
+        result.error = sentence(error, f"judging {shown}")
+    return result
+
+
+def _judged_chunk(
+    names: Sequence[str], against: Standard, render: Callable[[JudgedSeries], Rendered]
+) -> list[JudgedFile[Rendered]]:
+    return [_judged_file(name, against, render) for name in names]
+
+
+def _contents(name: str, stdin: BinaryIO | None) -> bytes:
+    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too
+    large for a log.
+    """
+    size = 0
+    try:
+        if name == "-" and stdin is not None:
+            data = stdin.read(_LARGEST + 1)
+        else:
+            with _opened(name) as file:
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(_LARGEST + 1) if size <= _LARGEST else b""
+    except OSError as error:
+        raise BadInput(f"{name}: {error.strerror or error}.") from error
+    if max(size, len(data)) > _LARGEST:
+        raise BadInput(
+            f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results:"
+            " cut out the part that holds them."
+        )
+    return data
 
 
 def _opened(name: str) -> BinaryIO:
@@ -88,115 +249,58 @@ def _opened(name: str) -> BinaryIO:
     return open_regular(name)
 
 
-def _contents(name: str) -> bytes:
-    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too
-    large for a log.
-    """
-    told = 0
-    try:
-        if name == "-":
-            data = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with _opened(name) as file:
-                told = os.fstat(file.fileno()).st_size
-                data = file.read(_LARGEST + 1) if told <= _LARGEST else b""
-    except OSError as error:
-        raise BadInput(f"{name}: {error.strerror or error}.") from error
-    if max(told, len(data)) > _LARGEST:
-        raise BadInput(
-            f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results: cut out the part that holds them."
-        )
-    return data
+Chunk = Callable[[Sequence[str]], list[JudgedFile[Rendered]]]
 
 
-def judge_text(data: bytes, name: str, case: Case) -> list[JudgedSeries]:
-    """Every series in ``data``, judged. Raises BadInput when there is none."""
-    series = read(data, name)
-    found = judge_log(series, case.link, path=case.path, table=case.table)
-    return [joined(one, judged, case.link) for one, judged in zip(series, found, strict=True)]
-
-
-def _one(name: str, case: Case, into: Judged) -> None:
-    shown = "standard input" if name == "-" else name
-    try:
-        found = judge_text(_contents(name), shown, case)
-        into.take(found, case)
-    except WireproofError as error:
-        into.lose(name, clean(error, 600))
-    except Exception as error:  # the other files keep their verdicts
-        into.bugs += 1
-        into.lose(name, sentence(error, f"judging {shown}"))
-
-
-def _some(names: Sequence[str], case: Case) -> Judged:
-    result = Judged()
-    for name in names:
-        _one(name, case, result)
-    return result
-
-
-def _workers(jobs: int | None) -> int:
-    return jobs or len(os.sched_getaffinity(0))
-
-
-def judged_files(names: Sequence[str], case: Case, jobs: int | None = None) -> Iterator[Judged]:
-    """Results in the order of the names. Progress goes to stderr from two seconds on."""
-    workers = _workers(jobs)
-    if len(names) < _MANY or workers == 1 or "-" in names:
-        yield from _told((_some([name], case) for name in names), len(names), 1)
-        return
+def _in_waves(
+    names: Sequence[str], judge_chunk: Chunk[Rendered], workers: int
+) -> Iterator[JudgedFile[Rendered]]:
+    """By several processes. All results at once would hold every file's text in memory."""
     chunks = [names[i : i + _CHUNK] for i in range(0, len(names), _CHUNK)]
-    # In waves: all results at once would hold every file's text in memory.
     wave = 32 * workers
-    waves = (chunks[i : i + wave] for i in range(0, len(chunks), wave))
-    yield from _told(
-        (result for some in waves for result in _by_several(some, case, workers)),
-        len(names),
-        _CHUNK,
-    )
+    for start in range(0, len(chunks), wave):
+        yield from _by_several(chunks[start : start + wave], judge_chunk, workers)
 
 
-def _by_several(chunks: Sequence[Sequence[str]], case: Case, workers: int) -> Iterator[Judged]:
-    """Each chunk's result, by several processes. A process that is killed (for want of memory)
-    costs one file.
-    """
+def _by_several(
+    chunks: Sequence[Sequence[str]], judge_chunk: Chunk[Rendered], workers: int
+) -> Iterator[JudgedFile[Rendered]]:
+    """A process that is killed (for want of memory) costs one file."""
     done = 0
     while done < len(chunks):
         with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
             try:
-                for result in pool.map(_some, chunks[done:], repeat(case)):
+                for results in pool.map(judge_chunk, chunks[done:]):
                     done += 1
-                    yield result
+                    yield from results
                 return
             except BrokenProcessPool:
                 pass
         for name in chunks[done]:
-            yield _alone(name, case)
+            yield _alone(name, judge_chunk)
         done += 1
 
 
-def _alone(name: str, case: Case) -> Judged:
+def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
     """One file by a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
-            return pool.submit(_some, [name], case).result()
+            return pool.submit(judge_chunk, [name]).result()[0]
         except BrokenProcessPool:
-            lost = Judged(bugs=1)
-            lost.lose(
-                name,
-                f"{clean(name, 200)}: the process that judged it was killed, perhaps for want of memory.",
+            killed = "the process that judged it was killed, perhaps for want of memory."
+            return JudgedFile(
+                file=clean(name, 400), error=f"{clean(name, 200)}: {killed}", bug=True
             )
-            return lost
 
 
-def _told(results: Iterator[Judged], total: int, each: int) -> Iterator[Judged]:
-    """The same results, with a line on stderr now and then when it takes longer."""
-    said = started = time.monotonic()
-    done = 0
-    for result in results:
+def _reported(
+    results: Iterator[JudgedFile[Rendered]], total: int, reporter: Reporter
+) -> Iterator[JudgedFile[Rendered]]:
+    """The same results, with a sentence now and then when it takes longer."""
+    last = time.monotonic()
+    for done, result in enumerate(results, 1):
         yield result
-        done = min(total, done + each)
         now = time.monotonic()
-        if now - started > _SAY_AFTER_S and now - said > _SAY_AFTER_S and done < total:
-            click.echo(f"wireproof: {done} of {total} files judged", err=True)
-            said = now
+        if now - last > _SAY_AFTER_S and done < total:
+            reporter.say(f"{done} of {total} files judged")
+            last = now

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from wireproof.model.errors import BadInput
+from wireproof.report.names import clean
+
+if TYPE_CHECKING:
+    from wireproof.model.lint import LintFinding
+    from wireproof.workflow.lint import Filter, LintedFile, Mended
 
 __all__ = ["command"]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is done with the safe fixes."""
+
+    as_json: bool
+    diff: bool
+    fix: bool
+    yes: bool
 
 
 @click.command("lint")
@@ -26,47 +44,100 @@ __all__ = ["command"]
 @click.option("--yes", is_flag=True, help="with --fix: do not ask.")
 @click.option("--rules", is_flag=True, help="list all rules.")
 def command(
-    files: tuple[str, ...],
-    as_json: bool,
-    kind: str | None,
-    severity: str,
-    diff: bool,
-    fix: bool,
-    yes: bool,
-    rules: bool,
+    files: tuple[str, ...], kind: str | None, severity: str, rules: bool, **wanted: bool
 ) -> int:
     """Find what is wrong in job scripts, command lines and configuration FILEs; - is stdin.
 
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read.
     """
     if rules:
-        return _list_rules(as_json)
+        return _list_rules(wanted["as_json"])
     if not files:
         raise BadInput(
             "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
         )
-    if fix and "-" in files:
+    if wanted["fix"] and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
-    from wireproof.workflow.lint import Asked, lint_files
+    from wireproof.workflow.lint import Filter
 
-    return lint_files(
-        list(files),
-        Asked(as_json, known_kind(kind), severity == "error", diff, fix, yes),
-        sys.stdin.buffer,
+    return _lint(dict.fromkeys(files), Filter.of(kind, severity), _Wanted(**wanted))
+
+
+def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
+    from wireproof.workflow.bug import BUG
+    from wireproof.workflow.lint import lint_file
+
+    results = [_linted(lint_file(name, chosen, sys.stdin.buffer)) for name in names]
+    read = [one for one in results if not one.error]
+    findings = [finding for one in read for finding in one.findings]
+    if wanted.as_json:
+        from wireproof.model.lint import LintReport
+        from wireproof.report.json.encode import json_text
+
+        click.echo(json_text(LintReport(findings=findings), indent=2))
+    else:
+        _show(findings, len(read))
+    left = {one.name for one in read if one.findings}
+    if wanted.diff or wanted.fix:
+        left -= {one.name for one in read if _mend(one, chosen, wanted)}
+    if any(one.bug for one in results):
+        return BUG
+    return 2 if len(read) < len(results) else int(bool(left))
+
+
+def _linted(one: LintedFile) -> LintedFile:
+    if one.error:
+        click.echo(f"wireproof: {one.error}", err=True)
+    return one
+
+
+def _show(findings: Sequence[LintFinding], files: int) -> None:
+    for finding in findings:
+        place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}"
+        click.echo(f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]")
+        click.echo(f"    why:   {clean(finding.why)}")
+        right = finding.fix.split("\n") if finding.fix else [finding.right]
+        for line in right if finding.fix or finding.right else ():
+            click.echo(f"    right: {clean(line.strip())}")
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = len(findings) - errors
+    found = f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}"
+    click.echo(
+        f"wireproof: {found if findings else 'nothing'} in {files} file{'s' * (files != 1)}.",
+        err=True,
     )
 
 
-def known_kind(kind: str | None) -> str | None:
-    """``kind`` if there is such a kind. Raises BadInput with the nearest."""
-    from difflib import get_close_matches
+def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
+    """Show what changes, and write it when that is wanted; True when nothing wrong is left in the
+    file.
+    """
+    from wireproof.workflow.lint import mend, write_mended
 
-    from wireproof.lint.kinds import KINDS
+    mended = mend(file, chosen)
+    if mended is None:
+        return False
+    for line in mended.difference:
+        click.echo(line, err=wanted.as_json)
+    if not wanted.fix or not _agreed(mended, wanted):
+        return False
+    write_mended(mended)
+    click.echo(f"wireproof: {clean(mended.name, 200)} is written.", err=True)
+    return mended.clean
 
-    if kind is None or kind in KINDS:
-        return kind
-    near = get_close_matches(kind, KINDS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KINDS)}."
-    raise BadInput(f"no kind of recipe is called {click.unstyle(kind)!r}; {hint}")
+
+def _agreed(mended: Mended, wanted: _Wanted) -> bool:
+    shown = clean(mended.name, 200)
+    if wanted.yes:
+        return True
+    if not sys.stdin.isatty():
+        click.echo(
+            f"wireproof: {shown} is not written: nobody can be asked here,"
+            " --yes writes without asking.",
+            err=True,
+        )
+        return False
+    return click.confirm(f"Write {shown}?", default=False, err=True)
 
 
 def _list_rules(as_json: bool) -> int:

@@ -1,92 +1,120 @@
-"""The work of ``wireproof lint``: read, judge, show, write."""
+"""Finds what is wrong in recipes, and mends them: files, texts, standard input."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
 import os
-import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO, cast
-
-import click
+from typing import BinaryIO, Literal
 
 from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired
+from wireproof.lint.kinds import KINDS
 from wireproof.lint.rule import Kind
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.lint import LintFinding
-from wireproof.report.json.encode import json_text
+from wireproof.model.lint import LintFinding, LintReport
 from wireproof.report.names import clean
-from wireproof.workflow.bug import BUG, sentence
+from wireproof.workflow.bug import sentence
 
-__all__ = ["Asked", "lint_files", "read"]
+__all__ = ["Filter", "LintedFile", "Mended", "lint", "lint_file", "mend", "write_mended"]
 
 LARGEST = 16 << 20
 """Bytes of a recipe; no script and no configuration file is larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants."""
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """``kind``: what the files are, where it is not detected; ``errors_only``: warnings are left
+    out.
+    """
 
-    as_json: bool
-    kind: str | None
-    errors_only: bool
-    diff: bool
-    fix: bool
-    yes: bool
+    kind: Kind | None = None
+    errors_only: bool = False
 
-    def counts(self, finding: LintFinding) -> bool:
-        """Does the finding matter to this user?"""
-        return finding.severity == "error" or not self.errors_only
+    @classmethod
+    def of(cls, kind: str | None, severity: str) -> Filter:
+        """Raises BadInput for an unknown kind, with the nearest."""
+        if kind is not None and kind not in KINDS:
+            near = get_close_matches(kind, KINDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KINDS)}."
+            raise BadInput(f"no kind of recipe is called {clean(kind, 60)!r}; {hint}")
+        return cls(kind=kind, errors_only=severity == "error")
 
-
-def lint_files(names: list[str], asked: Asked, stdin: BinaryIO) -> int:
-    """Judge all files; one that cannot be read costs only itself. Returns the exit status."""
-    kind = cast("Kind | None", asked.kind)
-    findings: list[LintFinding] = []
-    texts: dict[str, str] = {}
-    bad = bug = False
-    for name in dict.fromkeys(names):
-        try:
-            text = read(name, stdin)
-        except BadInput as error:
-            click.echo(f"wireproof: {error}", err=True)
-            bad = True
-            continue
-        shown = "stdin" if name == "-" else name
-        try:
-            found = lint_text(text, shown, kind)
-        except Exception as error:  # the other files keep their findings
-            click.echo(f"wireproof: {sentence(error, f'reading {shown}')}", err=True)
-            bug = True
-            continue
-        texts[name] = text
-        findings += [each for each in found if asked.counts(each)]
-    if asked.as_json:
-        click.echo(json_text({"findings": findings}, indent=2))
-    else:
-        _show(findings, len(texts))
-    left = {finding.file for finding in findings}
-    if asked.diff or asked.fix:
-        for name, text in texts.items():
-            after = _mend(name, text, kind, asked)
-            if after is not None and not any(
-                asked.counts(each) for each in lint_text(after, name, kind)
-            ):
-                left.discard(name)
-    return BUG if bug else 2 if bad else int(bool(left))
+    def findings(self, text: str, name: str) -> list[LintFinding]:
+        """What is wrong in ``text`` and matters."""
+        return [
+            finding
+            for finding in lint_text(text, name, self.kind)
+            if finding.severity == "error" or not self.errors_only
+        ]
 
 
-def read(name: str, stdin: BinaryIO) -> str:
+@dataclass(frozen=True, kw_only=True)
+class LintedFile:
+    """A file and what is wrong in it, or why nobody can say; ``bug``: the error is one of ours."""
+
+    name: str
+    text: str = ""
+    findings: tuple[LintFinding, ...] = ()
+    error: str = ""
+    bug: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mended:
+    """A file with its safe fixes. ``clean``: nothing is left to be found in it."""
+
+    name: str
+    text: str
+    difference: tuple[str, ...]
+    clean: bool
+
+
+def lint(
+    paths_or_text: str | Path | Iterable[Path],
+    *,
+    kind: str | None = None,
+    severity: Literal["warning", "error"] = "warning",
+) -> LintReport:
+    """What is wrong in a recipe, before it is run: a text, the Path of a file, or several Paths.
+
+    Gives what ``wireproof lint --json`` prints. Raises BadInput for a file that cannot be read.
+    """
+    wanted = Filter.of(kind, severity)
+    if isinstance(paths_or_text, str):
+        return LintReport(findings=wanted.findings(paths_or_text, "text"))
+    paths = [paths_or_text] if isinstance(paths_or_text, Path) else paths_or_text
+    texts = {str(path): _text(str(path), None) for path in paths}
+    return LintReport(
+        findings=[one for name, text in texts.items() for one in wanted.findings(text, name)]
+    )
+
+
+def lint_file(name: str, wanted: Filter, stdin: BinaryIO | None = None) -> LintedFile:
+    """One file, or ``stdin`` for ``-``; what goes wrong with it is said in the result, so that
+    other files keep their findings.
+    """
+    shown = "stdin" if name == "-" else name
+    try:
+        text = _text(name, stdin)
+        return LintedFile(name=name, text=text, findings=tuple(wanted.findings(text, shown)))
+    except BadInput as error:
+        return LintedFile(name=name, error=str(error))
+    except Exception as error:
+        return LintedFile(name=name, error=sentence(error, f"reading {shown}"), bug=True)
+
+
+def _text(name: str, stdin: BinaryIO | None) -> str:
     """The text of a recipe. Raises BadInput in one sentence when it is none."""
     shown = "stdin" if name == "-" else clean(name, 200)
     try:
-        if name == "-":
+        if name == "-" and stdin is not None:
             data = stdin.read(LARGEST + 1)
         elif not Path(name).exists():
             raise BadInput(f"{shown} does not exist.")
@@ -96,9 +124,8 @@ def read(name: str, stdin: BinaryIO) -> str:
             with open_regular(name) as file:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}."
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{shown} cannot be read: {why}.") from error
     if len(data) > LARGEST:
         raise BadInput(f"{shown} is larger than {LARGEST >> 20} MiB: that is no recipe.")
     if b"\0" in data:
@@ -106,68 +133,40 @@ def read(name: str, stdin: BinaryIO) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _show(findings: list[LintFinding], files: int) -> None:
-    for finding in findings:
-        place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}"
-        click.echo(f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]")
-        click.echo(f"    why:   {clean(finding.why)}")
-        if finding.fix:
-            for line in finding.fix.split("\n"):
-                click.echo(f"    right: {clean(line.strip())}")
-        elif finding.right:
-            click.echo(f"    right: {clean(finding.right)}")
-    errors = sum(finding.severity == "error" for finding in findings)
-    warnings = len(findings) - errors
-    told = (
-        f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}"
-        if findings
-        else "nothing"
-    )
-    click.echo(f"wireproof: {told} in {files} file{'s' * (files != 1)}.", err=True)
-
-
-def _mend(name: str, text: str, kind: Kind | None, asked: Asked) -> str | None:
-    """Show what changes, and write it when that is wanted; the text as it is now, None when it
-    stays as it was.
-    """
-    after = repaired(text, name, kind)
-    shown = clean(name, 200)
-    if after == text:
+def mend(file: LintedFile, wanted: Filter) -> Mended | None:
+    """The file after its safe fixes; None when there are none. Nothing is written."""
+    after = repaired(file.text, file.name, wanted.kind)
+    if after == file.text:
         return None
+    return Mended(
+        name=file.name,
+        text=after,
+        difference=tuple(_difference(file.text, after, clean(file.name, 200))),
+        clean=not wanted.findings(after, file.name),
+    )
+
+
+def _difference(before: str, after: str, shown: str) -> Sequence[str]:
+    """Unified, harmless for a terminal."""
     lines = difflib.unified_diff(
-        text.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
+        before.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
     )
-    for line in lines:
-        click.echo(
-            line[:1] + clean(line[1:], 2000) if line[:1] in "+- @" else clean(line),
-            err=asked.as_json,
-        )
-    if not asked.fix:
-        return None
-    if not asked.yes and not sys.stdin.isatty():
-        click.echo(
-            f"wireproof: {shown} is not written: nobody can be asked here, --yes writes without asking.",
-            err=True,
-        )
-        return None
-    if not asked.yes and not click.confirm(f"Write {shown}?", default=False, err=True):
-        return None
-    _write(Path(name), after)
-    click.echo(f"wireproof: {shown} is written.", err=True)
-    return after
+    return [
+        line[:1] + clean(line[1:], 2000) if line[:1] in "+-@ " else clean(line) for line in lines
+    ]
 
 
-def _write(path: Path, text: str) -> None:
-    """Atomically: a new file beside it, with its mode, then renamed over it (over the target of a
-    link).
+def write_mended(mended: Mended) -> None:
+    """Atomically: a new file beside the old one, with its mode, then renamed over it (over the
+    target of a link).
     """
-    path = path.resolve()
+    path = Path(mended.name).resolve()
     try:
         before = path.stat()
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8", "surrogateescape"))
+                file.write(mended.text.encode("utf-8", "surrogateescape"))
                 with contextlib.suppress(PermissionError):  # only root can give a file to another
                     os.fchown(file.fileno(), before.st_uid, before.st_gid)
                 os.fchmod(file.fileno(), before.st_mode & 0o7777)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from wireproof.model.finding import Severity
-from wireproof.model.record import EngineError, Nic
+from wireproof.model.record import Nic
 from wireproof.model.run import MissingCode
 from wireproof.model.subject import Node, Subject, Whole
 from wireproof.physics.from_port import link_of_port
-from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.catalogue.engine import code_of, severity_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
@@ -68,52 +67,16 @@ def _cut_short(ctx: Context) -> list[Issue]:
     return issues
 
 
-_ERROR_CODES = {
-    "mismatch": "library-mismatch",
-    "library": "library-mismatch",
-    "abi": "library-mismatch",
-    "deadline": "deadline",
-    "timeout": "deadline",
-    "lost": "rank-lost",
-    "died": "rank-lost",
-    "killed": "rank-lost",
-    "peer": "rank-lost",
-    "gone": "rank-lost",
-    "corrupt": "payload-corrupt",
-    "integrity": "payload-corrupt",
-    "carrier": "nic-down",
-    "nic": "nic-unknown",
-}
-
-
-_ERROR_SEVERITIES: dict[str, Severity] = {
-    "payload-corrupt": "fail",
-    "library-mismatch": "fail",
-    "wire-late": "warning",
-}
-
-
-def error_code(error: EngineError) -> str:
-    """Our code for an engine's: its own when we have it, else by its words, else
-    ``engine-error``.
-    """
-    key = error.code.lower().replace("_", "-")
-    if key in CATALOGUE:
-        return key
-    return next(
-        (code for word, code in _ERROR_CODES.items() if word in key.split("-")), "engine-error"
-    )
-
-
 def _errors(ctx: Context) -> list[Issue]:
     issues = []
     for error in ctx.run.errors:
-        code = error_code(error)
+        code = code_of(error.code)
         who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
-        severity = _ERROR_SEVERITIES.get(code, "inconclusive")
         where = "" if error.id is None else f" (point {error.id})"
         text = f"{error.message or error.code}{where}"
-        issues.append(Issue(code, severity, who, text, {"engine_code": error.code}, error.id))
+        issues.append(
+            Issue(code, severity_of(code), who, text, {"engine_code": error.code}, error.id)
+        )
     return issues
 
 

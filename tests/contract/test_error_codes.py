@@ -1,0 +1,39 @@
+"""Every error code that a run can hold has its finding, and no code is listed that nothing emits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wireproof.verdict import CATALOGUE
+from wireproof.verdict.catalogue.engine import ENGINE
+
+ROOT = Path(__file__).parent.parent.parent
+_ENGINE = (
+    r'\b(?:cannot_measure|CannotBegin|error_frame|fail)\(\s*"([a-z]+(?:-[a-z]+)*)"',
+    r'\bFailure\(\s*ExitStatus::\w+,\s*"([a-z-]+)"',
+    r'\\"code\\":\\"([a-z-]+)\\"',
+)
+_HEAD = (r'\bEngineError\(\s*code="([a-z-]+)"',)
+
+
+def found(files: list[Path], patterns: tuple[str, ...]) -> set[str]:
+    texts = [path.read_text() for path in files]
+    return {code for text in texts for one in patterns for code in re.findall(one, text)}
+
+
+def engine_sources() -> list[Path]:
+    """All but the tests and the node agent, which writes no frames of a run."""
+    files = [path for end in ("cpp", "hpp") for path in (ROOT / "engine").rglob(f"*.{end}")]
+    return [path for path in files if not {"tests", "node"} & set(path.parts)]
+
+
+def test_the_table_lists_exactly_the_codes_that_are_emitted() -> None:
+    emitted = found(engine_sources(), _ENGINE)
+    emitted |= found(list((ROOT / "src" / "wireproof").rglob("*.py")), _HEAD)
+    assert {"bad-plan", "deadline", "interrupted", "tcp-lost", "wire-late"} <= emitted
+    assert emitted == set(ENGINE)
+
+
+def test_each_code_leads_to_a_finding_of_the_catalogue() -> None:
+    assert set(ENGINE.values()) <= set(CATALOGUE)

@@ -37,6 +37,20 @@ _SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*
 _HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
+def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
+    """The library that a banner in ``lines`` names, and the one that the environment names from
+    then on, ``kept`` until another is named.
+    """
+    own = ""
+    for line in lines:
+        for name, printed, named in _LIBRARIES:
+            if any(word in line for word in named):
+                kept = name
+            if any(word in line for word in printed):
+                own = name
+    return own, kept
+
+
 def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
     """The series with a note on each that such a library carried.
 
@@ -48,13 +62,7 @@ def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
     noted, begin, kept = list[Series](), 0, ""
     for one in found:
         end = max(one.last_line, one.first_line)
-        own = ""
-        for line in page.lines[begin:end]:
-            for name, printed, named in _LIBRARIES:
-                if any(word in line for word in named):
-                    kept = name
-                if any(word in line for word in printed):
-                    own = name
+        own, kept = _loaded(page.lines[begin:end], kept)
         begin = max(begin, end)
         name = own or kept
         noted.append(

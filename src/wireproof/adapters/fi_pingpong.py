@@ -16,8 +16,8 @@ from wireproof.adapters.fabtests.rows import (
     provider_of,
     read_fabric_rows,
 )
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint

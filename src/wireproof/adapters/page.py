@@ -76,21 +76,33 @@ def _unlabelled(text: str) -> str:
     return _LABEL.sub("", text) if sample and labelled >= _LABELLED_SHARE * len(sample) else text
 
 
-def page_of(data: bytes, source: str) -> Page:
-    """The lines of a log. Raises BadInput for what is not text."""
-    text = _decoded(data, source)
-    cut = not text.endswith(("\n", "\r"))
+def _without_escapes(text: str) -> str:
     if "\x1b" in text:
         text = _ESCAPES.sub("", text).replace("\x1b", "")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def _without_markup(text: str) -> str:
     if "<t" in text or "</" in text:
         text = _TAGS.sub(" ", _BREAKS.sub("\n", text))
     if "&" in text:
         text = _ENTITY.sub(lambda match: _ENTITIES[match.group(0)], text)
-    text = _unlabelled(
-        text.translate(_SPACES) if not text.isascii() or "|" in text or "\t" in text else text
-    )
+    return text
+
+
+def _with_plain_blanks(text: str) -> str:
+    if text.isascii() and "|" not in text and "\t" not in text:
+        return text
+    return text.translate(_SPACES)
+
+
+def page_of(data: bytes, source: str) -> Page:
+    """The lines of a log. Raises BadInput for what is not text."""
+    text = _decoded(data, source)
+    cut = not text.endswith(("\n", "\r"))
+    text = _unlabelled(_with_plain_blanks(_without_markup(_without_escapes(text))))
     lines = text.split("\n")
     if " \n" in text:  # the last line keeps its blanks: they may say that it was cut
         lines[:-1] = [line.rstrip() for line in lines[:-1]]

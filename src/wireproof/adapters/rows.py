@@ -76,6 +76,30 @@ def _whole(last: str, before: Sequence[str]) -> bool:
     )
 
 
+def _is_torn(rows: Rows, page: Page, index: int) -> bool:
+    if not page.cut or index < len(page.lines) - 1:
+        return False
+    return not _whole(page.lines[index], [page.lines[one] for one in rows.lines[-_ALIKE:]])
+
+
+def _take(rows: Rows, page: Page, index: int, fits: bool, idle: int) -> int:
+    """Puts a line that begins with a whole number where it belongs. Returns the number of lines
+    since the last row, of ``idle`` before it.
+    """
+    words = page.lines[index].split()
+    if _is_torn(rows, page, index):
+        rows.cut = True
+    elif fits:
+        rows.fields.append(words)
+        rows.lines.append(index)
+        return 0
+    elif all(number(word) is not None for word in words):
+        rows.torn.append(index)
+    else:
+        return idle + 1
+    return idle
+
+
 def read_rows(
     page: Page,
     start: int,
@@ -91,30 +115,17 @@ def read_rows(
     columns is torn.
     """
     rows, lines, idle = Rows(), page.lines, 0
-    last, index = len(lines) - 1, start
     allowed = frozenset(columns)
-    while index <= last:
-        line = lines[index]
-        words = line.split()
-        head = words[0] if words else ""
-        if head.isdigit() and head.isascii():
+    index = start
+    while index < len(lines):
+        words = lines[index].split()
+        if words and words[0].isdigit() and words[0].isascii():
             fits = len(words) in allowed and (is_row is None or is_row(words))
-            if (
-                index == last
-                and page.cut
-                and not _whole(line, [lines[one] for one in rows.lines[-_ALIKE:]])
-            ):
-                rows.cut = True
-            elif fits:
-                rows.fields.append(words)
-                rows.lines.append(index)
-                idle = 0
-            elif all(number(word) is not None for word in words):
-                rows.torn.append(index)
-            else:
-                idle += 1
-        elif words and (ends(line) or (idle := idle + 1) > PATIENCE):
-            break
+            idle = _take(rows, page, index, fits, idle)
+        elif words:
+            idle += 1
+            if idle > PATIENCE or ends(lines[index]):
+                break
         index += 1
     rows.after = max(index, start + 1)
     return rows

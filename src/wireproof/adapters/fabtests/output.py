@@ -22,8 +22,8 @@ from wireproof.adapters.fabtests.rows import (
     provider_of,
     read_fabric_rows,
 )
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import PATIENCE, integer, number, step_of
 from wireproof.model.errors import BadInput

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.hpcc.results import Figures, results
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import integer, number, step_of
 from wireproof.model.series import Series

@@ -11,8 +11,8 @@ from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.imb.heading import SIGNS, Run, is_own, is_table, run_of
 from wireproof.adapters.imb.startup import startup
 from wireproof.adapters.imb.tables import read_table
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series

@@ -9,8 +9,8 @@ from __future__ import annotations
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.iperf3.json_output import DOCUMENT, STREAM, parse_document, parse_stream
 from wireproof.adapters.iperf3.text_output import parse_text
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

@@ -18,8 +18,8 @@ from wireproof.adapters.nccl_tests.setup import (
     read_end,
     run_before,
 )
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import integer, number, step_of
 from wireproof.model.series import Series, SeriesPoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.refuse import refuse_others
+from wireproof.adapters.options import refuse_others
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

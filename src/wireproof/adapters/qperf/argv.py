@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.qperf.benchmarks import known_test
-from wireproof.adapters.refuse import refuse_others
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 
 __all__ = ["argv"]
 
 _ABLE = (
-    *(
-        "server",
-        "port",
-        "sizes",
-        "iterations",
-        "seconds",
-        "socket_buffer_bytes",
-        "cpu",
-        "device",
-        "mtu",
-        "rdma_cm",
-    ),
+    "server",
+    "port",
+    "sizes",
+    "iterations",
+    "seconds",
+    "socket_buffer_bytes",
+    "cpu",
+    "device",
+    "mtu",
+    "rdma_cm",
 )
 _RDMA = ("rc_", "uc_", "ud_", "xrc_")
 
@@ -42,19 +40,10 @@ def _sizes(sizes: tuple[int, ...]) -> list[str]:
     return ["-oo", f"msg_size:{ordered[0]}:{ordered[-1]}:*{factor}"]
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``qperf SERVER -m 1048576 -ca 6 -vvu tcp_bw``; the server takes no more than its port
-    (``qperf -lp 19765``).
-
-    ``-vvu`` lets it print the message size. ``benchmark``: tcp_bw, rc_lat … or several, with blanks
-    between.
+def _tests(request: ToolRequest) -> list[str]:
+    """The tests asked for. Raises BadInput for one that there is not, or that a number of messages
+    never ends.
     """
-    refuse_others(request, "qperf", *_ABLE)
-    port = ["-lp", str(request.port)] if request.port is not None else []
-    if request.role != "client":
-        return (request.program, *port, *request.extra)
-    if not request.server:
-        raise BadInput("qperf's client needs the server's address.")
     tests = request.benchmark.split()
     odd = [name for name in tests if not known_test(name)]
     if odd or not tests:
@@ -67,19 +56,32 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
         raise BadInput(
             f"qperf never ends {sockets[0]} after a number of messages: ask for seconds."
         )
-    words = [request.program, request.server, *port, *_sizes(request.sizes)]
-    if request.seconds is not None:
-        words += ["-t", f"{request.seconds:g}"]
-    if request.iterations is not None:
-        words += ["-n", str(request.iterations)]
-    if request.socket_buffer_bytes is not None:
-        words += ["-sb", str(request.socket_buffer_bytes)]
-    if request.cpu is not None:
-        words += ["-ca", str(request.cpu)]
-    if request.device:
-        words += ["-i", request.device]
-    if request.mtu is not None:
-        words += ["-mt", str(request.mtu)]
-    if request.rdma_cm:
-        words += ["-cm", "1"]
-    return (*words, "-vvu", *request.extra, *tests)
+    return tests
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``qperf SERVER -m 1048576 -ca 6 -vvu tcp_bw``; the server takes no more than its port
+    (``qperf -lp 19765``).
+
+    ``-vvu`` lets it print the message size. ``benchmark``: tcp_bw, rc_lat … or several, with blanks
+    between.
+    """
+    refuse_others(request, "qperf", *_ABLE)
+    port = given(("-lp", request.port))
+    if request.role != "client":
+        return (request.program, *port, *request.extra)
+    if not request.server:
+        raise BadInput("qperf's client needs the server's address.")
+    tests = _tests(request)
+    options = given(
+        ("-t", request.seconds),
+        ("-n", request.iterations),
+        ("-sb", request.socket_buffer_bytes),
+        ("-ca", request.cpu),
+        ("-i", request.device),
+        ("-mt", request.mtu),
+        ("-cm", 1 if request.rdma_cm else None),
+    )
+    sizes = _sizes(request.sizes)
+    head = (request.program, request.server, *port, *sizes, *options)
+    return (*head, "-vvu", *request.extra, *tests)

@@ -58,41 +58,70 @@ class _Block:
     after: int = 0
 
 
-def _block(page: Page, start: int) -> _Block:
-    block = _Block(line=start, last=start)
-    last = len(page.lines) - 1
-    index = start + 1
-    while index <= last:
-        line = page.lines[index]
+class _Reader:
+    """Reads one block line by line; ``take`` says whether it goes on."""
+
+    def __init__(self, page: Page, start: int) -> None:
+        self.page = page
+        self.block = _Block(line=start, last=start, after=start + 1)
+        self.final = len(page.lines) - 1 if page.cut else None
+        """The index of a last line that may be torn."""
+
+    def take(self, index: int) -> bool:
+        """Reads one line; False when the block ended before it or in it."""
+        line = self.page.lines[index]
         match = _FIELD.match(line)
         if match is not None:
-            name, gap, value, unit, exact = match.groups()
-            if index == last and page.cut and not _closed(line, exact):
-                block.torn = name in _RESULTS or name == "msg_size"
-                block.whole = block.whole or len(gap) <= _GAP
-                index += 1
-                break
-            block.values.setdefault(name, (value, unit.strip(), exact or ""))
-            block.whole = block.whole or len(gap) <= _GAP  # a web page leaves one blank
-            block.last = index
+            going = self._field(index, match)
         elif _WORDS.match(line):
-            block.torn = block.torn or (index == last and page.cut)
-        elif index == last and page.cut and _BEGUN.match(line):
-            block.torn = True
+            self.block.torn |= index == self.final
+            going = True
+        elif index == self.final and _BEGUN.match(line):
+            self.block.torn = going = True
         elif line.strip():
-            if starts_result(line) or not (
-                _continues(page, index) or (_TROUBLE.search(line) and not block.values)
-            ):
-                break
-            if block.values or not _TROUBLE.search(line):
-                index += 1
-                continue
-            block.trouble = " ".join(
-                "".join(char if char.isprintable() else " " for char in line[:160]).split()
-            )
-        index += 1
-    block.after = index
-    return block
+            if not self._belongs(index):
+                return False
+            self._remark(line)
+            going = True
+        else:
+            going = True
+        self.block.after = index + 1
+        return going
+
+    def _field(self, index: int, match: re.Match[str]) -> bool:
+        block = self.block
+        name, gap, value, unit, exact = match.groups()
+        torn = index == self.final and not _closed(match.string, exact)
+        block.whole |= len(gap) <= _GAP  # a web page leaves one blank
+        if torn:
+            block.torn = name in _RESULTS or name == "msg_size"
+        else:
+            block.values.setdefault(name, (value, unit.strip(), exact or ""))
+            block.last = index
+        return not torn
+
+    def _belongs(self, index: int) -> bool:
+        """True for a foreign line within the block, or for the error that takes its place."""
+        line = self.page.lines[index]
+        if starts_result(line):
+            return False
+        return _continues(self.page, index) or self._is_trouble(line)
+
+    def _is_trouble(self, line: str) -> bool:
+        return not self.block.values and _TROUBLE.search(line) is not None
+
+    def _remark(self, line: str) -> None:
+        if self._is_trouble(line):
+            shown = "".join(char if char.isprintable() else " " for char in line[:160])
+            self.block.trouble = " ".join(shown.split())
+
+
+def _block(page: Page, start: int) -> _Block:
+    reader = _Reader(page, start)
+    for index in range(start + 1, len(page.lines)):
+        if not reader.take(index):
+            break
+    return reader.block
 
 
 def _continues(page: Page, index: int) -> bool:
@@ -129,11 +158,9 @@ def _size(block: _Block) -> int | None:
         return integer(exact.replace(",", ""))
     plain = number(value.replace(",", ""))
     factor = _BINARY.get(unit, _LENGTH.get(unit))
-    return (
-        round(plain * factor)
-        if plain is not None and factor is not None and 0 <= plain * factor < 1 << 40
-        else None
-    )
+    if plain is None or factor is None or not 0 <= plain * factor < 1 << 40:
+        return None
+    return round(plain * factor)
 
 
 def _asked_size(page: Page, start: int) -> int | None:
@@ -152,21 +179,26 @@ def _asked_size(page: Page, start: int) -> int | None:
     return None
 
 
-def _point(block: _Block, test: QperfTest, size: int) -> SeriesPoint | None:
-    units = _BAND | _BITS
-    goodput, step = _scaled(block, "recv_bw" if "recv_bw" in block.values else "bw", units)
-    time, time_step = _scaled(block, "latency", _TIME)
-    rate, _ = _scaled(block, "msg_rate", _RATE)
-    if goodput is None and time is None and rate is None:
-        return None
+def _others(block: _Block) -> dict[str, float]:
+    """What the sender says, and the processors' shares."""
     values = {}
-    sent, _ = _scaled(block, "send_bw", units)
+    sent, _ = _scaled(block, "send_bw", _BAND | _BITS)
     if sent is not None:
         values["send_bytes_per_s"] = sent
     for name in ("send_cpus_used", "recv_cpus_used", "loc_cpus_used", "rem_cpus_used"):
         used = number(block.values.get(name, ("", "", ""))[0])
         if used is not None and used >= 0:
             values[f"{name}_percent"] = used
+    return values
+
+
+def _point(block: _Block, test: QperfTest, size: int) -> SeriesPoint | None:
+    arrived = "recv_bw" if "recv_bw" in block.values else "bw"
+    goodput, step = _scaled(block, arrived, _BAND | _BITS)
+    time, time_step = _scaled(block, "latency", _TIME)
+    rate, _ = _scaled(block, "msg_rate", _RATE)
+    if goodput is None and time is None and rate is None:
+        return None
     return SeriesPoint(
         message_bytes=size,
         hrt_ns=time if test.half else None,
@@ -175,7 +207,7 @@ def _point(block: _Block, test: QperfTest, size: int) -> SeriesPoint | None:
         messages_per_s=rate,
         time_step_ns=time_step,
         goodput_step=step,
-        values=values,
+        values=_others(block),
         line=block.line + 1,
     )
 
@@ -197,20 +229,22 @@ def _cut(page: Page, blocks: list[_Block]) -> str:
     """Why the last block cannot be believed; "" when it can."""
     last = blocks[-1]
     ended = last.after >= len(page.lines)
-    # -v prints the message size below the rate: a block that ends there may have lost it
-    halfway = bool(last.values) and (
-        not last.whole or (list(last.values)[-1] == "msg_rate" and len(last.values) > 1)
-    )
-    if last.torn or (ended and halfway):
-        return f"line {len(page.lines)}: the text ends inside a block"
-    if (
-        ended
-        and len(blocks) > 1
-        and any("msg_size" in one.values for one in blocks)
-        and "msg_size" not in last.values
-    ):
+    if last.torn or (ended and (_halfway(last) or _lost_size(blocks))):
         return f"line {len(page.lines)}: the text ends inside a block"
     return ""
+
+
+def _halfway(block: _Block) -> bool:
+    """-v prints the message size below the rate: a block that ends there may have lost it."""
+    if not block.values:
+        return False
+    return not block.whole or (list(block.values)[-1] == "msg_rate" and len(block.values) > 1)
+
+
+def _lost_size(blocks: list[_Block]) -> bool:
+    """True when the last of several blocks lacks the message size that another has."""
+    *before, last = blocks
+    return "msg_size" not in last.values and any("msg_size" in one.values for one in before)
 
 
 def _points(
@@ -227,7 +261,7 @@ def _points(
         point = _point(block, test, taken if size is None else size)
         if point is not None:
             points.append(point)
-        elif any(one in block.values for one in _RESULTS):
+        elif not block.values.keys().isdisjoint(_RESULTS):
             notes.append(
                 f"line {block.line + 1}: left out, its result is zero or no number that can be"
             )

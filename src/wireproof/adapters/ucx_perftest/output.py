@@ -12,8 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.refuse import refuse_others
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import number, step_of
 from wireproof.adapters.ucx_perftest.benchmarks import UcxTest, test_of

@@ -1,14 +1,14 @@
-"""Says no, in one sentence, to what a program has no option for."""
+"""Command lines of other programs: which options are given, and a refusal of what has none."""
 
 from __future__ import annotations
 
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["refuse_others"]
+__all__ = ["given", "refuse_others"]
 
-# field of ToolRequest: what it asks for, in a reader's words
-_WORDS = {
+# field of ToolRequest: what it asks for
+_NAMES = {
     "server": "a server's address",
     "port": "a port",
     "sizes": "message sizes",
@@ -28,6 +28,20 @@ def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
     """Raises BadInput for the first thing asked for that is not in ``able`` (names of ToolRequest's
     fields).
     """
-    for name, words in _WORDS.items():
+    for name, what in _NAMES.items():
         if name not in able and getattr(request, name) not in (None, "", (), False):
-            raise BadInput(f"{tool} has no option for {words}: leave it out.")
+            raise BadInput(f"{tool} has no option for {what}: leave it out.")
+
+
+def given(*options: tuple[str, str | int | float | None]) -> list[str]:
+    """``-n 100`` for each (option, value). What is None, "" or False is left out; True gives the
+    option alone.
+    """
+    words: list[str] = []
+    for option, value in options:
+        if value is None or value is False or value == "":
+            continue
+        words.append(option)
+        if value is not True:
+            words.append(f"{value:g}" if isinstance(value, float) else str(value))
+    return words

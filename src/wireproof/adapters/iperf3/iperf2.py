@@ -4,6 +4,8 @@ rows.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from wireproof.adapters.iperf3.results import Flow, Said, series_of
 from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, datagram, extra
 from wireproof.adapters.page import Page
@@ -34,20 +36,29 @@ def _summary(rows: list[Row]) -> tuple[Row | None, str]:
 
 
 def _chosen(run: Run) -> tuple[Row | None, str]:
-    rows = run.rows
+    """The row that sums up the run, and why there is none."""
     if run.udp and run.client:
-        rows = [row for row in rows if run.report and row.line > run.report]
-        if not rows:
-            return None, "the report of the server is missing: what arrived is not known"
-        return rows[-1], ""
-    streams = {row.stream for row in rows if row.stream != "SUM"}
-    if len(streams) > 1 or run.peers > 1:
+        return _reported(run)
+    rows = run.rows
+    if run.peers > 1 or len(_streams(run, "SUM")) > 1:
         rows = [row for row in rows if row.stream == "SUM"]
         if not rows:
             return None, "several streams and no sum: the run did not finish or the log is cut"
     if run.udp and not all(TAIL_UDP.search(row.tail) for row in rows):
         return None, "what arrived is not known: no row has jitter and loss"
     return _summary(rows)
+
+
+def _reported(run: Run) -> tuple[Row | None, str]:
+    """The last row of the server's report in the client's log."""
+    rows = [row for row in run.rows if run.report and row.line > run.report]
+    if not rows:
+        return None, "the report of the server is missing: what arrived is not known"
+    return rows[-1], ""
+
+
+def _streams(run: Run, *others: str) -> set[str]:
+    return {row.stream for row in run.rows}.difference(others)
 
 
 def old_series(page: Page, start: int, run: Run) -> Series:
@@ -57,16 +68,14 @@ def old_series(page: Page, start: int, run: Run) -> Series:
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
     flows = [Flow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
-    block = run.block or (datagram(run) if run.udp else None)
+    protocol: Literal["udp", "tcp"] = "udp" if run.udp else "tcp"
     said = Said(
         lines=(start + 1, max(start, run.last) + 1),
-        message_bytes=block,
-        protocol="udp" if run.udp else "tcp",
-        benchmark="udp" if run.udp else "tcp",
+        message_bytes=run.block or (datagram(run) if run.udp else None),
+        protocol=protocol,
+        benchmark=protocol,
         version="2",
-        streams=max(
-            1, run.peers, len({one.stream for one in run.rows if one.stream not in ("SUM", "")})
-        ),
+        streams=max(1, run.peers, len(_streams(run, "SUM", ""))),
         incomplete=why or run.trouble,
         hosts=run.hosts,
         tool="iperf",

@@ -5,6 +5,7 @@ how even it was.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wireproof.adapters.adapter import Parsed
@@ -25,31 +26,37 @@ def _flow(end: dict[str, Any], suffix: str) -> Flow | None:
     """
     received, sent = member(end, f"sum_received{suffix}"), member(end, f"sum_sent{suffix}")
     plain = member(end, "sum") if not suffix else {}
+    extra = _extra(sent, received, plain)
     rate = amount(received.get("bits_per_second"))
     if rate:
-        return Flow(rate / 8, "received", _extra(sent, received, plain))
-    rate = amount(plain.get("bits_per_second"))
-    lost, packets = amount(plain.get("lost_packets")), amount(plain.get("packets"))
-    if rate and packets and lost is not None:
-        return Flow(
-            rate / 8 * max(0.0, 1 - lost / packets),
-            "sent x (1 - lost / all)",
-            _extra(sent, received, plain),
-        )
+        return Flow(rate / 8, "received", extra)
+    arrived = _arrived(plain)
+    if arrived is not None:
+        return Flow(arrived, "sent x (1 - lost / all)", extra)
     rate = amount(sent.get("bits_per_second"))
     if rate:
-        return Flow(rate / 8, "sent", _extra(sent, received, plain))
+        return Flow(rate / 8, "sent", extra)
     return _streams(end) if not suffix else None
+
+
+def _arrived(plain: dict[str, Any]) -> float | None:
+    rate = amount(plain.get("bits_per_second"))
+    lost, packets = amount(plain.get("lost_packets")), amount(plain.get("packets"))
+    if not rate or not packets or lost is None:
+        return None
+    return rate / 8 * max(0.0, 1 - lost / packets)
+
+
+def _members(rows: object, name: str) -> list[dict[str, Any]]:
+    """The member ``name`` of each object of a list; none when it is no list."""
+    if not isinstance(rows, list):
+        return []
+    return [member(one, name) for one in rows if isinstance(one, dict)]
 
 
 def _streams(end: dict[str, Any]) -> Flow | None:
     """The first versions have no sums for one stream, only what each stream's ends counted."""
-    streams = end.get("streams")
-    ends = (
-        [member(one, "receiver") for one in streams if isinstance(one, dict)]
-        if isinstance(streams, list)
-        else []
-    )
+    ends = _members(end.get("streams"), "receiver")
     rates = [amount(one.get("bits_per_second")) for one in ends]
     known = [rate for rate in rates if rate]
     if not known or len(known) < len(rates):
@@ -82,22 +89,14 @@ def _range(intervals: object, name: str) -> dict[str, float]:
     """Slowest and fastest whole interval; a last one that is shorter than half of the first is left
     out.
     """
-    sums = (
-        [member(one, name) for one in intervals if isinstance(one, dict)]
-        if isinstance(intervals, list)
-        else []
-    )
-    kept = [one for one in sums if one.get("omitted") is not True]
+    kept = [one for one in _members(intervals, name) if one.get("omitted") is not True]
     length = amount(kept[0].get("seconds")) if kept else None
+    if length is None:
+        return {}
     rates = []
     for one in kept:
         rate, seconds = amount(one.get("bits_per_second")), amount(one.get("seconds"))
-        if (
-            rate is not None
-            and seconds is not None
-            and length is not None
-            and seconds >= length / 2
-        ):
+        if rate is not None and seconds is not None and seconds >= length / 2:
             rates.append(rate / 8)
     if len(rates) < 2:
         return {}
@@ -109,12 +108,7 @@ def _range(intervals: object, name: str) -> dict[str, float]:
 
 
 def _rtt(end: dict[str, Any]) -> dict[str, float]:
-    streams = end.get("streams")
-    senders = (
-        [member(one, "sender") for one in streams if isinstance(one, dict)]
-        if isinstance(streams, list)
-        else []
-    )
+    senders = _members(end.get("streams"), "sender")
     found = {}
     for name, pick in (("min_rtt", min), ("mean_rtt", max), ("max_rtt", max)):
         values = [value for value in (amount(one.get(name)) for one in senders) if value]
@@ -134,35 +128,41 @@ def _hosts(start: dict[str, Any]) -> list[str]:
     return [host for host in named if host]
 
 
+_PROTOCOLS: dict[str, Literal["tcp", "udp"]] = {"tcp": "tcp", "udp": "udp"}
+
+
+def _notes(test: dict[str, Any]) -> list[str]:
+    notes = [f"omitted: the first {test['omit']:g} s"] if amount(test.get("omit")) else []
+    return notes + (["reverse: the server sends"] if amount(test.get("reverse")) else [])
+
+
+def _incomplete(document: Document, forward: Flow | None) -> str:
+    why = document.why or text((document.value or {}).get("error"))
+    if why or forward:
+        return why
+    return "the document has no sums at its end: the run did not finish"
+
+
 def _parsed(page: Page, start: int, document: Document) -> Parsed:
     value = document.value or {}
     begin, end = member(value, "start"), member(value, "end")
     test = member(begin, "test_start")
-    forward = _flow(end, "")
-    back = _flow(end, "_bidir_reverse")
-    why = document.why or text(value.get("error"))
+    forward, back = _flow(end, ""), _flow(end, "_bidir_reverse")
     protocol = text(test.get("protocol")).lower()
     block, streams = amount(test.get("blksize")), amount(test.get("num_streams"))
-    values = (_range(value.get("intervals"), "sum") if back is None else {}) | _rtt(end)
-    reverse = amount(test.get("reverse"))
-    known: Literal["", "tcp", "udp"] = (
-        "udp" if protocol == "udp" else "tcp" if protocol == "tcp" else ""
-    )
-    notes = [f"omitted: the first {test['omit']:g} s"] if amount(test.get("omit")) else []
-    notes += ["reverse: the server sends"] if reverse else []
+    intervals = _range(value.get("intervals"), "sum") if back is None else {}
     said = Said(
         lines=(start + 1, min(document.after, len(page.lines))),
         message_bytes=int(block) if block else None,
-        protocol=known,
+        protocol=_PROTOCOLS.get(protocol, ""),
         benchmark=protocol or "tcp",
         version=text(begin.get("version")).removeprefix("iperf").strip(" ."),
         streams=int(streams) if streams else 1,
-        incomplete=why
-        or ("" if forward else "the document has no sums at its end: the run did not finish"),
+        incomplete=_incomplete(document, forward),
         hosts=_hosts(begin),
         both=back is not None,
-        values=values,
-        notes=notes,
+        values=intervals | _rtt(end),
+        notes=_notes(test),
     )
     series = series_of(page, [flow for flow in (forward, back) if flow is not None], said)
     return Parsed([series], document.after)
@@ -173,28 +173,41 @@ def parse_document(page: Page, start: int) -> Parsed:
     return _parsed(page, start, document_at(page, start, DOCUMENT))
 
 
+@dataclass(slots=True)
+class _Events:
+    """The events of one run, gathered into the document that ``-J`` would have printed."""
+
+    value: dict[str, Any] = field(default_factory=lambda: {"intervals": []})
+    whole: bool = False
+
+    def take(self, page: Page, line: str, kind: str) -> None:
+        document = document_at(Page(page.source, [line], page.cut), 0, _EVENT)
+        data = (document.value or {}).get("data")
+        if kind == "interval":
+            self.value["intervals"].append(data)
+        elif kind in ("start", "end", "error"):
+            self.value[kind] = data
+        self.whole = kind == "end" and document.value is not None
+
+
 def parse_stream(page: Page, start: int) -> Parsed:
     """One event a line: start, intervals, end."""
-    value: dict[str, Any] = {"intervals": []}
-    index, why = start, "the events end without the end's own: the run did not finish"
+    events, after = _Events(), start
     for index in range(start, len(page.lines)):
         line = page.lines[index]
-        event = _EVENT.search(line) if line.lstrip().startswith("{") else None
-        if event is None or (index > start and event.group(1) == "start"):
-            if index > start and line.strip():
-                index -= 1
-                break
-            continue
-        document = document_at(Page(page.source, [line], page.cut), 0, _EVENT)
-        data = document.value or {}
-        kind = event.group(1)
-        if kind == "interval":
-            value["intervals"].append(data.get("data"))
-        elif kind in ("start", "end"):
-            value[kind] = data.get("data")
-        elif kind == "error":
-            value["error"] = data.get("data")
-        if kind == "end" and document.value is not None:
-            why = ""
+        kind = _kind_of(line)
+        if index > start and (kind == "start" or (not kind and line.strip())):
             break
-    return _parsed(page, start, Document(value, index + 1, why))
+        after = index + 1
+        if kind:
+            events.take(page, line, kind)
+        if events.whole:
+            break
+    why = "" if events.whole else "the events end without the end's own: the run did not finish"
+    return _parsed(page, start, Document(events.value, after, why))
+
+
+def _kind_of(line: str) -> str:
+    """``start`` of a line that holds the event; "" when it holds none."""
+    event = _EVENT.search(line) if line.lstrip().startswith("{") else None
+    return event.group(1) if event else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.iperf3.json_output import DOCUMENT, STREAM, parse_document, parse_stream
 from wireproof.adapters.iperf3.text_output import parse_text
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
@@ -55,18 +55,15 @@ def _client(request: ToolRequest) -> list[str]:
         )
     if request.seconds is not None and request.iterations is not None:
         raise BadInput("iperf3 runs for seconds or for a number of blocks, not both.")
-    words = ["-c", request.server, *_BENCHMARKS[request.benchmark]]
-    if request.seconds is not None:
-        words += ["-t", _whole(request.seconds, "of a run")]
-    if request.iterations is not None:
-        words += ["-k", str(request.iterations)]
-    if request.omit_seconds is not None:
-        words += ["-O", _whole(request.omit_seconds, "to leave out")]
-    if request.sizes:
-        words += ["-l", str(request.sizes[0])]
-    if request.socket_buffer_bytes is not None:
-        words += ["-w", str(request.socket_buffer_bytes)]
-    return [*words, "-J"]
+    seconds, omitted = request.seconds, request.omit_seconds
+    options = given(
+        ("-t", None if seconds is None else _whole(seconds, "of a run")),
+        ("-k", request.iterations),
+        ("-O", None if omitted is None else _whole(omitted, "to leave out")),
+        ("-l", request.sizes[0] if request.sizes else None),
+        ("-w", request.socket_buffer_bytes),
+    )
+    return ["-c", request.server, *_BENCHMARKS[request.benchmark], *options, "-J"]
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
@@ -80,14 +77,9 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     if request.benchmark not in _BENCHMARKS:
         known = ", ".join(name for name in _BENCHMARKS if name)
         raise BadInput(f"iperf3 has no test {request.benchmark!r}: there are {known}.")
-    words = [request.program, *(_client(request) if request.role == "client" else ["-s", "-1"])]
-    if request.port is not None:
-        words += ["-p", str(request.port)]
-    if request.cpu is not None:
-        words += ["-A", str(request.cpu)]
-    if request.device:
-        words += ["--bind-dev", request.device]
-    return (*words, *request.extra)
+    own = _client(request) if request.role == "client" else ["-s", "-1"]
+    options = given(("-p", request.port), ("-A", request.cpu), ("--bind-dev", request.device))
+    return (request.program, *own, *options, *request.extra)
 
 
 ADAPTER = Adapter(

@@ -88,31 +88,37 @@ def _point(said: Said, known: list[Flow]) -> SeriesPoint:
     )
 
 
+def _missing(said: Said, known: list[Flow]) -> str:
+    """Why there is no result; "" when every direction has its rate."""
+    if len(known) >= (2 if said.both else 1):
+        return ""
+    return "one of the two directions is missing" if known else "no payload arrived"
+
+
 def series_of(page: Page, flows: list[Flow], said: Said) -> Series:
     """One point per run; none when a direction is missing."""
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
-    enough = len(known) >= (2 if said.both else 1)
-    incomplete = said.incomplete
-    if not enough:
-        incomplete = incomplete or (
-            "one of the two directions is missing" if known else "no payload arrived"
-        )
+    missing = _missing(said, known)
+    if missing:
+        known = []
+    incomplete = said.incomplete or missing
+    both = said.both
     return Series(
         tool=said.tool,
-        benchmark=said.benchmark + ("_bidir" if said.both else ""),
-        metric="bidirectional_bandwidth" if said.both else "bandwidth",
-        traffic="exchange" if said.both else "stream",
-        points=[_point(said, known)] if enough else [],
-        formula=_FORMULA + (", both directions added" if said.both else ""),
+        benchmark=said.benchmark + ("_bidir" if both else ""),
+        metric="bidirectional_bandwidth" if both else "bandwidth",
+        traffic="exchange" if both else "stream",
+        points=[_point(said, known)] if known else [],
+        formula=_FORMULA + (", both directions added" if both else ""),
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
         version=said.version,
-        directions=2 if said.both else 1,
+        directions=2 if both else 1,
         pairs=max(1, said.streams),
         protocol=said.protocol,
         complete=not incomplete,
         incomplete=incomplete,
         hosts=list(dict.fromkeys(said.hosts)),
-        notes=_notes(said, flows, known if enough else []),
+        notes=_notes(said, flows, known),
         source=page.source,
         first_line=said.lines[0],
         last_line=said.lines[1],

@@ -35,17 +35,19 @@ _OMIT = re.compile(r"omitting ([1-9]\d{0,5}) seconds")
 _BITS = {"": 1, "K": 1000, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _BEFORE = 12
+_OPENINGS = (" con", " listening", "Connecting")
+_UDP = ("Datagrams", "protocol: UDP", ", UDP port")
 _OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(TCP|UDP) port")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``role`` "" for an interval.
-    Bytes per second.
+    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``direction`` TX, RX or "";
+    ``role`` "" for an interval. Bytes per second.
     """
 
     stream: str
-    way: str
+    direction: str
     start: float
     end: float
     transfer: float
@@ -61,12 +63,12 @@ def row_of(line: str, index: int) -> Row | None:
     match = ROW.search(line)
     if match is None:
         return None
-    stream, way, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
+    stream, direction, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
     factor = _BITS[prefix] / 8 if kind == "bits" else float(_BYTES[prefix])
     role = _ROLE.search(tail) if tail.endswith(("r", " ")) else None
     return Row(
         stream=stream or "",
-        way=way or "",
+        direction=direction or "",
         start=float(start),
         end=float(end),
         transfer=(number(transfer) or 0.0) * _BYTES[scale],
@@ -89,7 +91,6 @@ class Run:
     rows: list[Row] = field(default_factory=list)
     summary: list[Row] = field(default_factory=list)
     intervals: set[tuple[str, str]] = field(default_factory=set)
-    rates: dict[tuple[str, float], list[float]] = field(default_factory=dict)
     hosts: list[str] = field(default_factory=list)
     peers: int = 0
     report: int = 0
@@ -98,7 +99,6 @@ class Run:
     omit: int = 0
     sent: bool = False
     udp: bool = False
-    torn: bool = False
     trouble: str = ""
     after: int = 0
     last: int = 0
@@ -107,27 +107,46 @@ class Run:
 def _take(run: Run, line: str, index: int) -> None:
     row = row_of(line, index) if "/sec" in line else None
     if row is not None:
-        run.udp = run.udp or (" ms " in row.tail and TAIL_UDP.search(row.tail) is not None)
-        if "(omitted)" in row.tail:
-            run.omit = max(run.omit, int(row.end))
-        elif row.role:
-            run.summary.append(row)
-        else:
-            run.rows.append(row)
-            run.intervals.add((row.stream, row.way))
-            run.rates.setdefault((row.way, row.start), []).append(row.rate)
-        run.last = index
+        _take_row(run, row)
         return
+    _take_peer(run, line)
+    _take_settings(run, line)
+    _take_datagrams(run, line, index)
+    _take_trouble(run, line)
+
+
+def _take_row(run: Run, row: Row) -> None:
+    run.udp = run.udp or (" ms " in row.tail and TAIL_UDP.search(row.tail) is not None)
+    if "(omitted)" in row.tail:
+        run.omit = max(run.omit, int(row.end))
+    elif row.role:
+        run.summary.append(row)
+    else:
+        run.rows.append(row)
+        run.intervals.add((row.stream, row.direction))
+    run.last = row.line
+
+
+def _take_peer(run: Run, line: str) -> None:
     peer = _PEER.search(line)
     if peer is not None:
         run.hosts = run.hosts or [peer.group(1), peer.group(2)]
         run.peers += 1
+
+
+def _take_settings(run: Run, line: str) -> None:
     run.block = run.block or _length(line)
-    run.sent = run.sent or ("Sent " in line and "datagrams" in line)
-    run.udp = run.udp or "Datagrams" in line or "protocol: UDP" in line or ", UDP port" in line
-    run.report = index if "Server Report:" in line else run.report
     omit = _OMIT.search(line)
     run.omit = int(omit.group(1)) if omit else run.omit
+
+
+def _take_datagrams(run: Run, line: str, index: int) -> None:
+    run.sent = run.sent or ("Sent " in line and "datagrams" in line)
+    run.udp = run.udp or any(sign in line for sign in _UDP)
+    run.report = index if "Server Report:" in line else run.report
+
+
+def _take_trouble(run: Run, line: str) -> None:
     trouble = _TROUBLE.search(line)
     if trouble is not None and not (run.server and run.summary):
         run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
@@ -142,20 +161,24 @@ def _length(line: str) -> int | None:
     return int(digits.rstrip("km")) * scale or None
 
 
-def _ends(run: Run, line: str, index: int, start: int) -> bool:
+def _ends(run: Run, line: str, index: int) -> bool:
     """True when ``line`` belongs to another result."""
-    if index == start:
-        return False
     if _TROUBLE.search(line):
         return False
     if _OWN.search(line):
-        begins = _BEGIN.search(line) is not None
-        if run.old:
-            return begins or (bool(run.rows) and run.report < index - 1)
-        return bool(run.summary) or (begins and (run.client or run.server or bool(run.rows)))
+        return _begins_another(run, line, index)
     if run.old and run.rows and _PEER.search(line):
         return True
     return starts_result(line) or "Server listening on" in line
+
+
+def _begins_another(run: Run, line: str, index: int) -> bool:
+    """Whether a line that iperf prints at a beginning comes too late to be this run's."""
+    begins = _BEGIN.search(line) is not None
+    if run.old:
+        return begins or (bool(run.rows) and run.report < index - 1)
+    begun = run.client or run.server or bool(run.rows)
+    return bool(run.summary) or (begins and begun)
 
 
 def _closed(run: Run, line: str) -> bool:
@@ -167,44 +190,42 @@ def _closed(run: Run, line: str) -> bool:
 
 def _open(run: Run, line: str) -> None:
     """Notes who prints: iperf3's client or server, or iperf 2."""
-    begin = _BEGIN.search(line)
-    run.client = (
-        run.client
-        or (begin is not None and "Connecting" in line)
-        or line.startswith("Client connecting")
-    )
-    run.server = run.server or (begin is not None and "Accepted" in line)
+    if not any(sign in line for sign in _OPENINGS):
+        return
+    begun = _BEGIN.search(line) is not None
+    run.client |= (begun and "Connecting" in line) or line.startswith("Client connecting")
+    run.server |= begun and "Accepted" in line
     run.old = run.old or _OLD.search(line) is not None
 
 
-def collect(page: Page, start: int) -> Run:
-    run, idle = Run(), 0
-    for line in page.lines[max(0, start - _BEFORE) : start]:
+def _take_above(run: Run, lines: list[str]) -> None:
+    """What stands above the first line of a run: the version, the command."""
+    for line in lines:
         version = _VERSION.search(line)
         run.version = version.group(1) if version else run.version
         run.block = _length(line) if "iperf3 " in line else run.block
+
+
+def collect(page: Page, start: int) -> Run:
+    """The run that begins on line index ``start``."""
+    run, idle = Run(after=start + 1), 0
+    _take_above(run, page.lines[max(0, start - _BEFORE) : start])
     last = len(page.lines) - 1
     for index in range(start, last + 1):
         line = page.lines[index]
-        run.after = index
         is_row = "ytes" in line and "/sec" in line and ROW.search(line) is not None
-        if not is_row and _ends(run, line, index, start):
-            return run
-        if " con" in line or " listening" in line or "Connecting" in line:
-            _open(run, line)
+        if index > start and not is_row and _ends(run, line, index):
+            break
+        run.after = index + 1
+        _open(run, line)
         if index == last and page.cut and not _closed(run, line):
-            run.torn = ROW.search(line) is not None or line.lstrip().startswith("[")
             break
         before = run.last
         _take(run, line, index)
-        if not is_row and _FINISH.match(line):
-            run.finished = True
-            run.after = index + 1
-            return run
+        run.finished = not is_row and _FINISH.match(line) is not None
         idle = 0 if run.last != before or not line.strip() else idle + 1
-        if idle > PATIENCE:
+        if run.finished or idle > PATIENCE:
             break
-    run.after = max(run.after + 1, start + 1)
     return run
 
 

@@ -9,52 +9,63 @@ import re
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3.iperf2 import old_series
 from wireproof.adapters.iperf3.results import Flow, Said, series_of
-from wireproof.adapters.iperf3.rows import TAIL_UDP, Run, collect, datagram, extra
+from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, collect, datagram, extra
 from wireproof.adapters.page import Page
+from wireproof.model.series import Series
 
 __all__ = ["parse_text"]
 
 _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of them
 
 
-def _flow(run: Run, way: str) -> tuple[Flow | None, str]:
+def _flow(run: Run, direction: str) -> tuple[Flow | None, str]:
     """The summary of one direction, and why there is none."""
-    rows = [row for row in run.summary if row.way == way]
-    streams = {stream for stream, one in run.intervals if one == way and stream != "SUM"} | {
-        row.stream for row in rows if row.stream != "SUM"
-    }
-    if len(streams) > 1:
-        rows = [row for row in rows if row.stream == "SUM"]
+    rows = _summary(run, direction)
     received = [row for row in rows if row.role == "receiver" and row.rate > 0]
-    sent = [row for row in rows if row.role == "sender" and row.rate > 0]
     if received:
-        return Flow(received[-1].rate, "received", extra(rows, received[-1]), received[-1].step), ""
-    if sent and (run.finished or (run.server and not run.client and run.last + 1 < run.after)):
-        return Flow(sent[-1].rate, "sent", extra(rows, sent[-1]), sent[-1].step), ""
+        return _flow_of(rows, received[-1], "received"), ""
+    sent = [row for row in rows if row.role == "sender" and row.rate > 0]
+    server_done = run.server and not run.client and run.last + 1 < run.after
+    if sent and (run.finished or server_done):
+        return _flow_of(rows, sent[-1], "sent"), ""
     return None, "the summary of the receiver is missing: the run did not finish or the log is cut"
+
+
+def _summary(run: Run, direction: str) -> list[Row]:
+    """The rows that sum up a direction: of several streams their sum alone."""
+    rows = [row for row in run.summary if row.direction == direction]
+    streams = {stream for stream, one in run.intervals if one == direction}
+    streams |= {row.stream for row in rows}
+    if len(streams - {"SUM"}) > 1:
+        return [row for row in rows if row.stream == "SUM"]
+    return rows
+
+
+def _flow_of(rows: list[Row], row: Row, basis: str) -> Flow:
+    return Flow(row.rate, basis, extra(rows, row), row.step)
 
 
 def _old_udp(run: Run) -> Flow | None:
     """Before 3.1 a client printed one summary of UDP without a role: what was sent, and what the
     server missed.
     """
-    last = run.rows[-1] if run.rows else None
-    udp = TAIL_UDP.search(last.tail) if last is not None else None
-    if last is None or udp is None or not run.sent or last.start != 0.0 or int(udp.group(3)) == 0:
+    if not run.rows or not run.sent:
+        return None
+    last = run.rows[-1]
+    udp = TAIL_UDP.search(last.tail)
+    if udp is None or last.start != 0.0 or int(udp.group(3)) == 0:
         return None
     kept = max(0.0, 1 - int(udp.group(2)) / int(udp.group(3)))
     values = extra([last], last)
     return Flow(last.rate * kept, "sent x (1 - lost / all)", values, last.step)
 
 
-def _range(run: Run, ways: list[str]) -> dict[str, float]:
+def _range(run: Run) -> dict[str, float]:
     """Slowest and fastest interval, its streams added; only where every stream of it was seen and
     it is a whole one.
     """
-    if len(ways) > 1:
-        return {}
     sums = [row for row in run.rows if row.stream == "SUM"] or run.rows
-    if len({row.stream for row in sums}) > 1 or not sums:
+    if len({row.stream for row in sums}) != 1:
         return {}
     length = sums[0].end - sums[0].start
     rates = [row.rate for row in sums if row.end - row.start >= length / 2]
@@ -67,47 +78,78 @@ def _range(run: Run, ways: list[str]) -> dict[str, float]:
     }
 
 
-def parse_text(page: Page, start: int) -> Parsed:
-    """The run that begins on line index ``start``."""
-    run = collect(page, start)
-    seen = [*run.rows, *run.summary]
-    nameless = not (
-        run.client or run.server or run.trouble or _NEW_HEADING.search(page.lines[start])
-    )
-    if run.rows and not run.summary and (run.old or nameless):
-        return Parsed([old_series(page, start, run)], max(run.after, start + 1))
-    if not seen and (("interrupt" in run.trouble and not run.client) or run.old):
-        return Parsed([], max(run.after, start + 1))
-    ways = sorted({row.way for row in seen} - {""}, reverse=True) or [""]
-    found = [_flow(run, way) for way in ways]
+def _is_iperf2(run: Run, head: str) -> bool:
+    """Rows without a summary, in a text that nothing says is of iperf3."""
+    if not run.rows or run.summary:
+        return False
+    named = run.client or run.server or run.trouble or _NEW_HEADING.search(head)
+    return run.old or not named
+
+
+def _is_nothing(run: Run) -> bool:
+    """No row, and no client or server that failed to print one."""
+    if run.rows or run.summary:
+        return False
+    if run.old or ("interrupt" in run.trouble and not run.client):
+        return True
+    return not (run.client or run.server or run.trouble)
+
+
+def _directions(run: Run) -> list[str]:
+    seen = {row.direction for row in (*run.rows, *run.summary)}
+    return sorted(seen - {""}, reverse=True) or [""]
+
+
+def _flows(run: Run, directions: list[str]) -> tuple[list[Flow], str]:
+    """What the run measured, and why it is not complete."""
+    found = [_flow(run, direction) for direction in directions]
     flows = [flow for flow, _ in found if flow is not None]
-    why = next((reason for flow, reason in found if flow is None), "")
     if not flows and run.udp and (old := _old_udp(run)) is not None:
-        flows, why = [old], ""
-    if not seen and not run.client and not run.server and not run.trouble:
-        return Parsed([], max(run.after, start + 1))
+        return [old], run.trouble
+    why = next((reason for flow, reason in found if flow is None), "")
     if not flows:
-        why = run.trouble or why or "the run has no summary"
-    notes = [f"omitted: the first {run.omit} s"] if run.omit else []
-    block = run.block
-    if block is None and run.udp and (block := datagram(run)) is not None:
-        notes.append("message size = transfer / datagrams, within the printed digits")
-    streams = {
-        stream for stream, way in run.intervals if stream not in ("SUM", "") and way == ways[0]
-    }
-    both = len(ways) > 1
+        why = run.trouble or why
+    return flows, why or run.trouble
+
+
+def _block(run: Run) -> tuple[int | None, list[str]]:
+    """Bytes of one write or datagram, with a note when they are computed."""
+    block = datagram(run) if run.block is None and run.udp else None
+    if block is None:
+        return run.block, []
+    return block, ["message size = transfer / datagrams, within the printed digits"]
+
+
+def _series(page: Page, start: int, run: Run) -> Series:
+    directions = _directions(run)
+    flows, incomplete = _flows(run, directions)
+    block, notes = _block(run)
+    if run.omit:
+        notes = [f"omitted: the first {run.omit} s", *notes]
+    both = len(directions) > 1
+    streams = {stream for stream, one in run.intervals if one == directions[0]}
     said = Said(
         lines=(start + 1, max(start, run.last) + 1),
         message_bytes=block,
         protocol="udp" if run.udp else "tcp",
         benchmark="udp" if run.udp else "tcp",
         version=run.version,
-        streams=len(streams),
-        incomplete=why or run.trouble,
+        streams=len(streams - {"SUM", ""}),
+        incomplete=incomplete,
         hosts=run.hosts,
         both=both,
-        values=_range(run, ways),
+        values={} if both else _range(run),
         notes=notes,
     )
-    series = series_of(page, flows if not both or len(flows) == 2 else [], said)
-    return Parsed([series], max(run.after, start + 1))
+    return series_of(page, flows if not both or len(flows) == 2 else [], said)
+
+
+def parse_text(page: Page, start: int) -> Parsed:
+    """The run that begins on line index ``start``."""
+    run = collect(page, start)
+    series = []
+    if _is_iperf2(run, page.lines[start]):
+        series = [old_series(page, start, run)]
+    elif not _is_nothing(run):
+        series = [_series(page, start, run)]
+    return Parsed(series, max(run.after, start + 1))

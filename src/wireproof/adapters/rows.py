@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page
 
-__all__ = ["Rows", "integer", "number", "read_rows", "step_of"]
+__all__ = ["Rows", "integer", "number", "read_rows", "scaled", "step_of", "times", "whole"]
 
 PATIENCE = 60
 """Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
@@ -46,6 +46,21 @@ def step_of(text: str) -> float:
         return float(10.0 ** max(-30.0, min(30.0, power - len(mantissa.partition(".")[2]))))
     point = text.find(".")
     return _STEPS[min(30, len(text) - 1 - point)] if point >= 0 else 1.0
+
+
+def scaled(value: float | None, factor: float) -> float | None:
+    """A printed number in base units; None stays None."""
+    return None if value is None else value * factor
+
+
+def whole(value: float | None) -> int | None:
+    """A printed count; None stays None."""
+    return None if value is None else int(value)
+
+
+def times(time_ns: float | None, half: bool) -> tuple[float | None, float | None]:
+    """(half round trip, time of one operation): a tool prints one of them."""
+    return (time_ns, None) if half else (None, time_ns)
 
 
 @dataclass(slots=True)

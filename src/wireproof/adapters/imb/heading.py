@@ -206,6 +206,11 @@ def _second_line(page: Page, heading: Heading) -> None:
             return
 
 
+def _begins_another(line: str, columns: list[str]) -> bool:
+    """True for the heading of another table, and for a title."""
+    return (is_table(line) and not columns) or _TITLE.match(line) is not None
+
+
 def read_heading(page: Page, start: int) -> Heading:
     """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column
     names.
@@ -217,9 +222,9 @@ def read_heading(page: Page, start: int) -> Heading:
         heading.name = named.group(1)
     for index in range(start, last + 1):
         line = lines[index]
-        if index > start and ((is_table(line) and not _columns(line)) or _TITLE.match(line)):
-            break
         columns = _columns(line)
+        if index > start and _begins_another(line, columns):
+            break
         if columns:
             heading.columns, heading.first = columns, index + 1
             _second_line(page, heading)
@@ -228,8 +233,10 @@ def read_heading(page: Page, start: int) -> Heading:
         if bare.startswith("#") or (named is not None and index <= start + 4):
             if index < last or not page.cut:
                 _learn(heading, line)
-        elif bare and ((idle := idle + 1) > _PATIENCE or starts_result(line)):
-            break
+        elif bare:
+            idle += 1
+            if idle > _PATIENCE or starts_result(line):
+                break
         heading.first = index + 1
     if named is None:
         heading.name, heading.hinted = _hint(page, start), True

@@ -15,7 +15,7 @@ from wireproof.adapters.imb.cells import rows_of_cells, with_remarks
 from wireproof.adapters.imb.heading import Heading, Run, ends_table, is_table, read_heading
 from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte, ratio
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import Rows, number, read_rows, step_of
+from wireproof.adapters.rows import Rows, number, read_rows, step_of, times, whole
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["read_table"]
@@ -108,19 +108,15 @@ def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
     time, rate = _clock(table, test), table.column("rate")
     if size is None or goodput is None:
         return [None] * len(table.values)
-    found: list[float | None] = []
-    for row in table.values:
-        if rate is not None:
-            found.append(
-                ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
-            )
-        else:
-            found.append(
-                None
-                if time is None
-                else ratio(row[size], row[time], row[goodput], test.messages * pairs)
-            )
-    return found
+    if rate is not None:
+        return [
+            ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
+            for row in table.values
+        ]
+    if time is None:
+        return [None] * len(table.values)
+    messages = test.messages * pairs
+    return [ratio(row[size], row[time], row[goodput], messages) for row in table.values]
 
 
 def _step(word: str) -> float:
@@ -141,45 +137,57 @@ def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) ->
     return unit
 
 
+class _Cells:
+    """Where each number of a row stands; worked out once per table."""
+
+    def __init__(self, table: _Table, test: ImbTest) -> None:
+        self.test = test
+        self.clock = _clock(table, test)
+        self.places = {name: place for place, name in reversed(list(enumerate(table.columns)))}
+        own = [(name, self.places[name]) for name in _OWN if name in self.places]
+        self.extras = [(_extra(name), place) for name, place in own if place != self.clock]
+
+    def value(self, row: list[float], name: str, factor: float = 1.0) -> float | None:
+        place = self.places.get(name)
+        return None if place is None else row[place] * factor
+
+    def step(self, words: list[str], place: int | None, factor: float) -> float:
+        return 0.0 if place is None else _step(words[place]) * factor
+
+    def point(self, row: list[float], words: list[str], line: int, mega: float) -> SeriesPoint:
+        test = self.test
+        hrt, time = times(
+            None if self.clock is None else row[self.clock] * 1e3, test.half_round_trip
+        )
+        defects = self.value(row, "defects")
+        return SeriesPoint(
+            message_bytes=whole(self.value(row, "bytes")) or 0,
+            hrt_ns=hrt,
+            time_ns=time,
+            time_min_ns=self.value(row, "t_min", 1e3),
+            time_max_ns=self.value(row, "t_max", 1e3),
+            goodput_bytes_per_s=self.value(row, "goodput", mega) if mega else None,
+            messages_per_s=self.value(row, "rate"),
+            iterations=whole(self.value(row, "repetitions")),
+            time_step_ns=self.step(words, self.clock, 1e3),
+            goodput_step=self.step(words, self.places.get("goodput"), mega),
+            values={name: row[place] for name, place in self.extras},
+            valid=None if defects is None else defects < _ZERO_DEFECTS,
+            line=line + 1,
+        )
+
+
 def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order
     printed.
     """
-    size, count, goodput, rate, group = map(
-        table.column, ("bytes", "repetitions", "goodput", "rate", "group")
-    )
-    clock = _clock(table, test)
-    own = [(name, table.column(name)) for name in _OWN]
-    extras = [(_extra(name), place) for name, place in own if place is not None and place != clock]
-    shortest, longest, defects = (
-        table.column("t_min"),
-        table.column("t_max"),
-        table.column("defects"),
-    )
-    points = []
-    for row, words, line, mega in zip(
-        table.values, table.words, table.lines, table.megabytes, strict=True
-    ):
-        if only is not None and group is not None and row[group] != only:
-            continue
-        time = None if clock is None else row[clock] * 1e3
-        points.append(
-            SeriesPoint(
-                message_bytes=0 if size is None else int(row[size]),
-                hrt_ns=time if test.half_round_trip else None,
-                time_ns=None if test.half_round_trip else time,
-                time_min_ns=None if shortest is None else row[shortest] * 1e3,
-                time_max_ns=None if longest is None else row[longest] * 1e3,
-                goodput_bytes_per_s=row[goodput] * mega if goodput is not None and mega else None,
-                messages_per_s=None if rate is None else row[rate],
-                iterations=None if count is None else int(row[count]),
-                time_step_ns=0.0 if clock is None else _step(words[clock]) * 1e3,
-                goodput_step=_step(words[goodput]) * mega if goodput is not None else 0.0,
-                values={name: row[place] for name, place in extras} if extras else {},
-                valid=None if defects is None else row[defects] < _ZERO_DEFECTS,
-                line=line + 1,
-            )
-        )
+    cells, group = _Cells(table, test), table.column("group")
+    rows = zip(table.values, table.words, table.lines, table.megabytes, strict=True)
+    points = [
+        cells.point(row, words, line, mega)
+        for row, words, line, mega in rows
+        if only is None or group is None or row[group] == only
+    ]
     points.sort(key=lambda point: point.message_bytes)
     return points
 
@@ -194,24 +202,21 @@ def _failure(page: Page, rows: Rows, first: int) -> str:
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines))):
-        if index in measured:
-            continue
         line = page.lines[index]
         words = line.split(None, 3)
-        if not words or not words[0].isdigit():
+        if index in measured or not words or not words[0].isdigit():
             continue
         for mark, why in _FAILURES.items():
             if mark in line:
                 size = line[: line.index(mark)].split()[-1:] or words
                 return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
-        if (
-            {index - 1, index + 1} & measured
-            and len(words) > 2
-            and words[1].isdigit()
-            and number(words[2]) is not None
-        ):
+        if _begins_as_row(words) and {index - 1, index + 1} & measured:
             return f"line {index + 1}: other output is mixed into a row"
     return ""
+
+
+def _begins_as_row(words: list[str]) -> bool:
+    return len(words) > 2 and words[1].isdigit() and number(words[2]) is not None
 
 
 def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> str:
@@ -221,8 +226,7 @@ def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> 
     size = table.column("bytes")
     if run.largest_bytes is None or size is None or test.one_size or not table.values:
         return ""
-    following = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
-    if following.startswith("#-") or "MPI_Finalize" in following or is_table(following):
+    if _goes_on(page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""):
         return ""
     largest = int(max(row[size] for row in table.values))
     if largest >= run.largest_bytes:
@@ -231,6 +235,11 @@ def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> 
         f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
         f"{run.largest_bytes}"
     )
+
+
+def _goes_on(line: str) -> bool:
+    """True for what IMB prints behind a whole table."""
+    return line.startswith("#-") or "MPI_Finalize" in line or is_table(line)
 
 
 def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, first: int) -> str:
@@ -299,11 +308,9 @@ def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> 
 
 def _groups(table: _Table) -> Sequence[int | None]:
     place = table.column("group")
-    return (
-        [None]
-        if place is None or not table.values
-        else sorted({int(row[place]) for row in table.values})
-    )
+    if place is None or not table.values:
+        return [None]
+    return sorted({int(row[place]) for row in table.values})
 
 
 def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: ImbTest) -> Series:
@@ -321,9 +328,7 @@ def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: I
         waits=test.waits,
         processes=heading.processes,
         pairs=_pairs(heading, test),
-        window=heading.window
-        or (run.window if test.per_pair and test.window else None)
-        or test.window,
+        window=heading.window or (test.window and test.per_pair and run.window) or test.window,
         complete=False,
         incomplete=f"line {heading.first}: no line of column names follows the heading",
         hosts=run.hosts,
@@ -334,47 +339,60 @@ def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: I
     )
 
 
+def _rows(page: Page, heading: Heading) -> tuple[Rows, bool]:
+    """The rows below a heading; True when each cell stands on a line of its own."""
+    rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
+    cells = None
+    if rows.torn and not rows.fields:
+        cells = rows_of_cells(page, heading.first, heading.columns)
+    if cells:
+        return cells, True
+    return with_remarks(page, rows, heading.first, len(heading.columns)), False
+
+
+def _without_columns(page: Page, start: int, heading: Heading, run: Run) -> Parsed:
+    named = heading.name and not heading.hinted
+    test = described(heading.name, [], heading.mode, run.part, run.version)
+    base = _base(page, start, heading, run, heading.name, test)
+    return Parsed([base] if named else [], heading.first)
+
+
+def _test_of(heading: Heading, table: _Table, name: str, run: Run) -> ImbTest:
+    test = described(name, heading.columns, heading.mode, run.part, run.version)
+    several = test.window and _pairs(heading, test) > 1
+    if several and test.traffic in ("stream", "exchange"):
+        return replace(test, traffic="rate")
+    return test
+
+
 def read_table(page: Page, start: int, run: Run) -> Parsed:
     """The table whose heading begins on line index ``start``. No series when the text ends inside
     that line.
     """
     heading = read_heading(page, start)
     if not heading.columns:
-        named = heading.name and not heading.hinted
-        test = described(heading.name, [], heading.mode, run.part, run.version)
-        return Parsed(
-            [_base(page, start, heading, run, heading.name, test)] if named else [], heading.first
-        )
-    rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
-    cells = (
-        rows_of_cells(page, heading.first, heading.columns)
-        if rows.torn and not rows.fields
-        else None
-    )
-    rows = cells or with_remarks(page, rows, heading.first, len(heading.columns))
+        return _without_columns(page, start, heading, run)
+    rows, of_cells = _rows(page, heading)
     table = _table(page, heading.columns, rows)
     name = heading.name or _guess(table)
-    test = described(name, heading.columns, heading.mode, run.part, run.version)
-    pairs = _pairs(heading, test)
-    if pairs > 1 and test.traffic in ("stream", "exchange") and test.window:
-        test = replace(test, traffic="rate")
-    unit = _unit(table, test, pairs, run.version)
+    test = _test_of(heading, table, name, run)
+    unit = _unit(table, test, _pairs(heading, test), run.version)
     incomplete = _incomplete(page, rows, table, run, test, heading.first)
-    base = _base(page, start, heading, run, name, test)
+    guessed = heading.hinted and not heading.name
+    base = structs.replace(
+        _base(page, start, heading, run, name, test),
+        unit=_said(table, unit),
+        complete=not incomplete,
+        incomplete=incomplete,
+        unit_doubt=unit.doubt if table.column("goodput") is not None else "",
+        last_line=(table.lines or [heading.first - 1])[-1] + 1,
+    )
+    end = [_CELLS] if of_cells else []
     found = [
         structs.replace(
             base,
             points=_points(table, test, only),
-            unit=_said(table, unit),
-            complete=not incomplete,
-            incomplete=incomplete,
-            unit_doubt=unit.doubt if table.column("goodput") is not None else "",
-            notes=[
-                *base.notes,
-                *_notes(heading, table, heading.hinted and not heading.name, only),
-                *([_CELLS] if cells else []),
-            ],
-            last_line=(table.lines[-1] if table.lines else heading.first - 1) + 1,
+            notes=[*base.notes, *_notes(heading, table, guessed, only), *end],
         )
         for only in _groups(table)
     ]

@@ -11,11 +11,21 @@ import re
 from dataclasses import dataclass
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.options import given
 from wireproof.adapters.osu.benchmarks import OsuTest, by_title
 from wireproof.adapters.osu.cells import rows_of_cells
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
+from wireproof.adapters.rows import (
+    Rows,
+    integer,
+    number,
+    read_rows,
+    scaled,
+    step_of,
+    times,
+    whole,
+)
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -105,34 +115,43 @@ def _layout(columns: list[str], test: OsuTest) -> _Layout:
     )
 
 
-def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
-    size = integer(words[0])
-    texts = dict(zip(layout.columns, words[1:], strict=True))
-    valid = texts.pop("valid", None)
-    fields: dict[str, float] = {}
+def _fields(texts: dict[str, str]) -> dict[str, float] | None:
+    """Each column's number; None when one is no number >= 0."""
+    found = {}
     for role, text in texts.items():
         value = number(text)
         if value is None or value < 0:
             return None
-        fields[role] = value
+        found[role] = value
+    return found
+
+
+def _step(texts: dict[str, str], role: str, factor: float) -> float:
+    return step_of(texts[role]) * factor if role in texts else 0.0
+
+
+def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
+    size = integer(words[0])
+    texts = dict(zip(layout.columns, words[1:], strict=True))
+    valid = texts.pop("valid", None)
+    fields = _fields(texts)
     if size is None or not fields:
         return None
-    time, goodput, iterations = fields.get("time"), fields.get("goodput"), fields.get("iterations")
-    scaled = None if time is None else time * 1e3
-    half, unit = layout.test.half_round_trip, 1e6 if time is None else 1e3
+    hrt, time = times(scaled(fields.get("time"), 1e3), layout.test.half_round_trip)
+    tail_unit = 1e3 if "time" in fields else 1e6
     return SeriesPoint(
         message_bytes=size,
-        hrt_ns=scaled if half else None,
-        time_ns=None if half else scaled,
-        time_min_ns=fields["time_min"] * 1e3 if "time_min" in fields else None,
-        time_max_ns=fields["time_max"] * 1e3 if "time_max" in fields else None,
-        goodput_bytes_per_s=None if goodput is None else goodput * 1e6,
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(fields.get("time_min"), 1e3),
+        time_max_ns=scaled(fields.get("time_max"), 1e3),
+        goodput_bytes_per_s=scaled(fields.get("goodput"), 1e6),
         messages_per_s=fields.get("rate"),
-        iterations=None if iterations is None else int(iterations),
-        time_step_ns=step_of(texts["time"]) * 1e3 if time is not None else 0.0,
-        goodput_step=step_of(texts["goodput"]) * 1e6 if goodput is not None else 0.0,
-        percentiles={name: fields[name] * unit for name in layout.tails if name in fields},
-        values={name: fields[name] for name in layout.others if name in fields},
+        iterations=whole(fields.get("iterations")),
+        time_step_ns=_step(texts, "time", 1e3),
+        goodput_step=_step(texts, "goodput", 1e6),
+        percentiles={name: fields[name] * tail_unit for name in layout.tails},
+        values={name: fields[name] for name in layout.others},
         valid=None if valid is None else valid.lower() == "pass",
         line=line + 1,
     )
@@ -177,6 +196,21 @@ def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
     return rows
 
 
+def _rows(page: Page, first: int, columns: list[str], sized: bool) -> Rows:
+    if columns and not sized:
+        rows = _size_less(page, first, columns)
+    else:
+        rows = read_rows(page, first, (len(columns) + 1,), starts_result)
+    if rows.torn and not rows.fields and len(columns) == 1:
+        return rows_of_cells(page, first) or rows
+    return rows
+
+
+def _count(pattern: re.Pattern[str], heading: str) -> int | None:
+    found = pattern.search(heading)
+    return int(found.group(1)) if found else None
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The table that begins with the title on line index ``start``."""
     title = _TITLE.search(page.lines[start])
@@ -187,18 +221,10 @@ def parse(page: Page, start: int) -> Parsed:
     test = by_title(title.group(1), heading)
     if not columns and test.metric == "other":
         return Parsed([], first)
-    whole = sized or not columns
-    rows = (
-        read_rows(page, first, (len(columns) + 1,), starts_result)
-        if whole
-        else _size_less(page, first, columns)
-    )
-    if rows.torn and not rows.fields and len(columns) == 1:
-        rows = rows_of_cells(page, first) or rows
+    rows = _rows(page, first, columns, sized)
     points, odd = _points(rows, columns, test)
     incomplete = _state(page, rows, points, odd)
-    said = [match.group(0) for match in _SAID.finditer(heading)]
-    window, pairs = _WINDOW.search(heading), _PAIRS.search(heading)
+    window = _count(_WINDOW, heading)
     series = Series(
         tool="osu",
         version=title.group(2) or "",
@@ -210,33 +236,28 @@ def parse(page: Page, start: int) -> Parsed:
         unit="us; MB = 10^6 bytes",
         directions=test.directions,
         waits=test.waits,
-        pairs=int(pairs.group(1)) if pairs else 1,
-        window=int(window.group(1)) if window else test.window,
+        pairs=_count(_PAIRS, heading) or 1,
+        window=test.window if window is None else window,
         complete=not incomplete,
         incomplete=incomplete,
-        notes=said,
+        notes=[match.group(0) for match in _SAID.finditer(heading)],
         source=page.source,
         first_line=start + 1,
-        last_line=rows.lines[-1] + 1 if rows.lines else start + 1,
+        last_line=(rows.lines or [start])[-1] + 1,
     )
     return Parsed([series], rows.after)
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """``osu_bw -m 1048576:1048576 -i 1000``. OSU takes a range of doubling sizes, never a list."""
-    words = [request.program]
-    if request.sizes:
-        words += ["-m", f"{min(request.sizes)}:{max(request.sizes)}"]
-    if request.iterations is not None:
-        words += ["-i", str(request.iterations)]
-    if request.window is not None:
-        if "bw" not in request.benchmark:
-            raise BadInput(
-                f"{request.benchmark or request.program} has no window: only the bandwidth tests "
-                "have one."
-            )
-        words += ["-W", str(request.window)]
-    return (*words, *request.extra)
+    if request.window is not None and "bw" not in request.benchmark:
+        raise BadInput(
+            f"{request.benchmark or request.program} has no window: only the bandwidth tests have "
+            "one."
+        )
+    sizes = f"{min(request.sizes)}:{max(request.sizes)}" if request.sizes else None
+    options = given(("-m", sizes), ("-i", request.iterations), ("-W", request.window))
+    return (request.program, *options, *request.extra)
 
 
 ADAPTER = Adapter(

@@ -58,9 +58,16 @@ class Block:
 
 def said(line: str) -> str:
     """A foreign line as one short printable sentence."""
-    return " ".join("".join(char if char.isprintable() else " " for char in line[:200]).split())[
-        :120
-    ]
+    shown = "".join(char if char.isprintable() else " " for char in line[:200])
+    return " ".join(shown.split())[:120]
+
+
+def _name_of(gid: str) -> str:
+    """A GID as an address: IPv4 where it holds one."""
+    parts = [int(part) for part in gid.split(":")]
+    if gid.startswith(_IPV4):
+        return ".".join(str(part) for part in parts[12:])
+    return bytes(part & 255 for part in parts).hex(":", 2)
 
 
 def _address(block: Block, line: str, side: str) -> str:
@@ -74,19 +81,12 @@ def _address(block: Block, line: str, side: str) -> str:
         if lid and len(known) < _MOST_ADDRESSES:
             known.add(f"LID {lid:#06x}")
         return side
-    gid = _GID.search(line)
-    if gid is not None and side:
-        words = gid.group(1)
-        parts = [int(part) for part in words.split(":")]
-        name = (
-            ".".join(str(part) for part in parts[12:])
-            if words.startswith(_IPV4)
-            else bytes(part & 255 for part in parts).hex(":", 2)
-        )
+    gid = _GID.search(line) if side else None
+    if gid is not None:
         known = block.ports.setdefault(side, set())
         lids = {one for one in known if one.startswith("LID")}
         if len(known) < _MOST_ADDRESSES:
-            block.ports[side] = (known - lids) | {name}
+            block.ports[side] = (known - lids) | {_name_of(gid.group(1))}
     return side
 
 
@@ -94,13 +94,19 @@ def block_at(page: Page, start: int) -> Block:
     """The block from the title, the heading or the complaint on line index ``start`` to the line of
     column names.
     """
-    block = Block(TITLE.search(page.lines[start]), after=start + 1)
-    if HEADING.search(page.lines[start]):
+    head = page.lines[start]
+    block = Block(TITLE.search(head), after=start + 1)
+    if HEADING.search(head):
         block.heading = start
-        return block
-    if block.title is None:
-        block.errors.append(said(page.lines[start]))
-        return block
+    elif block.title is None:
+        block.errors.append(said(head))
+    else:
+        _read(page, start, block)
+    return block
+
+
+def _read(page: Page, start: int, block: Block) -> None:
+    """The lines below a title."""
     side, idle = "", 0
     for index in range(start + 1, len(page.lines)):
         line = page.lines[index]
@@ -110,14 +116,22 @@ def block_at(page: Page, start: int) -> Block:
             continue
         if HEADING.search(line):
             block.heading = index
-            return block
+            return
+        if not _belongs(page, start, index):
+            return
         if ERROR.search(line):
             block.errors.append(said(line))
-        elif starts_result(line) and not (index < start + _DOUBLED and line == page.lines[start]):
-            return block
         for name, value in _PARAMETER.findall(line):
             block.parameters.setdefault(name, value)
-        if (idle := idle + 1) > _PATIENCE:
-            return block
+        idle += 1
+        if idle > _PATIENCE:
+            return
     block.after = max(len(page.lines), start + 1)
-    return block
+
+
+def _belongs(page: Page, start: int, index: int) -> bool:
+    """False for the start of another result; the same title so soon is the other end's."""
+    line = page.lines[index]
+    if ERROR.search(line) or not starts_result(line):
+        return True
+    return index < start + _DOUBLED and line == page.lines[start]

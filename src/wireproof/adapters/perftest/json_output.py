@@ -13,6 +13,7 @@ from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import PerfTest, test_of
+from wireproof.adapters.rows import times, whole
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["DOCUMENT", "parse_document"]
@@ -68,24 +69,26 @@ def _bandwidth(results: dict[str, Any], size: float, line: int) -> tuple[SeriesP
 
 def _time(results: dict[str, Any], size: float, half: bool, line: int) -> SeriesPoint | None:
     typical = amount(results.get("t_typical"))
-    time = typical or amount(results.get("t_avg"))
-    if not time:
+    middle = typical or amount(results.get("t_avg"))
+    if not middle:
         return None
-    iterations = amount(results.get("n_iterations"))
     known = {short: amount(results.get(name)) for name, short in _MICRO.items()}
     tails = {f"p{tail}": amount(results.get(f"percentile_{tail}")) for tail in ("99", "99.9")}
-    scaled = {name: value * 1e3 for name, value in (known | tails).items() if value is not None}
+    found = {name: value * 1e3 for name, value in (known | tails).items() if value is not None}
+    percentiles = {name: found[name] for name in tails if name in found}
+    if typical:
+        percentiles["p50"] = typical * 1e3
+    hrt, time = times(middle * 1e3, half)
     return SeriesPoint(
         message_bytes=int(size),
-        hrt_ns=time * 1e3 if half else None,
-        time_ns=None if half else time * 1e3,
-        time_min_ns=scaled.get("min"),
-        time_max_ns=scaled.get("max"),
-        iterations=int(iterations) if iterations else None,
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=found.get("min"),
+        time_max_ns=found.get("max"),
+        iterations=whole(amount(results.get("n_iterations")) or None),
         time_step_ns=10.0,
-        percentiles={name: scaled[name] for name in tails if name in scaled}
-        | ({"p50": time * 1e3} if typical else {}),
-        values={f"{name}_ns": scaled[name] for name in ("avg", "stdev") if name in scaled},
+        percentiles=percentiles,
+        values={f"{name}_ns": found[name] for name in ("avg", "stdev") if name in found},
         line=line,
     )
 
@@ -131,22 +134,20 @@ def parse_document(page: Page, start: int) -> Parsed:
         point = _time(results, size, test.half, start + 1)
     elif size:
         point, unit = _bandwidth(results, size, start + 1)
-    why = document.why or (
-        "" if point is not None else "the document holds no result with a message size"
-    )
-    series = _series(page, start, test, point, unit, why)
+    missing = "" if point is not None else "the document holds no result with a message size"
+    series = _series(page, start, test, point, unit, document.why or missing)
     notes = [
         f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
     ]
-    depth = amount(info.get("TX_depth"))
-    pairs = amount(info.get("Number_of_qps")) or 1
-    window = (
-        int(depth * pairs)
-        if depth and depth * pairs < 1e12 and "bandwidth" in test.metric
-        else None
-    )
+    window = _window(info) if "bandwidth" in test.metric else None
     last = min(document.after, len(page.lines))
     return Parsed(
         [msgspec.structs.replace(series, notes=notes, window=window, last_line=last)],
         document.after,
     )
+
+
+def _window(info: dict[str, Any]) -> int | None:
+    """Messages in flight: the depth of the send queue times the queue pairs."""
+    flying = (amount(info.get("TX_depth")) or 0) * (amount(info.get("Number_of_qps")) or 1)
+    return int(flying) if 0 < flying < 1e12 else None

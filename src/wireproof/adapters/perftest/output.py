@@ -6,6 +6,7 @@ Its MB is 2^20 bytes, whether a version heads the column MB/sec or MiB/sec; Gb i
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -23,7 +24,16 @@ from wireproof.adapters.perftest.benchmarks import (
 from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, said
 from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
+from wireproof.adapters.rows import (
+    Rows,
+    integer,
+    number,
+    read_rows,
+    scaled,
+    step_of,
+    times,
+    whole,
+)
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
@@ -86,21 +96,26 @@ def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> Se
     known = _numbers(words, roles)
     if known is None or not (known.get("goodput") or known.get("rate")):
         return None
-    goodput, rate, peak = known.get("goodput"), known.get("rate"), known.get("peak")
-    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
-    if peak:
-        values["peak_bytes_per_s"] = peak * factor
-    for role in [role for role in values if role.startswith("bw_")]:
-        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
+    goodput, rate = known.get("goodput"), known.get("rate")
     return SeriesPoint(
         message_bytes=int(words[0]),
-        goodput_bytes_per_s=goodput * factor if goodput else None,
-        messages_per_s=rate * 1e6 if rate else None,
-        iterations=int(known["iterations"]) if "iterations" in known else None,
+        goodput_bytes_per_s=scaled(goodput or None, factor),
+        messages_per_s=scaled(rate or None, 1e6),
+        iterations=whole(known.get("iterations")),
         goodput_step=step_of(words[roles.index("goodput")]) * factor if goodput else 0.0,
-        values=values,
+        values=_other_columns(known, factor),
         line=line + 1,
     )
+
+
+def _other_columns(known: dict[str, float], factor: int) -> dict[str, float]:
+    """What else a row of a bandwidth test holds, bandwidths in bytes per second."""
+    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
+    if known.get("peak"):
+        values["peak_bytes_per_s"] = known["peak"] * factor
+    for role in [role for role in values if role.startswith("bw_")]:
+        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
+    return values
 
 
 def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
@@ -111,17 +126,19 @@ def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPo
     main = "typical" if "typical" in roles else "avg"
     if known is None or not known.get(main):
         return None
-    time = known[main] * 1e3
+    hrt, time = times(known[main] * 1e3, half)
     percentiles = {role: value * 1e3 for role, value in known.items() if role.startswith("p99")}
+    if main == "typical":
+        percentiles["p50"] = known[main] * 1e3
     return SeriesPoint(
         message_bytes=int(words[0]),
-        hrt_ns=time if half else None,
-        time_ns=None if half else time,
-        time_min_ns=known["min"] * 1e3 if "min" in known else None,
-        time_max_ns=known["max"] * 1e3 if "max" in known else None,
-        iterations=int(known["iterations"]) if "iterations" in known else None,
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(known.get("min"), 1e3),
+        time_max_ns=scaled(known.get("max"), 1e3),
+        iterations=whole(known.get("iterations")),
         time_step_ns=step_of(words[roles.index(main)]) * 1e3,
-        percentiles=percentiles | ({"p50": time} if main == "typical" else {}),
+        percentiles=percentiles,
         values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
         line=line + 1,
     )
@@ -219,35 +236,43 @@ def _window(block: Block) -> int | None:
     return depth * (pairs or 1) if depth else None
 
 
+@dataclass(slots=True)
+class _Table:
+    """What stands below a heading of columns. ``incomplete``: why it is no whole table."""
+
+    rows: Rows
+    roles: list[str] = field(default_factory=list)
+    unit: str = ""
+    closed: bool = False
+    incomplete: str = ""
+
+
+def _table(page: Page, block: Block) -> _Table:
+    """The table of the block; without rows where it has no heading."""
+    if block.heading is None:
+        why = block.errors[0] if block.errors else "no table follows the title"
+        return _Table(Rows(after=block.after), incomplete=why)
+    roles, unit = columns_of(page.lines[block.heading])
+    block.heading = _behind_samples(page, block.heading)
+    first = block.heading + 1
+    rows = read_rows(page, first, (len(roles),), _ends)
+    closed = _closed(page, rows.after)
+    grave = _GRAVE if closed else ERROR
+    lines = page.lines[first : rows.after]
+    troubles = [said(line) for line in lines if "=" not in line and grave.search(line)]
+    return _Table(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The run that begins with the title, the table or the complaint on line index ``start``."""
     if DOCUMENT.search(page.lines[start]):
         return parse_document(page, start)
     block = block_at(page, start)
-    roles, unit = columns_of(page.lines[block.heading]) if block.heading is not None else ([], "")
     command, rest = _command(page, start) if block.title is None else ("", "")
+    table = _table(page, block)
+    rows, roles, unit = table.rows, table.roles, table.unit
     test = test_of(block.title, command, rest, roles)
-    rows, closed, troubles = Rows(after=block.after), False, list(block.errors)
-    if block.heading is not None:
-        block.heading = _behind_samples(page, block.heading)
-        rows = read_rows(
-            page,
-            block.heading + 1,
-            (len(roles),),
-            lambda line: bool(RULE.match(line)) or _next(line),
-        )
-        closed = _closed(page, rows.after)
-        first = block.heading + 1
-        grave = _GRAVE if closed else ERROR
-        troubles = [
-            said(line)
-            for line in page.lines[first : rows.after]
-            if "=" not in line and grave.search(line)
-        ]
     points, odd = _points(page, rows, roles, test, unit)
-    incomplete = _state(page, rows, block, closed, troubles) if block.heading is not None else ""
-    if block.heading is None:
-        incomplete = troubles[0] if troubles else "no table follows the title"
     raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
     series = Series(
         tool="perftest",
@@ -261,19 +286,20 @@ def parse(page: Page, start: int) -> Parsed:
         waits=test.metric in ("half_round_trip", "latency"),
         window=_window(block) if test.metric.endswith("bandwidth") else None,
         protocol="" if raw else "rdma",
-        complete=not incomplete,
-        incomplete=incomplete,
+        complete=not table.incomplete,
+        incomplete=table.incomplete,
         hosts=block.hosts(),
         notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
         source=page.source,
         first_line=start + 1,
-        last_line=rows.lines[-1] + 1 if rows.lines else start + 1,
+        last_line=(rows.lines or [start])[-1] + 1,
     )
-    return Parsed([series], max(start + 1, rows.after + closed))
+    return Parsed([series], max(start + 1, rows.after + table.closed))
 
 
-def _next(line: str) -> bool:
-    return starts_result(line) and not ERROR.search(line)
+def _ends(line: str) -> bool:
+    """True for the rule below a table and for what starts another result."""
+    return bool(RULE.match(line)) or (starts_result(line) and not ERROR.search(line))
 
 
 ADAPTER = Adapter(

@@ -16,9 +16,8 @@ from wireproof.adapters.fabtests.rows import (
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest
 
@@ -100,28 +99,17 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``benchmark``: the provider. The server takes the same options without an address.
     """
     refuse_others(request, "fi_pingpong", "server", "port", "sizes", "iterations", "device")
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"fi_pingpong measures one size a run, or its own list: {len(request.sizes)} sizes "
-            "were asked for."
-        )
-    words = [request.program]
-    if request.benchmark and request.benchmark != "fi_pingpong":
-        words += ["-p", request.benchmark]
-    if request.device:
-        words += ["-d", request.device]
-    if request.port is not None:
-        words += ["-P" if request.role == "client" else "-B", str(request.port)]
-    if request.iterations is not None:
-        words += ["-I", str(request.iterations)]
-    if request.sizes:
-        words += ["-S", str(request.sizes[0])]
-    words += request.extra
-    if request.role == "client":
-        if not request.server:
-            raise BadInput("fi_pingpong's client needs the server's address.")
-        words.append(request.server)
-    return tuple(words)
+    size = one_size(request, "fi_pingpong measures one size a run, or its own list")
+    provider = "" if request.benchmark == "fi_pingpong" else request.benchmark
+    options = given(
+        ("-p", provider),
+        ("-d", request.device),
+        ("-P" if request.role == "client" else "-B", request.port),
+        ("-I", request.iterations),
+        ("-S", size),
+    )
+    server = server_of(request, "fi_pingpong")
+    return (request.program, *options, *request.extra, *([server] if server else []))
 
 
 ADAPTER = Adapter(

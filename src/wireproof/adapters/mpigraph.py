@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import one_size, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -99,22 +98,42 @@ def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> Non
     table.silent += len(values) - len(known)
     table.seen.add(rank)
     table.last = index
-    if not known:
-        return
+    if known:
+        _add(table, rank, known, index)
+
+
+def _add(table: _Table, rank: int, known: list[tuple[float, int]], index: int) -> None:
+    """Adds the (MiB/s, other rank) of a row to the table's pairs and sums."""
     low, high = min(known), max(known)
     table.lowest = min(table.lowest or low[0], low[0])
     table.highest = max(table.highest, high[0])
     table.total += sum(value for value, _ in known)
     table.count += len(known)
-    kept = (
-        known
-        if len(table.hosts) <= _MOST_PROCESSES
-        else sorted({low, high}, key=lambda one: one[1])
-    )
-    for value, other in kept:
-        table.pairs.append(
-            (rank, other, value, index) if wanted == "to" else (other, rank, value, index)
-        )
+    if len(table.hosts) > _MOST_PROCESSES:
+        known = sorted({low, high}, key=lambda one: one[1])
+    for value, other in known:
+        origin, target = (rank, other) if table.side == "Send" else (other, rank)
+        table.pairs.append((origin, target, value, index))
+
+
+def _take(run: _Run, line: str, index: int) -> bool:
+    """Takes up a line of mpiGraph's; False when it is none."""
+    row = _ROW.match(line) if run.tables else None
+    if row is not None:
+        _read_row(run.tables[-1], line, row, index)
+    elif (heading := _HEADING.match(line)) is not None:
+        side: Side = "Send" if heading.group(1) == "Send" else "Recv"
+        run.tables.append(_Table(side, index, _hosts(line), last=index))
+    elif (argument := _ARGUMENT.match(line)) is not None:
+        name = argument.group(1).replace(" ", "")
+        run.numbers.setdefault(_ARGUMENTS.get(name, name), int(argument.group(2)))
+    elif (summary := _SUMMARY.match(line)) is not None:
+        run.printed[f"{summary.group(1)} {summary.group(2)}"] = summary.group(3)
+    elif "END mpiGraph" in line:
+        run.ended = True
+    else:
+        return False
+    return True
 
 
 def _read(page: Page, start: int) -> _Run:
@@ -128,20 +147,7 @@ def _read(page: Page, start: int) -> _Run:
         run.version = opening.group(1) or ""
     while index < len(lines) and not run.ended:
         line = lines[index]
-        row = _ROW.match(line) if run.tables else None
-        if row is not None:
-            _read_row(run.tables[-1], line, row, index)
-        elif (heading := _HEADING.match(line)) is not None:
-            side: Side = "Send" if heading.group(1) == "Send" else "Recv"
-            run.tables.append(_Table(side, index, _hosts(line), last=index))
-        elif (argument := _ARGUMENT.match(line)) is not None:
-            name = argument.group(1).replace(" ", "")
-            run.numbers.setdefault(_ARGUMENTS.get(name, name), int(argument.group(2)))
-        elif (summary := _SUMMARY.match(line)) is not None:
-            run.printed[f"{summary.group(1)} {summary.group(2)}"] = summary.group(3)
-        elif "END mpiGraph" in line:
-            run.ended = True
-        elif starts_result(line):
+        if not _take(run, line, index) and starts_result(line):
             break
         index += 1
     run.after = index
@@ -238,15 +244,11 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     own fill the gaps.
     """
     refuse_others(request, "mpiGraph", "sizes", "iterations", "window")
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"mpiGraph measures one size a run: {len(request.sizes)} sizes were asked for."
-        )
-    words = [request.program]
-    if request.sizes or request.iterations is not None or request.window is not None:
-        size = request.sizes[0] if request.sizes else 16384
-        words += [str(size), str(request.iterations or 100), str(request.window or 50)]
-    return (*words, *request.extra)
+    size = one_size(request, "mpiGraph measures one size a run")
+    if size is None and request.iterations is None and request.window is None:
+        return (request.program, *request.extra)
+    numbers = (16384 if size is None else size, request.iterations or 100, request.window or 50)
+    return (request.program, *map(str, numbers), *request.extra)
 
 
 ADAPTER = Adapter(

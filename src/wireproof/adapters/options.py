@@ -5,7 +5,7 @@ from __future__ import annotations
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["given", "refuse_others"]
+__all__ = ["given", "one_size", "refuse_others", "server_of"]
 
 # field of ToolRequest: what it asks for
 _NAMES = {
@@ -45,3 +45,21 @@ def given(*options: tuple[str, str | int | float | None]) -> list[str]:
         if value is not True:
             words.append(f"{value:g}" if isinstance(value, float) else str(value))
     return words
+
+
+def one_size(request: ToolRequest, rule: str) -> int | None:
+    """The size asked for, None without one. Raises BadInput, which begins with ``rule``, for more
+    than one.
+    """
+    if len(request.sizes) > 1:
+        raise BadInput(f"{rule}: {len(request.sizes)} sizes were asked for.")
+    return request.sizes[0] if request.sizes else None
+
+
+def server_of(request: ToolRequest, tool: str) -> str:
+    """The address that a client talks to, "" for another role. Raises BadInput without one."""
+    if request.role != "client":
+        return ""
+    if not request.server:
+        raise BadInput(f"{tool}'s client needs the server's address.")
+    return request.server

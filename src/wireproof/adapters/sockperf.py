@@ -7,16 +7,17 @@ times that.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import PATIENCE, number, step_of
+from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import Series, SeriesPoint, Traffic
 from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
@@ -84,42 +85,82 @@ class _Run:
     after: int = 0
 
 
-def _statistics(run: _Run, said: str) -> None:
-    percentile, extreme = _PERCENTILE.search(said), _EXTREME.search(said)
-    if percentile is not None:
-        run.percentiles[f"p{float(percentile.group(1)):g}"] = float(percentile.group(2))
-    elif extreme is not None:
-        run.extremes[extreme.group(1)] = float(extreme.group(2))
-    elif (total := _TOTAL.search(said)) is not None:
-        run.observations = int(total.group(1))
-    elif (dropped := _DROPPED.search(said)) is not None:
-        for name, count in zip(
-            ("dropped", "duplicated", "out_of_order"), dropped.groups(), strict=True
-        ):
-            run.values[name] = float(count)
-    elif (spread := _SPREAD.search(said)) is not None:
-        for name, value in _SPREAD_FIELD.findall(spread.group(1)):
-            run.values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3
-    elif (counts := _COUNTS.search(said)) is not None:
-        run.answered = 0 <= int(counts.group(1)) - int(counts.group(2)) <= 1
+def _take_average(run: _Run, found: re.Match[str]) -> None:
+    run.average = (found.group(1), found.group(2) or "1", found.group(3))
+
+
+def _take_rate(run: _Run, found: re.Match[str]) -> None:
+    run.rate = int(found.group(1))
+
+
+def _take_band(run: _Run, found: re.Match[str]) -> None:
+    run.band = (found.group(1), found.group(2))
+
+
+def _take_percentile(run: _Run, found: re.Match[str]) -> None:
+    run.percentiles[f"p{float(found.group(1)):g}"] = float(found.group(2))
+
+
+def _take_extreme(run: _Run, found: re.Match[str]) -> None:
+    run.extremes[found.group(1)] = float(found.group(2))
+
+
+def _take_total(run: _Run, found: re.Match[str]) -> None:
+    run.observations = int(found.group(1))
+
+
+def _take_dropped(run: _Run, found: re.Match[str]) -> None:
+    names = ("dropped", "duplicated", "out_of_order")
+    run.values |= dict(zip(names, map(float, found.groups()), strict=True))
+
+
+def _take_spread(run: _Run, found: re.Match[str]) -> None:
+    for name, value in _SPREAD_FIELD.findall(found.group(1)):
+        run.values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3
+
+
+def _take_counts(run: _Run, found: re.Match[str]) -> None:
+    run.answered = 0 <= int(found.group(1)) - int(found.group(2)) <= 1
+
+
+def _take_trouble(run: _Run, found: re.Match[str]) -> None:
+    run.trouble = "".join(char for char in found.group(0) if char.isprintable())
+
+
+_Handlers = tuple[tuple[re.Pattern[str], Callable[[_Run, re.Match[str]], None]], ...]
+
+_STATISTICS: _Handlers = (
+    (_PERCENTILE, _take_percentile),
+    (_EXTREME, _take_extreme),
+    (_TOTAL, _take_total),
+    (_DROPPED, _take_dropped),
+    (_SPREAD, _take_spread),
+    (_COUNTS, _take_counts),
+)
+"""Of these the first that fits takes the line."""
+
+_SUMMARIES: _Handlers = (
+    (_AVERAGE, _take_average),
+    (_RATE, _take_rate),
+    (_BAND, _take_band),
+    (_TROUBLE, _take_trouble),
+)
 
 
 def _take(run: _Run, said: str) -> None:
-    _statistics(run, said)
-    average, rate, band = _AVERAGE.search(said), _RATE.search(said), _BAND.search(said)
-    if average is not None:
-        run.average = (average.group(1), average.group(2) or "1", average.group(3))
-    if rate is not None:
-        run.rate = int(rate.group(1))
-    if band is not None:
-        run.band = (band.group(1), band.group(2))
+    for pattern, handle in _STATISTICS:
+        found = pattern.search(said)
+        if found is not None:
+            handle(run, found)
+            break
+    for pattern, handle in _SUMMARIES:
+        found = pattern.search(said)
+        if found is not None:
+            handle(run, found)
     if run.size is None and "msg-size=" in said and "NOTE: test was performed" in said:
         size = _SIZE.search(said)
         run.size = int(size.group(2) or size.group(1)) if size else None
     run.server = run.server or "[SERVER]" in said
-    trouble = _TROUBLE.search(said)
-    if trouble is not None:
-        run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
 
 
 def _ask(run: _Run, page: Page, start: int) -> None:
@@ -160,19 +201,28 @@ def _collect(page: Page, start: int) -> _Run:
     for index in range(start, len(page.lines)):
         line = page.lines[index]
         run.after = index
-        match, peer = _LINE.search(line), _PEER.search(line)
+        match = _LINE.search(line)
         if index > start and _another(run, line, match is not None):
             return run
         if match is not None:
             _take(run, match.group(1))
             run.last, idle = index, 0
-        elif peer is not None:
-            run.hosts = run.hosts or [peer.group(1)]
-            run.protocol = "tcp" if peer.group(2) == "TCP" else "udp"
-        elif line.strip() and (idle := idle + 1) > PATIENCE:
-            return run
+        elif not _take_peer(run, line) and line.strip():
+            idle += 1
+            if idle > PATIENCE:
+                return run
     run.after = len(page.lines)
     return run
+
+
+def _take_peer(run: _Run, line: str) -> bool:
+    """Notes the address that a line of sockperf's head names; False when it names none."""
+    peer = _PEER.search(line)
+    if peer is None:
+        return False
+    run.hosts = run.hosts or [peer.group(1)]
+    run.protocol = "tcp" if peer.group(2) == "TCP" else "udp"
+    return True
 
 
 def _latency(run: _Run, line: int) -> SeriesPoint | None:
@@ -185,20 +235,24 @@ def _latency(run: _Run, line: int) -> SeriesPoint | None:
     if not mean or any(not 0 <= value < _MOST_US for value in times):
         return None
     scale = 1e3 / share
-    halved = {
-        name: value / share if name.endswith("_ns") else value for name, value in run.values.items()
-    }
     return SeriesPoint(
         message_bytes=run.size if run.size is not None else _DEFAULT_SIZE,
         hrt_ns=mean * scale,
-        time_min_ns=run.extremes["MIN"] * scale if "MIN" in run.extremes else None,
-        time_max_ns=run.extremes["MAX"] * scale if "MAX" in run.extremes else None,
+        time_min_ns=scaled(run.extremes.get("MIN"), scale),
+        time_max_ns=scaled(run.extremes.get("MAX"), scale),
         iterations=run.observations,
         time_step_ns=step_of(text) * scale,
         percentiles={name: value * scale for name, value in run.percentiles.items()},
-        values=halved,
+        values=_shared(run.values, share),
         line=line,
     )
+
+
+def _shared(values: dict[str, float], share: int) -> dict[str, float]:
+    """``values`` with their times divided by ``share``."""
+    return {
+        name: value / share if name.endswith("_ns") else value for name, value in values.items()
+    }
 
 
 def _throughput(run: _Run, line: int) -> tuple[SeriesPoint | None, str]:
@@ -247,25 +301,52 @@ def _state(run: _Run, point: SeriesPoint | None, streams: bool) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What the two kinds of tests measure."""
+
+    benchmark: str
+    metric: str
+    traffic: Traffic
+    formula: str
+    unit: str
+
+
+_STREAM = _Kind(
+    "throughput",
+    "bandwidth",
+    "stream",
+    "messages x size / run time, as sent",
+    "MBps = 2^20 bytes per second",
+)
+_ANSWERED = _Kind(
+    "ping-pong",
+    "half_round_trip",
+    "pingpong",
+    "mean round trip / 2, after a warm-up of 0.4 s",
+    "us",
+)
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The run of a client that begins on line index ``start``; a server prints no result."""
     run = _collect(page, start)
+    after, line = max(run.after, start + 1), run.last + 1
     streams = run.band is not None or run.rate is not None or run.command == "throughput"
-    point, note = _throughput(run, run.last + 1) if streams else (_latency(run, run.last + 1), "")
+    point, note = _throughput(run, line) if streams else (_latency(run, line), "")
     if run.server and point is None:
-        return Parsed([], max(run.after, start + 1))
+        return Parsed([], after)
+    kind = _STREAM if streams else _ANSWERED
     incomplete = _state(run, point, streams)
     series = Series(
         tool="sockperf",
         version=run.version,
-        benchmark=run.command or ("throughput" if streams else "ping-pong"),
-        metric="bandwidth" if streams else "half_round_trip",
-        traffic="stream" if streams else "pingpong",
+        benchmark=run.command or kind.benchmark,
+        metric=kind.metric,
+        traffic=kind.traffic,
         points=[point] if point is not None else [],
-        formula="messages x size / run time, as sent"
-        if streams
-        else "mean round trip / 2, after a warm-up of 0.4 s",
-        unit="MBps = 2^20 bytes per second" if streams else "us",
+        formula=kind.formula,
+        unit=kind.unit,
         waits=run.answered and not streams,
         protocol=run.protocol,
         complete=not incomplete,
@@ -274,9 +355,9 @@ def parse(page: Page, start: int) -> Parsed:
         notes=[*_notes(run, point, streams), *([note] if note else [])],
         source=page.source,
         first_line=start + 1,
-        last_line=run.last + 1,
+        last_line=line,
     )
-    return Parsed([series], max(run.after, start + 1))
+    return Parsed([series], after)
 
 
 _ABLE = ("server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu")
@@ -295,27 +376,18 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
         raise BadInput(
             f"sockperf has no test {test!r} here: there are ping-pong, under-load, throughput."
         )
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"sockperf measures one message size a run: {len(request.sizes)} sizes were asked for."
-        )
+    size = one_size(request, "sockperf measures one message size a run")
+    server_of(request, "sockperf")
     client = request.role == "client"
-    if client and not request.server:
-        raise BadInput("sockperf's client needs the server's address.")
-    words = [request.program, test if client else "server"]
-    if request.server:
-        words += ["-i", request.server]
-    if request.port is not None:
-        words += ["-p", str(request.port)]
-    if client and request.sizes:
-        words += ["-m", str(request.sizes[0])]
-    if client and request.seconds is not None:
-        words += ["-t", f"{request.seconds:g}"]
-    if request.socket_buffer_bytes is not None:
-        words += ["--buffer-size", str(request.socket_buffer_bytes)]
-    if request.cpu is not None:
-        words += ["--sender-affinity" if client else "--cpu-affinity", str(request.cpu)]
-    return (*words, *request.extra)
+    options = given(
+        ("-i", request.server),
+        ("-p", request.port),
+        ("-m", size if client else None),
+        ("-t", request.seconds if client else None),
+        ("--buffer-size", request.socket_buffer_bytes),
+        ("--sender-affinity" if client else "--cpu-affinity", request.cpu),
+    )
+    return (request.program, test if client else "server", *options, *request.extra)
 
 
 ADAPTER = Adapter(

@@ -8,6 +8,7 @@ before the table.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -22,10 +23,10 @@ from wireproof.adapters.fabtests.rows import (
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import PATIENCE, integer, number, step_of
+from wireproof.adapters.rows import PATIENCE, integer, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -104,21 +105,18 @@ def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
         columns.insert(1, "xfers")
     found = read_fabric_rows(page, start + 1, columns, heading.group(1) is not None)
     program, rest = command_before(page, start, PROGRAM)
-    state = _table_state(page, found)
+    state, unit = _table_state(page, found), _rate_unit(heading)
     groups: dict[str, list[FabricRow]] = {}
     for row in found.rows:
         groups.setdefault(row.name, []).append(row)
     series = []
     for name, rows in (groups or {"": []}).items():
         known = [_transfers(row.size, row.iterations, row.total_bytes) for row in rows if row.size]
-        test = test_of(program, rest, max(set(known), key=known.count) if known else 1)
-        points = [
-            point
-            for point in (point_of(row, test.transfers, _rate_unit(heading)) for row in rows)
-            if point
-        ]
-        whole = _series(page, start, f"{program} {name}".strip(), rest, test, points)
-        series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(points))))
+        test = test_of(program, rest, _most_frequent(known))
+        points = [point_of(row, test.transfers, unit) for row in rows]
+        good = [point for point in points if point is not None]
+        whole = _series(page, start, f"{program} {name}".strip(), rest, test, good)
+        series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(good))))
     return Parsed(series, found.after)
 
 
@@ -127,36 +125,27 @@ def _rate_unit(heading: re.Match[str]) -> float:
     return (1e6 if heading.group(3) == "M" else 1e9) / (8.0 if heading.group(4) == "b" else 1.0)
 
 
+_NEEDED = {"iterations", "total", "MB/sec", "usec/xfer"}
+
+
 def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | None:
     """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None
     when one is absurd.
     """
     size = _MACHINE.search(line)
     texts = dict(_FIELDS.findall(line))
-    if (
-        size is None
-        or "}" not in line[size.end() :]
-        or not {"iterations", "total", "MB/sec", "usec/xfer"} <= set(texts)
-    ):
+    if size is None or "}" not in line[size.end() :] or not texts.keys() >= _NEEDED:
         return None
     count, total = integer(texts["iterations"]), integer(texts["total"])
     rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
     messages = number(texts.get("Mxfers/sec", "0"))
-    if (
-        not count
-        or total is None
-        or rate is None
-        or time is None
-        or messages is None
-        or time <= 0
-        or rate < 0
-    ):
+    if not count or total is None or messages is None or not _measured(rate, time):
         return None, 0
     transfers = _transfers(int(size.group(1)), count, total)
     point = SeriesPoint(
         message_bytes=int(size.group(1)),
-        time_ns=time * 1e3,
-        goodput_bytes_per_s=rate * 1e6,
+        time_ns=scaled(time, 1e3),
+        goodput_bytes_per_s=scaled(rate, 1e6),
         messages_per_s=messages * 1e6 if messages > 0 else None,
         iterations=count,
         time_step_ns=max(step_of(texts["usec/xfer"]) * 1e3, 1e3 / (count * transfers)),
@@ -166,42 +155,71 @@ def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | No
     return point, transfers
 
 
+def _measured(rate: float | None, time: float | None) -> bool:
+    return rate is not None and time is not None and time > 0 and rate >= 0
+
+
 def _halved(point: SeriesPoint) -> SeriesPoint:
     return msgspec.structs.replace(point, hrt_ns=point.time_ns, time_ns=None)
 
 
-def _parse_machine(page: Page, start: int) -> Parsed:
-    """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
-    lines, index, idle = page.lines, start, 0
-    points, ways, torn, odd = list[SeriesPoint](), list[int](), 0, 0
-    while index < len(lines) and idle <= PATIENCE:
-        line = lines[index]
+@dataclass(slots=True)
+class _MachineLines:
+    """Consecutive ``-m`` lines. ``torn``: the first line that is, 0 without; ``odd``: how many hold
+    no measured number.
+    """
+
+    points: list[SeriesPoint] = field(default_factory=list)
+    transfers: list[int] = field(default_factory=list)
+    torn: int = 0
+    odd: int = 0
+
+    def take(self, line: str, index: int) -> None:
+        found = _machine_point(line, index)
+        if found is None:
+            self.torn = self.torn or index + 1
+        elif found[0] is None:
+            self.odd += 1
+        else:
+            self.points.append(found[0])
+            self.transfers.append(found[1])
+
+
+def _machine_lines(page: Page, start: int) -> tuple[_MachineLines, int]:
+    """The lines from ``start`` on, and the index of the first that is none."""
+    found, index, idle = _MachineLines(), start, 0
+    while index < len(page.lines) and idle <= PATIENCE:
+        line = page.lines[index]
         if _MACHINE.search(line):
-            found = _machine_point(line, index)
-            if found is None:
-                torn = torn or index + 1
-            elif found[0] is None:
-                odd += 1
-            else:
-                points.append(found[0])
-                ways.append(found[1])
+            found.take(line, index)
             idle = 0
         elif "xfer_size" in line:
-            torn = torn or index + 1
+            found.torn = found.torn or index + 1
         elif line.strip() == "---" or starts_result(line):
             break
         else:
             idle += bool(line.strip())
         index += 1
+    return found, index
+
+
+def _most_frequent(counts: list[int]) -> int:
+    return max(set(counts), key=counts.count) if counts else 1
+
+
+def _parse_machine(page: Page, start: int) -> Parsed:
+    """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
+    found, after = _machine_lines(page, start)
     program, rest = command_before(page, start, PROGRAM)
-    test = test_of(program, rest, max(set(ways), key=ways.count) if ways else 1)
+    test = test_of(program, rest, _most_frequent(found.transfers))
+    points = found.points
     if test.transfers == 2:
         points = [_halved(point) for point in points]
-    notes = [f"{odd} rows left out: a number is no measured number"] if odd else []
-    state = f"line {torn}: a row is torn" if torn else ""
+    notes = [f"{found.odd} rows left out: a number is no measured number"] if found.odd else []
+    state = f"line {found.torn}: a row is torn" if found.torn else ""
     return Parsed(
         [_finished(_series(page, start, program, rest, test, points), state, notes)],
-        max(index, start + 1),
+        max(after, start + 1),
     )
 
 
@@ -220,32 +238,20 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``-S``.
     """
     refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"a fabtest measures one size a run, or its own list: {len(request.sizes)} sizes were "
-            "asked for."
-        )
+    size = one_size(request, "a fabtest measures one size a run, or its own list")
     if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
         raise BadInput(
             f"{request.benchmark or request.program} has no window: only the _bw tests have one."
         )
-    words = [request.program]
-    if request.device:
-        words += ["-d", request.device]
-    if request.port is not None:
-        words += ["-P" if request.role == "client" else "-B", str(request.port)]
-    if request.iterations is not None:
-        words += ["-I", str(request.iterations)]
-    if request.sizes:
-        words += ["-S", str(request.sizes[0])]
-    if request.window is not None:
-        words += ["-W", str(request.window)]
-    words += request.extra
-    if request.role == "client":
-        if not request.server:
-            raise BadInput("a fabtest's client needs the server's address.")
-        words.append(request.server)
-    return tuple(words)
+    options = given(
+        ("-d", request.device),
+        ("-P" if request.role == "client" else "-B", request.port),
+        ("-I", request.iterations),
+        ("-S", size),
+        ("-W", request.window),
+    )
+    server = server_of(request, "a fabtest")
+    return (request.program, *options, *request.extra, *([server] if server else []))
 
 
 ADAPTER = Adapter(

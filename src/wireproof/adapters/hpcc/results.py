@@ -208,23 +208,20 @@ def results(
                 )
             )
     if begun and not figures.closed and len(found) < len(_KINDS):
-        what = (
-            "were not measured, no positive number is printed"
-            if figures.refused
-            else "are not in the text"
-        )
-        missing = [
-            kind.benchmark
-            for kind in _KINDS
-            if kind.benchmark not in {one.benchmark for one in found}
-        ]
-        found.append(
-            structs.replace(
-                base,
-                unit=figures.unit,
-                complete=False,
-                incomplete=f"line {base.last_line}: these results {what}: {', '.join(missing)}",
-                notes=_refused(figures),
-            )
-        )
+        found.append(_missing(base, figures, {one.benchmark for one in found}))
     return found
+
+
+def _missing(base: Series, figures: Figures, found: set[str]) -> Series:
+    """An empty series that names the results which are not ``found``."""
+    what = "are not in the text"
+    if figures.refused:
+        what = "were not measured, no positive number is printed"
+    names = ", ".join(kind.benchmark for kind in _KINDS if kind.benchmark not in found)
+    return structs.replace(
+        base,
+        unit=figures.unit,
+        complete=False,
+        incomplete=f"line {base.last_line}: these results {what}: {names}",
+        notes=_refused(figures),
+    )

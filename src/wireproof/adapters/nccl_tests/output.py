@@ -18,7 +18,7 @@ from wireproof.adapters.nccl_tests.setup import (
     read_end,
     run_before,
 )
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import integer, number, step_of
@@ -76,50 +76,65 @@ def _is_row(words: list[str]) -> bool:
     return len(words) >= 3 and None not in sizes and _TYPE.fullmatch(words[2]) is not None
 
 
-def _read(page: Page, start: int, run: NcclRun) -> _Table:
-    heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
-    table, lines, idle = _Table(_columns(heading.group(0) if heading else "")), page.lines, 0
-    index, last = start + 1, len(page.lines) - 1
-    while index <= last and idle <= _PATIENCE:
-        line = lines[index][:_LONGEST_LINE]
+class _Reader:
+    """Reads the rows below a heading and the last lines of the run."""
+
+    def __init__(self, page: Page, start: int, run: NcclRun) -> None:
+        heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
+        self.page, self.run = page, run
+        self.table = _Table(_columns(heading.group(0) if heading else ""))
+        self.idle = 0
+
+    def take(self, index: int) -> bool:
+        """Reads one line; False when the table ended before it."""
+        line = self.page.lines[index][:_LONGEST_LINE]
         words = line.split()
         if len(words) > 3 and words[0].endswith(":"):
             words = words[1:]
         if words and words[0].isdigit():
-            torn = (
-                index == last
-                and page.cut
-                and not _whole(line, [lines[at] for _, at in table.rows[-_ALIKE:]])
-            )
-            if torn:
-                table.cut = True
-            elif _is_row(words) and len(words) == len(table.columns):
-                table.rows.append((words, index))
-                idle = 0
-            elif _is_row(words):
-                table.torn = table.torn or index + 1
-        elif run.ended and "nThread" in line:
-            break
-        elif read_end(run, line):
-            idle = max(idle, _PATIENCE - _LAST_LINES)
+            self._numbers(line, words, index)
+        elif self.run.ended and "nThread" in line:
+            return False
+        elif read_end(self.run, line):
+            self.idle = max(self.idle, _PATIENCE - _LAST_LINES)
         elif words and starts_result(line):
-            break
+            return False
         else:
-            idle += bool(words)
+            self.idle += bool(words)
+        return True
+
+    def _numbers(self, line: str, words: list[str], index: int) -> None:
+        table = self.table
+        if self._is_torn(line, index):
+            table.cut = True
+        elif _is_row(words) and len(words) == len(table.columns):
+            table.rows.append((words, index))
+            self.idle = 0
+        elif _is_row(words):
+            table.torn = table.torn or index + 1
+
+    def _is_torn(self, line: str, index: int) -> bool:
+        lines = self.page.lines
+        if not self.page.cut or index < len(lines) - 1:
+            return False
+        return not _whole(line, [lines[at] for _, at in self.table.rows[-_ALIKE:]])
+
+
+def _read(page: Page, start: int, run: NcclRun) -> _Table:
+    reader, index = _Reader(page, start, run), start + 1
+    while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
         index += 1
-    table.after = max(index, start + 1)
-    return table
+    reader.table.after = max(index, start + 1)
+    return reader.table
 
 
 def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> SeriesPoint | None:
     """One place of one row; None when it was not measured (N/A), is no number, or sent nothing."""
-    time, rate = number(texts.get(f"time{place}", "")), number(texts.get(f"algbw{place}", ""))
-    bus = number(texts.get(f"busbw{place}", ""))
+    names = ("time", "algbw", "busbw", "wrong", "error")
+    time, rate, bus, wrong, error = (number(texts.get(f"{name}{place}", "")) for name in names)
     size = integer(texts["size"])
-    if not size or time is None or rate is None or bus is None or time <= 0 or rate < 0 or bus < 0:
+    if not size or not time or rate is None or bus is None or min(time, rate, bus) < 0:
         return None
-    wrong = texts.get(f"wrong{place}", "")
-    error = number(texts.get(f"error{place}", ""))
     return SeriesPoint(
         message_bytes=size,
         time_ns=time * 1e3,
@@ -127,8 +142,8 @@ def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> Series
         iterations=run.iterations,
         time_step_ns=step_of(texts[f"time{place}"]) * 1e3,
         goodput_step=step_of(texts[f"algbw{place}"]) * 1e9,
-        values={"bus_bytes_per_s": bus * 1e9} | ({"error": error} if error is not None else {}),
-        valid=None if number(wrong) is None else number(wrong) == 0,
+        values={"bus_bytes_per_s": bus * 1e9} | ({} if error is None else {"error": error}),
+        valid=None if wrong is None else wrong == 0,
         line=line + 1,
     )
 
@@ -163,17 +178,8 @@ def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
 
 
 def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
-    notes = []
-    if len(run.hosts) == 1:
-        notes.append(f"all {run.ranks} ranks are on one host: no network was measured")
-    if not run.hosts:
-        notes.append("no list of devices: how many hosts took part is not known")
-    if run.repeated:
-        notes.append(
-            "a rank is listed more than once: each process ran alone (a build without MPI), no "
-            "exchange"
-        )
-    factor = bus_factor(program, run.ranks) if run.ranks else None
+    notes = _notes_on_hosts(run)
+    factor = _factor(run, program)
     if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
         notes.append(
             f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has "
@@ -191,20 +197,34 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
     return notes
 
 
+def _notes_on_hosts(run: NcclRun) -> list[str]:
+    notes = []
+    if len(run.hosts) == 1:
+        notes.append(f"all {run.ranks} ranks are on one host: no network was measured")
+    if not run.hosts:
+        notes.append("no list of devices: how many hosts took part is not known")
+    if run.repeated:
+        notes.append(
+            "a rank is listed more than once: each process ran alone (a build without MPI), no "
+            "exchange"
+        )
+    return notes
+
+
+def _factor(run: NcclRun, program: str) -> float | None:
+    return bus_factor(program, run.ranks) if run.ranks else None
+
+
 def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> Series:
-    texts = [dict(zip(table.columns, words, strict=True)) for words, _ in table.rows]
-    points = [
-        _point(row, place, run, line) for row, (_, line) in zip(texts, table.rows, strict=True)
-    ]
-    good = sorted(
-        (point for point in points if point is not None), key=lambda point: point.message_bytes
-    )
-    first = texts[0] if texts else {}
+    rows = [(dict(zip(table.columns, words, strict=True)), line) for words, line in table.rows]
+    points = [_point(texts, place, run, line) for texts, line in rows]
+    good = [point for point in points if point is not None]
+    good.sort(key=lambda point: point.message_bytes)
+    first = rows[0][0] if rows else {}
     ratio = _ratio(good)
-    program = run.program or guessed_name(
-        first.get("redop", ""), first.get("root", ""), ratio, run.ranks
-    )
-    factor = bus_factor(program, run.ranks) if run.ranks else None
+    guess = guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
+    program = run.program or guess
+    factor = _factor(run, program)
     incomplete = _state(page, table, run, bool(good))
     return Series(
         tool="nccl_tests",
@@ -247,14 +267,15 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     per process.
     """
     refuse_others(request, "nccl-tests", "sizes", "iterations")
-    words = [request.program]
-    if request.sizes:
-        words += ["-b", str(min(request.sizes)), "-e", str(max(request.sizes)), "-f", "2"]
-    if request.iterations is not None:
-        words += ["-n", str(request.iterations)]
-    if "-g" not in request.extra:
-        words += ["-g", "1"]
-    return (*words, *request.extra)
+    sizes = request.sizes
+    options = given(
+        ("-b", min(sizes) if sizes else None),
+        ("-e", max(sizes) if sizes else None),
+        ("-f", 2 if sizes else None),
+        ("-n", request.iterations),
+        ("-g", None if "-g" in request.extra else 1),
+    )
+    return (request.program, *options, *request.extra)
 
 
 ADAPTER = Adapter(

@@ -27,6 +27,8 @@ _NAMES = (
 _PROGRAM = re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)")
 _AVERAGE = re.compile(r"Avg bus bandwidth *: *(\S{1,30})")
 _OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})\b")
+_TABLE_BEFORE = ("busbw", "Avg bus bandwidth", "concluded")
+_TELLING = ("Rank", "_perf", "nThread", "ersion")
 _LOOK_BACK = 5000
 _LONGEST_LINE = 500
 
@@ -81,16 +83,26 @@ def guessed_name(redop: str, root: str, ratio: float | None, ranks: int | None) 
     return ""
 
 
+def _read_rank(run: NcclRun, found: re.Match[str], seen: dict[int, str]) -> None:
+    rank = int(found.group(1))
+    run.repeated = run.repeated or rank in seen
+    seen.setdefault(rank, found.group(2))
+
+
+def _read_arguments(run: NcclRun, found: re.Match[str]) -> None:
+    threads, devices, _, most = map(int, found.groups())
+    iterations = _ITERATIONS.search(found.string)
+    if iterations is not None:
+        run.iterations = run.iterations or int(iterations.group(1))
+    run.most_bytes = run.most_bytes or most
+    run.ranks = run.ranks or threads * devices
+
+
 def _read_line(run: NcclRun, line: str, seen: dict[int, str]) -> None:
-    rank, arguments = _RANK.search(line), _ARGUMENTS.search(line)
-    if rank is not None:
-        run.repeated = run.repeated or int(rank.group(1)) in seen
-        seen.setdefault(int(rank.group(1)), rank.group(2))
-    elif arguments is not None:
-        iterations = _ITERATIONS.search(line)
-        run.most_bytes = run.most_bytes or int(arguments.group(4))
-        run.iterations = run.iterations or (int(iterations.group(1)) if iterations else None)
-        run.ranks = run.ranks or int(arguments.group(1)) * int(arguments.group(2))
+    if (rank := _RANK.search(line)) is not None:
+        _read_rank(run, rank, seen)
+    elif (arguments := _ARGUMENTS.search(line)) is not None:
+        _read_arguments(run, arguments)
     elif not run.program and (named := _STARTING.search(line) or _PROGRAM.search(line)) is not None:
         run.program = named.group(1).removesuffix("_mpi")
     elif not run.version and (version := _VERSION.search(line)) is not None:
@@ -102,9 +114,9 @@ def run_before(page: Page, start: int) -> NcclRun:
     run, seen = NcclRun(), dict[int, str]()
     for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
         line = page.lines[index][:_LONGEST_LINE]
-        if "busbw" in line or "Avg bus bandwidth" in line or "concluded" in line:
+        if any(word in line for word in _TABLE_BEFORE):
             break
-        if "Rank" in line or "_perf" in line or "nThread" in line or "ersion" in line:
+        if any(word in line for word in _TELLING):
             _read_line(run, line, seen)
     if seen:
         run.hosts = list(dict.fromkeys(seen[rank] for rank in sorted(seen)))

@@ -12,13 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import number, step_of
+from wireproof.adapters.rows import number, step_of, times
 from wireproof.adapters.ucx_perftest.benchmarks import UcxTest, test_of
 from wireproof.adapters.ucx_perftest.setup import Setup, setup_before
-from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -92,28 +91,28 @@ def _is_whole(texts: list[str]) -> bool:
     """Rate x time = 1 in every row: a last line without a line end is believed only if this still
     holds.
     """
-    time, rate = (
-        (number(text) for text in (texts[-5], texts[-1]))
-        if len(texts) == _COLUMNS
-        else (None, None)
-    )
-    return bool(time and rate) and abs((time or 0) * 1e-6 * (rate or 0) - 1) <= 0.01 + 0.5e-6 * (
-        time or 0
-    )
+    if len(texts) != _COLUMNS:
+        return False
+    time, rate = number(texts[-5]), number(texts[-1])
+    if not time or not rate:
+        return False
+    return abs(time * 1e-6 * rate - 1) <= 0.01 + 0.5e-6 * time
 
 
-def _row_of(words: list[str], heading: str, index: int) -> _Row | None:
+def _row_of(line: str, heading: str, index: int) -> _Row | None:
     """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
     numbers.
     """
-    names = []
-    while words and number(_plain(words[0])) is None:
-        names.append(words[0])
-        words = words[1:]
-    texts = [_plain(word) for word in words[:_COLUMNS]]
+    words = line.split()
+    first = next((at for at, word in enumerate(words) if number(_plain(word)) is not None), None)
+    if first is None:
+        return None
+    names = words[:first]
+    texts = [_plain(word) for word in words[first : first + _COLUMNS]]
     if any(number(text) is None for text in texts[_THREADED:]):
         texts = texts[:_THREADED]
-    final = names == ["Final:"] or (heading == "Test" and len(names) <= 1)
+    named = heading == "Test" and len(names) <= 1
+    final = named or names == ["Final:"]
     if not _fits(texts) or not (final or not names):
         return None
     return _Row(names[0] if names and heading == "Test" else "", texts, index, final)
@@ -138,36 +137,63 @@ def _csv_row(line: str, names: int, index: int) -> _Row | None:
     return _Row("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
-def _read(page: Page, start: int, heading: str, csv_names: int | None) -> _Found:
-    """The last lines of all tests under one heading; ``csv_names``: columns of names before the
-    numbers.
+class _Reader:
+    """Collects the last lines of all tests under one heading. ``csv_names``: columns of names
+    before the numbers, None in a table of blanks.
     """
-    found, lines, idle, batch = _Found(last=start), page.lines, 0, ""
-    index = start + 1
-    while index < len(lines) and idle <= _PATIENCE:
-        line = lines[index][:_LONGEST_LINE]
-        row: _Row | None = None
+
+    def __init__(self, page: Page, start: int, heading: str, csv_names: int | None) -> None:
+        self.page, self.heading, self.csv_names = page, heading, csv_names
+        self.found = _Found(last=start)
+        self.batch = ""
+        self.idle = 0
+        self.final = len(page.lines) - 1 if page.cut else None
+        """The index of a last line that may be torn."""
+
+    def take(self, index: int) -> bool:
+        """Reads one line; False when another result starts there."""
+        line = self.page.lines[index][:_LONGEST_LINE]
         if _THREAD.match(line) or ",[thread " in line:
-            found.progress, found.last, idle = found.progress + 1, index, 0
-        elif csv_names is not None:
-            row = _csv_row(line, csv_names, index) if "," in line else None
+            self.found.progress += 1
+            self._reached(index)
+            return self._foreign(line, index)
+        row = self._row(line, index)
+        if row is None:
+            return self._foreign(line, index)
+        if index == self.final and not _is_whole(row.texts):
+            self.found.cut = True
         else:
-            named = _BATCH.match(line)
-            batch = named.group(1) if named else batch
-            row = _row_of(line.split(), heading, index) if line.strip() and not named else None
-        if row is not None and index == len(lines) - 1 and page.cut and not _is_whole(row.texts):
-            found.cut, row = True, None
-        elif row is None and line.strip() and starts_result(line):
-            break
-        elif row is None:
-            found.cut = found.cut or (index == len(lines) - 1 and page.cut and _begins_row(line))
-            idle += bool(line.strip())
-        if row is not None:
-            found.rows.append(_Row(row.name or batch, row.texts, index, row.marked))
-            found.last, idle = index, 0
+            self.found.rows.append(_Row(row.name or self.batch, row.texts, index, row.marked))
+            self._reached(index)
+        return True
+
+    def _reached(self, index: int) -> None:
+        self.found.last, self.idle = index, 0
+
+    def _row(self, line: str, index: int) -> _Row | None:
+        if self.csv_names is not None:
+            return _csv_row(line, self.csv_names, index) if "," in line else None
+        named = _BATCH.match(line)
+        if named is not None:
+            self.batch = named.group(1)
+            return None
+        return _row_of(line, self.heading, index)
+
+    def _foreign(self, line: str, index: int) -> bool:
+        if line.strip() and starts_result(line):
+            return False
+        self.found.cut |= index == self.final and _begins_row(line)
+        self.idle += bool(line.strip())
+        return True
+
+
+def _read(page: Page, start: int, heading: str, csv_names: int | None) -> _Found:
+    reader = _Reader(page, start, heading, csv_names)
+    index = start + 1
+    while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
         index += 1
-    found.after = index
-    return found
+    reader.found.after = index
+    return reader.found
 
 
 def _begins_row(line: str) -> bool:
@@ -193,17 +219,19 @@ def _size_of(row: _Row, said: int | None) -> int | None:
     _, bandwidth_text, rate_text = row.overall
     bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
     half_step = step_of(bandwidth_text) / 2
-    if (
-        said is not None
-        and abs(said * rate / _MIB - bandwidth) <= half_step + 0.5 * said / _MIB + 0.01 * bandwidth
-    ):
-        return said
+    if said is not None:
+        doubt = half_step + 0.5 * said / _MIB + 0.01 * bandwidth
+        if abs(said * rate / _MIB - bandwidth) <= doubt:
+            return said
     if rate <= 0 or bandwidth <= 0:
         return None
     size = bandwidth * _MIB / rate
     doubt = size * (half_step / bandwidth + 0.5 / rate + 1e-9)
-    if doubt < 0.5:
-        return round(size)
+    return round(size) if doubt < 0.5 else _power_of_two(size, doubt)
+
+
+def _power_of_two(size: float, doubt: float) -> int | None:
+    """The only power of two that is within ``doubt`` of ``size``."""
     powers = [1 << bit for bit in range(48) if abs((1 << bit) - size) <= doubt]
     return powers[0] if len(powers) == 1 else None
 
@@ -216,39 +244,38 @@ def _size_named(name: str) -> int | None:
 
 def _point(row: _Row, size: int, test: UcxTest, percentile: str) -> SeriesPoint | None:
     time_text, bandwidth_text, rate_text = row.overall
-    time, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
+    overall, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
     count = number(row.texts[0])
-    if (
-        time is None
-        or bandwidth is None
-        or rate is None
-        or time <= 0
-        or bandwidth < 0
-        or rate < 0
-        or not count
-    ):
+    if overall is None or bandwidth is None or rate is None or not count:
         return None
-    tail = number(row.texts[1]) if len(row.texts) == _COLUMNS and percentile else None
+    if overall <= 0 or bandwidth < 0 or rate < 0:
+        return None
+    hrt, time = times(overall * 1e3, test.half_round_trip)
     return SeriesPoint(
         message_bytes=size,
-        hrt_ns=time * 1e3 if test.half_round_trip else None,
-        time_ns=None if test.half_round_trip else time * 1e3,
+        hrt_ns=hrt,
+        time_ns=time,
         goodput_bytes_per_s=bandwidth * _MIB,
         messages_per_s=rate,
         iterations=int(count) if 0 < count < 1e18 else None,
         time_step_ns=step_of(time_text) * 1e3,
         goodput_step=step_of(bandwidth_text) * _MIB,
-        percentiles={f"p{percentile.removesuffix('.0')}": tail * 1e3}
-        if tail is not None and tail >= 0
-        else {},
+        percentiles=_tail(row, percentile),
         line=row.line + 1,
     )
 
 
-def _series(
-    page: Page, start: int, name: str, rows: list[_Row], table: _Table, setup: Setup
-) -> Series:
-    test = test_of(_name_of(name, setup.test), table.heading)
+def _tail(row: _Row, percentile: str) -> dict[str, float]:
+    tail = number(row.texts[1]) if len(row.texts) == _COLUMNS and percentile else None
+    if tail is None or tail < 0:
+        return {}
+    return {f"p{percentile.removesuffix('.0')}": tail * 1e3}
+
+
+def _points(
+    rows: list[_Row], table: _Table, setup: Setup, test: UcxTest
+) -> tuple[list[SeriesPoint], list[str]]:
+    """The points of a test, and what is said of rows that are left out or of computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()
     for row in rows:
         said = setup.size if setup.size is not None else _size_named(row.name)
@@ -265,13 +292,21 @@ def _series(
                 notes.append(f"{size} bytes is bandwidth / message rate of line {row.line + 1}")
     if any(point.percentiles for point in points):
         notes.append("the percentile is of the last 2048 samples only")
+    return sorted(points, key=lambda point: point.message_bytes), notes
+
+
+def _series(
+    page: Page, start: int, name: str, rows: list[_Row], table: _Table, setup: Setup
+) -> Series:
+    test = test_of(_name_of(name, setup.test), table.heading)
+    points, notes = _points(rows, table, setup, test)
     incomplete = table.incomplete or ("" if points else "no row could be used")
     return Series(
         tool="ucx_perftest",
         benchmark=test.name,
         metric=test.metric,
         traffic=test.traffic,
-        points=sorted(points, key=lambda point: point.message_bytes),
+        points=points,
         formula=test.formula,
         unit="us; MB = 2^20 bytes",
         waits=test.waits,
@@ -306,30 +341,30 @@ def _state(page: Page, found: _Found, rows: list[_Row]) -> str:
     return "the text ends in the progress of another test" if late else ""
 
 
+def _heading(page: Page, start: int, setup: Setup) -> str:
+    """``latency`` or ``overhead``, as the line above the column names says."""
+    above = " ".join(page.lines[max(0, start - 3) : start])
+    timed = "latency (usec)" in above or setup.test.endswith(("_lat", "get"))
+    return "latency" if timed else "overhead"
+
+
 def parse(page: Page, start: int) -> Parsed:
     """The table whose heading is on line index ``start``; one series per test of a batch."""
     line = page.lines[start]
     table, csv = _TABLE.search(line), _CSV.search(line)
-    setup = setup_before(page, start)
-    above = " ".join(page.lines[max(0, start - 3) : start])
-    heading = (
-        "latency"
-        if "latency (usec)" in above or setup.test.endswith(("_lat", "get"))
-        else "overhead"
-    )
     if table is not None:
         found = _read(page, start, table.group(1) or "", None)
+        percentile = table.group(2) or ""
     elif csv is not None:
         found = _read(page, start, "", csv.group(1).count(","))
+        percentile = csv.group(2) or ""
     else:
         return Parsed([], start + 1)
-    rows = (
-        found.rows
-        if found.progress
-        else _without_progress(found.rows, setup.iterations or _DEFAULT_ITERATIONS)
-    )
-    percentile = (table or csv).group(2) or ""  # type: ignore[union-attr]
-    about = _Table(heading, percentile, _state(page, found, rows))
+    setup = setup_before(page, start)
+    rows = found.rows
+    if not found.progress:
+        rows = _without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
+    about = _Table(_heading(page, start, setup), percentile, _state(page, found, rows))
     groups: dict[str, list[_Row]] = {}
     for row in rows:
         groups.setdefault(_name_of(row.name, setup.test), []).append(row)
@@ -345,22 +380,17 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     UCX_NET_DEVICES, not here.
     """
     refuse_others(request, "ucx_perftest", "server", "port", "sizes", "iterations", "window", "cpu")
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"ucx_perftest measures one size a run: {len(request.sizes)} sizes were asked for."
-        )
-    words = [request.program]
-    if request.role == "client":
-        if not request.server:
-            raise BadInput("ucx_perftest's client needs the server's address.")
-        words.append(request.server)
-        words += ["-t", request.benchmark or "tag_lat"]
-        words += ["-s", str(request.sizes[0])] if request.sizes else []
-        words += ["-n", str(request.iterations)] if request.iterations is not None else []
-        words += ["-O", str(request.window)] if request.window is not None else []
-    words += ["-p", str(request.port)] if request.port is not None else []
-    words += ["-c", str(request.cpu)] if request.cpu is not None else []
-    return (*words, *request.extra)
+    size = one_size(request, "ucx_perftest measures one size a run")
+    server = server_of(request, "ucx_perftest")
+    test = given(
+        ("-t", request.benchmark or "tag_lat"),
+        ("-s", size),
+        ("-n", request.iterations),
+        ("-O", request.window),
+    )
+    own = [server, *test] if server else []
+    options = given(("-p", request.port), ("-c", request.cpu))
+    return (request.program, *own, *options, *request.extra)
 
 
 ADAPTER = Adapter(

@@ -52,18 +52,45 @@ def _option(rest: str, letter: str) -> str:
     return match.group(1) if match else ""
 
 
+def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
+    names = set(transports.strip("'\"").split(",")) - {"self"}
+    if names == {"tcp"}:
+        return "tcp"
+    return "rdma" if names and names <= _RDMA else ""
+
+
 def _read_command(setup: Setup, line: str) -> None:
     rest = line.partition("ucx_perftest")[2][:_LONGEST_LINE]
     setup.test = setup.test or _option(rest, "t")
-    sizes = [integer(text) for text in _option(rest, "s").split(",")]
-    if setup.size is None and sizes and all(size is not None for size in sizes):
-        setup.size = sum(size or 0 for size in sizes)
+    if setup.size is None:
+        setup.size = _sum_of(_option(rest, "s"))
     setup.iterations = setup.iterations or integer(_option(rest, "n"))
     setup.window = setup.window or integer(_option(rest, "O"))
     transports = _TLS.search(line)
     if transports and not setup.protocol:
-        names = set(transports.group(1).strip("'\"").split(",")) - {"self"}
-        setup.protocol = "tcp" if names == {"tcp"} else "rdma" if names and names <= _RDMA else ""
+        setup.protocol = _protocol(transports.group(1))
+
+
+def _sum_of(sizes: str) -> int | None:
+    """The sum of ``8,16,32``; None when one is no number."""
+    total = 0
+    for text in sizes.split(","):
+        size = integer(text)
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def _read_box(setup: Setup, name: str, value: str) -> None:
+    """A line of the server's box."""
+    if name == "API":
+        if value.startswith("transport"):
+            setup.test = setup.test.removeprefix("ucp_")
+    elif name == "Test":
+        setup.test = setup.test or test_titled(value)
+    elif setup.size is None:
+        setup.size = integer(value)
 
 
 def setup_before(page: Page, start: int) -> Setup:
@@ -74,16 +101,8 @@ def setup_before(page: Page, start: int) -> Setup:
         if "Final:" in line or starts_result(line):
             break
         box, banner = _BOX.match(line), _BANNER.match(line)
-        if box is not None and box.group(1) == "API":
-            setup.test = (
-                setup.test.removeprefix("ucp_")
-                if box.group(2).startswith("transport")
-                else setup.test
-            )
-        elif box is not None and box.group(1) == "Test":
-            setup.test = setup.test or test_titled(box.group(2))
-        elif box is not None:
-            setup.size = integer(box.group(2)) if setup.size is None else setup.size
+        if box is not None:
+            _read_box(setup, box.group(1), box.group(2))
         elif banner is not None:
             setup.test = setup.test or banner.group(1)
         elif "ucx_perftest" in line:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.samples import Samples
+from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 
 __all__ = ["ALL", "ONE_SWITCH", "Places", "places_of", "tiers_of"]
@@ -36,9 +37,7 @@ class Places:
 
 def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
     """The places of ``nodes``. A fabric that knows none of them is no fabric."""
-    first: dict[str, str] = {}
-    for one in fabric.attachments if fabric else ():
-        first.setdefault(one.node, one.switch)
+    first = switch_of(fabric)
     leaves = tuple(sorted({first[node] for node in nodes if node in first}))
     index = {name: number for number, name in enumerate(leaves)}
     leaf = np.asarray([index.get(first.get(node, ""), -1) for node in nodes], dtype=np.int32)

@@ -144,11 +144,14 @@ def _conclude_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome
             outcome.contention += _contention(metric, suspect, own, criteria)
         else:
             outcome.left.append(suspect)
-            outcome.blames += [
-                _not_again(one)
-                for one in screened.located.blames
-                if suspect.nodes[0] in one.nodes and one.kind != "link"
-            ]
+            outcome.blames += _as_screened(screened, suspect)
+
+
+def _as_screened(screened: Screened, suspect: Suspect) -> list[Blame]:
+    """The screen's blames of a node that was not measured again."""
+    node = suspect.nodes[0]
+    own = [one for one in screened.located.blames if node in one.nodes and one.kind != "link"]
+    return [_not_again(one) for one in own]
 
 
 def _was_measured(metric: Metric, suspect: Suspect, own: Sequence[Recheck]) -> bool:

@@ -118,13 +118,17 @@ def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
     """Whether a link or switch that is named explains a path that could not be named. One above the
     leaves explains what is about as slow on any leaf.
     """
-    near, *others = _switches(named) or ("",)
-    if not near or _is_unnamed(named) or not isinstance(path.about, Link) or not _is_unnamed(path):
+    if not isinstance(path.about, Link) or not _is_unnamed(path) or _is_unnamed(named):
         return False
-    alike = named.direction in ("", path.direction)
-    if not others and near not in leaves:
-        return alike and abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
-    leaf = path.about.near
+    leaf, alike = path.about.near, named.direction in ("", path.direction)
     # What leaves the near end reaches the far one.
-    reversed_alike = named.direction in ("", OTHER.get(path.direction, ""))
-    return (leaf == near and alike) or (leaf in others and reversed_alike)
+    opposite = named.direction in ("", OTHER.get(path.direction, ""))
+    match named.about:
+        case Link(near=near, far=far):
+            return (leaf == near and alike) or (leaf == far and opposite)
+        case Switch(name=name) if name in leaves:
+            return leaf == name and alike
+        case Switch():
+            apart = abs(named.slowdown - path.slowdown)
+            return alike and apart <= _ALIKE * named.slowdown + _APART
+    return False

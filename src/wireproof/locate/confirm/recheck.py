@@ -49,13 +49,14 @@ class Partner:
     standard error.
 
     ``doubt``: standard error of ``expected``; ``each``: sample's slowness, ``early`` the fastest;
-    ``kind``: of the slower NIC.
+    ``kind``: of the slower NIC. ``p``: adjusted for all partners that were looked at.
     """
 
     name: str
     tier: str
     slowness: float
     error: float
+    p: float = 1.0
     expected: float
     doubt: float
     early: float
@@ -95,7 +96,7 @@ def recheck_nodes(view: Alone, suspects: Iterable[str]) -> list[Recheck]:
     adjusted = _adjusted([one.slowness / one.error for one in drafts], view)
     each = _adjusted([one.slowness / one.error for draft in drafts for one in draft.partners], view)
     return [
-        _shaped(dataclasses.replace(draft, p=p), [each.pop(0) for _ in draft.partners], view)
+        _shaped(_with_p(draft, p, [each.pop(0) for _ in draft.partners]), view)
         for draft, p in zip(drafts, adjusted, strict=True)
     ]
 
@@ -117,10 +118,7 @@ def recheck_pairs(view: Alone, pairs: Sequence[tuple[str, str]]) -> list[Recheck
             partner = _partner(view, b, int(view.paths.tier[rows[0]]), rows)
             drafts.append(_draft(a, "", (partner,), view))
     adjusted = _adjusted([one.slowness / one.error for one in drafts], view)
-    return [
-        _shaped(dataclasses.replace(one, p=p), [p], view)
-        for one, p in zip(drafts, adjusted, strict=True)
-    ]
+    return [_shaped(_with_p(one, p, [p]), view) for one, p in zip(drafts, adjusted, strict=True)]
 
 
 def _adjusted(scores: Sequence[float], view: Alone) -> list[float]:
@@ -220,25 +218,41 @@ def _draft(node: str, direction: Direction, partners: tuple[Partner, ...], view:
     )
 
 
-def _is_slow(one: Partner | Recheck, p: float, view: Alone) -> bool:
+def _with_p(draft: Recheck, p: float, each: Sequence[float]) -> Recheck:
+    """The draft with its own p, and ``each`` of its partners' p."""
+    partners = zip(draft.partners, each, strict=True)
+    return dataclasses.replace(
+        draft, p=p, partners=tuple(dataclasses.replace(one, p=own) for one, own in partners)
+    )
+
+
+def _is_slow(one: Partner | Recheck, view: Alone) -> bool:
     """Slow beyond chance, and not below what matters."""
-    return p <= view.alpha * _STRICT and one.slowness + _NOT_BELOW * one.error >= view.practical
+    sure = one.p <= view.alpha * _STRICT
+    return sure and one.slowness + _NOT_BELOW * one.error >= view.practical
 
 
-def _shaped(draft: Recheck, each: Sequence[float], view: Alone) -> Recheck:
-    """The draft with its shape. ``each``: p of each partner."""
+def _shaped(draft: Recheck, view: Alone) -> Recheck:
+    """The draft with its shape."""
     own = _showing(draft.partners, view)
-    guilty = _is_slow(draft, draft.p, view)
-    beyond = [
-        (one, p) for one, p in zip(draft.partners, each, strict=True) if _is_slow(one, p, view)
-    ]
-    size = draft.slowness if guilty else max((one.slowness for one, _ in beyond), default=0.0)
+    guilty = _is_slow(draft, view)
+    beyond = [one for one in draft.partners if _is_slow(one, view)]
+    size = draft.slowness if guilty else max((one.slowness for one in beyond), default=0.0)
     against = [one for one in own if _contradicts(one, size)]
     if guilty and not against and _is_steady(draft, own, view):
         return dataclasses.replace(draft, shape="all", slow=tuple(own))
-    slow = [one for one, _ in beyond if one not in against]
-    if not slow or not against:
-        return dataclasses.replace(draft, shape="unclear" if slow else "fast")
+    return _with_some(draft, beyond, against, guilty, view)
+
+
+def _with_some(
+    draft: Recheck, beyond: list[Partner], against: list[Partner], guilty: bool, view: Alone
+) -> Recheck:
+    """A suspect that is slow with the partners ``beyond`` the threshold at most."""
+    slow = [one for one in beyond if one not in against]
+    if not slow:
+        return dataclasses.replace(draft, shape="fast")
+    if not against:
+        return dataclasses.replace(draft, shape="unclear")
     return dataclasses.replace(
         draft,
         shape=_shape_of_some(draft, slow, against, guilty, view),
@@ -246,7 +260,7 @@ def _shaped(draft: Recheck, each: Sequence[float], view: Alone) -> Recheck:
         slowness=float(np.median([one.slowness for one in slow])),
         error=float(np.sqrt(np.mean([one.error**2 for one in slow]) / len(slow) + view.spread**2)),
         expected=float(np.median([one.expected for one in slow])),
-        p=min(p for _, p in beyond),
+        p=min(one.p for one in beyond),
     )
 
 

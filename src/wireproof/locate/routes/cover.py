@@ -11,20 +11,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence, Set
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.routes.guess import Crossing, Guess, sharing, without_load
+from wireproof.locate.routes.crossing import Crossing
+from wireproof.locate.routes.guess import Guess, sharing, without_load
 from wireproof.model.located import Direction
 
-__all__ = ["Culprit", "best_cover", "cuts", "log_tail", "name_of", "thresholds"]
+__all__ = ["Culprit", "Cut", "Key", "best_cover", "cuts", "key_of", "log_tail", "thresholds"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Kind = Literal["link", "spine", "leaf"]
+Key = tuple[Kind, Direction, int, int, str]
+"""What tells a culprit from the others: kind, direction, leaf, number and the rule of the guess."""
 
 _SHARE = 0.75  # of a set's samples must be slow: a bad link slows all that cross it
 _FEWEST = 4
@@ -40,7 +44,7 @@ class Culprit:
     logarithm, less what sharing of links explains.
     """
 
-    kind: Literal["link", "spine", "leaf"]
+    kind: Kind
     direction: Direction
     leaf: int
     number: int
@@ -53,17 +57,28 @@ class Culprit:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Cut:
+class Cut:
     """One way to cut the samples into sets. ``keys``: per direction the set of each sample plus 1,
     0 where it would not show. ``kinds``: (direction, which of ``keys``) of the culprits that the
     sets make.
     """
 
-    kind: Literal["link", "spine", "leaf"]
+    kind: Kind
     keys: tuple[Ints, ...]
     kinds: tuple[tuple[Direction, tuple[int, ...]], ...]
     size: int
     guess: Guess | None
+
+    @property
+    def rule(self) -> str:
+        return self.guess.rule if self.guess else ""
+
+    def place(self, number: int) -> tuple[int, int]:
+        """(leaf, number of the up-link) of a set, -1 for what the kind does not have."""
+        if self.kind == "spine":
+            return -1, number
+        leaf, link = divmod(number, self.guess.width if self.guess else 1)
+        return leaf, link if self.guess else -1
 
 
 def thresholds(practical: float) -> list[float]:
@@ -104,7 +119,7 @@ def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
 _WAYS: tuple[tuple[Direction, tuple[int, ...]], ...] = (("tx", (0,)), ("rx", (1,)), ("", (0, 1)))
 
 
-def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[_Cut]:
+def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[Cut]:
     """All ways to cut the samples: by leaf, and under each guess by up-link and by spine."""
     count = len(cross.leaves)
     shared = sharing(cross)
@@ -112,78 +127,118 @@ def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[_Cut]:
         np.where(shared.shows_out, cross.out + 1, 0),
         np.where(shared.shows_into, cross.into + 1, 0),
     )
-    found = [_Cut("leaf", (out, into), _WAYS, count, None)]
+    found = [Cut("leaf", (out, into), _WAYS, count, None)]
     for guess in guesses:
         out = np.where(guess.shows_out, cross.out * guess.width + guess.out + 1, 0)
         into = np.where(guess.shows_into, cross.into * guess.width + guess.into + 1, 0)
-        found.append(_Cut("link", (out, into), _WAYS, count * guess.width, guess))
+        found.append(Cut("link", (out, into), _WAYS, count * guess.width, guess))
         # number j is the same switch for every leaf
         if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):
-            found.append(_Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
+            found.append(Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
     return found
 
 
 def best_cover(
-    every: Sequence[_Cut], residual: Floats, active: Flags, practical: float, refused: set[object]
+    every: Sequence[Cut], residual: Floats, active: Flags, practical: float, refused: Set[Key]
 ) -> Culprit | None:
     """The set that chance explains least; None when there is no candidate. ``every``: from `cuts`.
     ``residual``: log slowness that is not yet explained; ``active``: samples that count;
-    ``refused``: `name_of` what is not proposed.
+    ``refused``: `key_of` what is not proposed.
     """
-    best: Culprit | None = None
+    best: tuple[_Counts, _Candidate] | None = None
     hypotheses = 0
     values, last = residual, None
     for cut in every:
         if cut.guess is not last and cut.guess is not None:
             values, last = without_load(residual, cut.guess, active), cut.guess
-        use = active & np.isfinite(values)
-        totals = [_count(key[use], cut.size) for key in cut.keys]
-        enough = [np.all([totals[way] >= _FEWEST for way in ways], axis=0) for _, ways in cut.kinds]
-        hypotheses += sum(int(np.sum(some)) for some in enough) * len(_STEPS)
-        rows = np.nonzero(use & (np.nan_to_num(values) > practical * _STEPS[0]))[0]
-        for threshold in thresholds(practical):
-            rows = rows[values[rows] > threshold]
-            slow = [_count(key[rows], cut.size) for key in cut.keys]
-            for (direction, ways), some in zip(cut.kinds, enough, strict=True):
-                pairs = [(slow[way], totals[way]) for way in ways]
-                place, log_p = _least(
-                    pairs, some, rows.size, int(np.sum(use)), cut, direction, refused
-                )
-                if place >= 0 and (best is None or log_p < best.log_p):
-                    best = _culprit(cut, direction, ways, place, log_p, use, rows, values)
+        counts = _counts(cut, values, active & np.isfinite(values))
+        hypotheses += counts.hypotheses
+        for one in counts.candidates(practical, refused):
+            if best is None or one.log_p < best[1].log_p:
+                best = counts, one
     if best is None:
         return None
-    return dataclasses.replace(best, log_p=min(0.0, best.log_p + float(np.log(max(1, hypotheses)))))
+    return best[0].culprit(best[1], float(np.log(max(1, hypotheses))))
 
 
-def _least(
-    pairs: list[tuple[Ints, Ints]],
-    enough: Flags,
-    all_slow: int,
-    all_total: int,
-    cut: _Cut,
-    direction: Direction,
-    refused: set[object],
-) -> tuple[int, float]:
-    """(set, log p) of the least likely set of which most samples are slow; (-1, 0) when there is
-    none.
+class _Candidate(NamedTuple):
+    """The set ``number`` of a cut. ``rows``: samples beyond the threshold."""
+
+    log_p: float
+    number: int
+    direction: Direction
+    keys: tuple[int, ...]
+    rows: NDArray[np.intp]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Counts:
+    """A cut with the samples that count (``use``). ``totals``: of each of its keys the samples of
+    each set; ``enough``: of each of its kinds the sets that have enough of them.
     """
-    fine = enough & np.all([slow >= _SHARE * total for slow, total in pairs], axis=0)
-    places = np.nonzero(fine)[0]
-    log_p = np.zeros(places.size)
-    for slow, total in pairs:
-        log_p += log_tail(slow[places], total[places], all_slow, all_total)
-    for index in np.argsort(log_p, kind="stable").tolist():
-        leaf, number = _place(cut, int(places[index]))
-        if (cut.kind, direction, leaf, number, cut.guess.rule if cut.guess else "") not in refused:
-            return int(places[index]), float(log_p[index])
-    return -1, 0.0
+
+    cut: Cut
+    values: Floats
+    use: Flags
+    total: int
+    totals: list[Ints]
+    enough: list[Flags]
+
+    @property
+    def hypotheses(self) -> int:
+        return sum(int(np.sum(some)) for some in self.enough) * len(_STEPS)
+
+    def candidates(self, practical: float, refused: Set[Key]) -> Iterator[_Candidate]:
+        """Of each threshold and direction the set that chance explains least."""
+        rows = np.nonzero(self.use & (np.nan_to_num(self.values) > practical * _STEPS[0]))[0]
+        for threshold in thresholds(practical):
+            rows = rows[self.values[rows] > threshold]
+            slow = [_count(key[rows], self.cut.size) for key in self.cut.keys]
+            for (direction, keys), enough in zip(self.cut.kinds, self.enough, strict=True):
+                pairs = [(slow[key], self.totals[key]) for key in keys]
+                fine = enough & np.all([own >= _SHARE * total for own, total in pairs], axis=0)
+                places = np.nonzero(fine)[0]
+                log_p = np.zeros(places.size)
+                for own, total in pairs:
+                    log_p += log_tail(own[places], total[places], rows.size, self.total)
+                index = self._first(places, log_p, direction, refused)
+                if index >= 0:
+                    number = int(places[index])
+                    yield _Candidate(float(log_p[index]), number, direction, keys, rows)
+
+    def _first(
+        self, places: NDArray[np.intp], log_p: Floats, direction: Direction, refused: Set[Key]
+    ) -> int:
+        """Index of the least likely set that is not refused; -1 when there is none."""
+        cut = self.cut
+        for index in np.argsort(log_p, kind="stable").tolist():
+            leaf, number = cut.place(int(places[index]))
+            if (cut.kind, direction, leaf, number, cut.rule) not in refused:
+                return int(index)
+        return -1
+
+    def culprit(self, one: _Candidate, log_hypotheses: float) -> Culprit:
+        """The candidate as a culprit, its p adjusted for all hypotheses."""
+        hit = np.any([self.cut.keys[key] == one.number + 1 for key in one.keys], axis=0) & self.use
+        leaf, number = self.cut.place(one.number)
+        return Culprit(
+            kind=self.cut.kind,
+            direction=one.direction,
+            leaf=leaf,
+            number=number,
+            guess=self.cut.guess,
+            log_p=min(0.0, one.log_p + log_hypotheses),
+            hit=hit,
+            slow=int(np.sum(hit[one.rows])),
+            usual=float(one.rows.size / np.sum(self.use)),
+            slowness=float(np.median(self.values[hit])),
+        )
 
 
-def name_of(culprit: Culprit) -> object:
-    """What tells a culprit from the others, as ``refused`` has it."""
-    rule = culprit.guess.rule if culprit.guess else ""
-    return (culprit.kind, culprit.direction, culprit.leaf, culprit.number, rule)
+def _counts(cut: Cut, values: Floats, use: Flags) -> _Counts:
+    totals = [_count(key[use], cut.size) for key in cut.keys]
+    enough = [np.all([totals[key] >= _FEWEST for key in keys], axis=0) for _, keys in cut.kinds]
+    return _Counts(cut, values, use, int(np.sum(use)), totals, enough)
 
 
 def _count(keys: Ints, size: int) -> Ints:
@@ -191,35 +246,7 @@ def _count(keys: Ints, size: int) -> Ints:
     return np.asarray(np.bincount(keys, minlength=size + 1)[1:], dtype=np.int64)
 
 
-def _place(cut: _Cut, place: int) -> tuple[int, int]:
-    """(leaf, number of the up-link), -1 for what the kind does not have."""
-    if cut.kind == "spine":
-        return -1, place
-    leaf, number = divmod(place, cut.guess.width if cut.guess else 1)
-    return leaf, number if cut.guess else -1
-
-
-def _culprit(
-    cut: _Cut,
-    direction: Direction,
-    ways: tuple[int, ...],
-    place: int,
-    log_p: float,
-    use: Flags,
-    rows: NDArray[np.intp],
-    values: Floats,
-) -> Culprit:
-    hit = np.any([cut.keys[way] == place + 1 for way in ways], axis=0) & use
-    leaf, number = _place(cut, place)
-    return Culprit(
-        kind=cut.kind,
-        direction=direction,
-        leaf=leaf,
-        number=number,
-        guess=cut.guess,
-        log_p=log_p,
-        hit=hit,
-        slow=int(np.sum(hit[rows])),
-        usual=float(rows.size / np.sum(use)),
-        slowness=float(np.median(values[hit])),
-    )
+def key_of(culprit: Culprit) -> Key:
+    """What tells a culprit from the others, as ``refused`` has it."""
+    rule = culprit.guess.rule if culprit.guess else ""
+    return culprit.kind, culprit.direction, culprit.leaf, culprit.number, rule

@@ -15,11 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.routes.crossing import Crossing
 from wireproof.locate.samples import Samples
-from wireproof.locate.topology.uplinks import positions, uplinks
+from wireproof.locate.topology.uplinks import positions
 from wireproof.model.fabric import Fabric
 
-__all__ = ["Crossing", "Guess", "crossing", "guesses", "settled", "sharing", "without_load"]
+__all__ = ["Guess", "guesses", "settled", "sharing", "without_load"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,26 +30,6 @@ _FEWEST_OF_LOAD = 12
 _EXPLAINS = 0.9
 _DENSE = 16
 _SEVERAL = 3
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Crossing:
-    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into
-    ``leaves``.
-
-    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its
-    up-links.
-    """
-
-    rows: Ints
-    out: Ints
-    into: Ints
-    origin: Ints
-    target: Ints
-    turn: Ints
-    leaves: tuple[str, ...]
-    leaf: Ints
-    up: tuple[tuple[str, ...], ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,42 +51,6 @@ class Guess:
     shows_out: NDArray[np.bool_]
     shows_into: NDArray[np.bool_]
     widespread: NDArray[np.bool_]
-
-
-def crossing(samples: Samples, fabric: Fabric, use: NDArray[np.bool_]) -> Crossing:
-    """The samples of ``use`` whose ends hang on two different known leaves: all that ran, for they
-    shared the links.
-    """
-    first: dict[str, str] = {}
-    for each in fabric.attachments:
-        first.setdefault(each.node, each.switch)
-    leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
-    number = {name: index for index, name in enumerate(leaves)}
-    leaf = np.asarray(
-        [number[first[node]] if node in first else -1 for node in samples.nodes], dtype=np.int64
-    )
-    out, into = leaf[samples.origin], leaf[samples.target]
-    rows = np.nonzero(use & (out >= 0) & (into >= 0) & (out != into))[0].astype(np.int64)
-    up = uplinks(fabric)
-    origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
-    # The pairs of a round are streamed one way, then the other: the schedule has the lower number
-    # first.
-    turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
-    own = turn * len(samples.nodes) + origin
-    # a node that sends twice at a time: these are no rounds (a table of pairs)
-    if np.unique(own).size < own.size:
-        turn = np.arange(rows.size, dtype=np.int64)
-    return Crossing(
-        rows=rows,
-        out=out[rows],
-        into=into[rows],
-        origin=origin,
-        target=target,
-        turn=turn,
-        leaves=leaves,
-        leaf=leaf,
-        up=tuple(tuple(up.get(name, ())) for name in leaves),
-    )
 
 
 def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:

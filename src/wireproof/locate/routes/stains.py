@@ -1,16 +1,15 @@
-"""A bad up-link under a routing that nobody knows: about 1 / h of a leaf's samples are slow by one
-factor.
-"""
+"""A bad up-link under an unknown routing: about 1 / h of a leaf's samples are slow by one factor."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.routes.cover import log_tail, thresholds
-from wireproof.locate.routes.guess import Crossing
+from wireproof.locate.routes.crossing import Crossing, View
 from wireproof.model.located import Direction
 
 __all__ = ["Stain", "stains"]
@@ -43,9 +42,7 @@ class Stain:
     log_p: float
 
 
-def stains(
-    cross: Crossing, values: Floats, active: Flags, practical: float, noise: float, log_alpha: float
-) -> list[Stain]:
+def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[Stain]:
     """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active``
     those that count.
 
@@ -53,58 +50,70 @@ def stains(
     in one turn count as one event; the leaf stands out from the others; and what is slow is slow by
     one factor, a link's share of all.
     """
-    found: list[Stain] = []
     use = active & np.isfinite(values)
-    ways: tuple[tuple[Direction, Ints], ...] = (("tx", cross.out), ("rx", cross.into))
-    for direction, key in ways:
-        for leaf, (log_p, threshold, usual) in _candidates(
-            cross, key, values, use, practical, log_alpha
-        ).items():
-            own = use & (key == leaf)
-            hit = own & (np.nan_to_num(values) > threshold)
-            # Where collisions make as many samples slow as a bad up-link would, they cannot be told
-            # from one.
-            if usual > max(_RARE, _OF_A_LINK / max(1, len(cross.up[leaf]))):
-                continue
-            if (
-                not _is_one_link(cross, leaf, hit, own)
-                or np.median(values[own & ~hit]) >= practical
-            ):
-                continue
-            slowness = _one_factor(values[hit], practical, max(3.0 * noise, _FLOOR))
-            if slowness is not None:
-                found.append(
-                    Stain(
-                        leaf=leaf,
-                        direction=direction,
-                        hit=hit,
-                        own=own,
-                        slowness=slowness,
-                        usual=usual,
-                        log_p=log_p,
-                    )
-                )
-    return sorted(found, key=lambda one: one.log_p)
+    ends: tuple[tuple[Direction, Ints], ...] = (("tx", view.cross.out), ("rx", view.cross.into))
+    found = [
+        _stain(view, direction, key, values, use, one)
+        for direction, key in ends
+        for one in _candidates(view, key, values, use, log_alpha)
+    ]
+    return sorted((one for one in found if one), key=lambda one: one.log_p)
+
+
+class _Candidate(NamedTuple):
+    """A leaf of which more samples are beyond ``threshold`` than ``usual``."""
+
+    log_p: float
+    threshold: float
+    usual: float
+    leaf: int
 
 
 def _candidates(
-    cross: Crossing, key: Ints, values: Floats, use: Flags, practical: float, log_alpha: float
-) -> dict[int, tuple[float, float, float]]:
-    """Leaf to (log p, threshold, usual share), the likeliest threshold of each."""
-    count = len(cross.leaves)
+    view: View, key: Ints, values: Floats, use: Flags, log_alpha: float
+) -> list[_Candidate]:
+    """Each suspicious leaf with its likeliest threshold. ``key``: the leaf of each sample."""
+    count = len(view.cross.leaves)
     total = np.bincount(key[use], minlength=count)
-    steps = thresholds(practical)[1:]
-    found: dict[int, tuple[float, float, float]] = {}
+    steps = thresholds(view.practical)[1:]
+    found: dict[int, _Candidate] = {}
     for threshold in steps:
         beyond = use & (np.nan_to_num(values) > threshold)
         slow = np.asarray(np.bincount(key[beyond], minlength=count), dtype=np.int64)
         all_slow, all_total = int(np.sum(slow)), int(np.sum(total))
-        log_p = log_tail(slow, total, all_slow, all_total) / _clumped(cross, key, beyond)
+        log_p = log_tail(slow, total, all_slow, all_total) / _clumped(view.cross, key, beyond)
         log_p += np.log(2 * count * len(steps))
         for leaf in np.nonzero((log_p <= log_alpha) & _outstanding(slow, total))[0].tolist():
-            told = (float(log_p[leaf]), threshold, all_slow / all_total)
-            found[leaf] = min(found.get(leaf, told), told)
-    return found
+            one = _Candidate(float(log_p[leaf]), threshold, all_slow / all_total, leaf)
+            found[leaf] = min(found.get(leaf, one), one)
+    return list(found.values())
+
+
+def _stain(
+    view: View, direction: Direction, key: Ints, values: Floats, use: Flags, one: _Candidate
+) -> Stain | None:
+    """The candidate as a stain; None when it looks like contention, or like one node."""
+    own = use & (key == one.leaf)
+    hit = own & (np.nan_to_num(values) > one.threshold)
+    # Where collisions make as many samples slow as a bad up-link would, the two look alike.
+    if one.usual > max(_RARE, _OF_A_LINK / max(1, len(view.cross.up[one.leaf]))):
+        return None
+    if not _is_one_link(view.cross, one.leaf, hit, own):
+        return None
+    if np.median(values[own & ~hit]) >= view.practical:
+        return None
+    slowness = _one_factor(values[hit], view.practical, max(3.0 * view.noise, _FLOOR))
+    if slowness is None:
+        return None
+    return Stain(
+        leaf=one.leaf,
+        direction=direction,
+        hit=hit,
+        own=own,
+        slowness=slowness,
+        usual=one.usual,
+        log_p=one.log_p,
+    )
 
 
 def _clumped(cross: Crossing, key: Ints, beyond: Flags) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Direction, Stage
 from wireproof.model.subject import Node, Port, Switch
@@ -22,26 +24,29 @@ def whole_leaves(
     measured nodes (three at least) are blamed in one direction by about one factor: the switch, or
     what feeds it, is the simpler cause.
     """
-    told = list(blames)
-    leaf: dict[str, str] = {}
-    for each in fabric.attachments if fabric else ():
-        leaf.setdefault(each.node, each.switch)
-    sizes: dict[str, int] = {}
-    for node in dict.fromkeys(measured):
-        if node in leaf:
-            sizes[leaf[node]] = sizes.get(leaf[node], 0) + 1
-    groups: dict[tuple[str, Direction], list[Blame]] = {}
-    for blame in told:
-        if isinstance(blame.about, Node | Port) and blame.subject in leaf:
-            groups.setdefault((leaf[blame.subject], blame.direction), []).append(blame)
-    for (switch, direction), own in groups.items():
+    found = list(blames)
+    leaf = switch_of(fabric)
+    sizes = Counter(leaf[node] for node in dict.fromkeys(measured) if node in leaf)
+    if len(sizes) < 2:
+        return found
+    for (switch, direction), own in _by_leaf(found, leaf).items():
         middle = float(np.median([blame.slowdown for blame in own]))
         alike = [blame for blame in own if abs(blame.slowdown - middle) <= 0.25 * middle + 0.02]
-        if len(sizes) < 2 or len(alike) < max(3, _WHOLE * sizes[switch]):
-            continue
-        told = [blame for blame in told if blame not in alike]
-        told.append(_joined(switch, direction, alike, middle, sizes[switch]))
-    return told
+        if len(alike) >= max(3, _WHOLE * sizes[switch]):
+            found = [blame for blame in found if blame not in alike]
+            found.append(_joined(switch, direction, alike, middle, sizes[switch]))
+    return found
+
+
+def _by_leaf(
+    blames: Iterable[Blame], leaf: Mapping[str, str]
+) -> dict[tuple[str, Direction], list[Blame]]:
+    """Leaf and direction to the nodes and ports that are blamed there."""
+    groups: dict[tuple[str, Direction], list[Blame]] = {}
+    for blame in blames:
+        if isinstance(blame.about, Node | Port) and blame.subject in leaf:
+            groups.setdefault((leaf[blame.subject], blame.direction), []).append(blame)
+    return groups
 
 
 def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, size: int) -> Blame:

@@ -226,7 +226,6 @@ def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
         excluded,
         screened.fabric,
         screened.criteria,
-        stage="screened",
     )
 
 

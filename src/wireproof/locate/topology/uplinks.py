@@ -1,10 +1,20 @@
-"""What leaves each leaf upwards: its up-links in the order in which the fabric lists them."""
+"""Where nodes hang, and what leaves each leaf upwards: its up-links in the order in which the fabric
+lists them.
+"""
 
 from __future__ import annotations
 
 from wireproof.model.fabric import Fabric
 
-__all__ = ["positions", "uplinks"]
+__all__ = ["positions", "switch_of", "uplinks"]
+
+
+def switch_of(fabric: Fabric | None) -> dict[str, str]:
+    """Node to its switch; of a node with several, the first that the fabric lists."""
+    found: dict[str, str] = {}
+    for each in fabric.attachments if fabric else ():
+        found.setdefault(each.node, each.switch)
+    return found
 
 
 def uplinks(fabric: Fabric) -> dict[str, list[str]]:

@@ -1,0 +1,103 @@
+"""The samples between leaves: where they leave and enter, and how slow they are."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.samples import Samples
+from wireproof.locate.topology.uplinks import switch_of, uplinks
+from wireproof.model.fabric import Fabric
+
+__all__ = ["Crossing", "View", "crossing"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into
+    ``leaves``.
+
+    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its
+    up-links.
+    """
+
+    rows: Ints
+    out: Ints
+    into: Ints
+    origin: Ints
+    target: Ints
+    turn: Ints
+    leaves: tuple[str, ...]
+    leaf: Ints
+    up: tuple[tuple[str, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class View:
+    """What a search looks at. ``slowness``: log slowness of each sample against ``expected`` (in
+    the metric's unit), NaN where it does not count; ``noise``: relative sigma of one sample;
+    ``practical``: the least slowness that is called one.
+    """
+
+    samples: Samples
+    cross: Crossing
+    slowness: Floats
+    expected: Floats
+    noise: float
+    practical: float
+
+    def median_of(self, chosen: Flags) -> float | None:
+        """Median log slowness of the samples ``chosen``; None when fewer than two count."""
+        values = self.slowness[chosen & np.isfinite(self.slowness)]
+        return float(np.median(values)) if values.size >= 2 else None
+
+    def inside_leaf(self, number: int) -> float | None:
+        """Median log slowness within a leaf; None when fewer than two samples say it."""
+        leaf = self.cross.leaf
+        own = (leaf[self.samples.origin] == number) & (leaf[self.samples.target] == number)
+        return self.median_of(own)
+
+
+def crossing(samples: Samples, fabric: Fabric) -> Crossing:
+    """The samples whose ends hang on two different known leaves: all that ran, for they shared the
+    links.
+    """
+    first = switch_of(fabric)
+    leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
+    number = {name: index for index, name in enumerate(leaves)}
+    leaf = np.asarray(
+        [number[first[node]] if node in first else -1 for node in samples.nodes], dtype=np.int64
+    )
+    out, into = leaf[samples.origin], leaf[samples.target]
+    rows = np.nonzero((out >= 0) & (into >= 0) & (out != into))[0].astype(np.int64)
+    up = uplinks(fabric)
+    return Crossing(
+        rows=rows,
+        out=out[rows],
+        into=into[rows],
+        origin=samples.origin[rows].astype(np.int64),
+        target=samples.target[rows].astype(np.int64),
+        turn=_turns(samples, rows),
+        leaves=leaves,
+        leaf=leaf,
+        up=tuple(tuple(up.get(name, ())) for name in leaves),
+    )
+
+
+def _turns(samples: Samples, rows: Ints) -> Ints:
+    """A number for each part of a round in which pairs ran together. The pairs of a round are
+    streamed in one direction, then in the other: the schedule has the lower number first.
+    """
+    origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
+    turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
+    own = turn * len(samples.nodes) + origin
+    # a node that sends twice at a time: these are no rounds (a table of pairs)
+    if np.unique(own).size < own.size:
+        return np.arange(rows.size, dtype=np.int64)
+    return np.asarray(turn, dtype=np.int64)

@@ -19,7 +19,9 @@ from tests.lab.conftest import Build
 
 from wireproof.lab import Lab
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
@@ -132,6 +134,6 @@ def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build, tmp_pa
     )
     with job(lab, "n1", "n2", 0.5 * LINE), job(lab, "n2", "n1", 0.5 * LINE):
         wish = Session(title="memory", points=points, seed=1, out=tmp_path / "run")
-        judgement = run_session(wish, lab_target(lab, ("n1", "n1")))[0].judgement
+        judgement = run_session(wish, lab_target(lab, ("n1", "n1")), LoggingReporter())[0].judgement
     assert {pair.proof for pair in judgement.pairs} <= {"off-wire", "unproven"}
     assert judgement.verdict != "pass"

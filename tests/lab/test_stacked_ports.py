@@ -14,7 +14,9 @@ from wireproof.lab import Lab
 from wireproof.model.finding import Judgement
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
@@ -73,7 +75,7 @@ def streamed(
     wish = Session(
         title="stacked", points=tuple(numbered(both, seed=1)), seed=1, transport="tcp", out=out
     )
-    return run_session(wish, place)[0].judgement
+    return run_session(wish, place, LoggingReporter())[0].judgement
 
 
 def proofs(judgement: Judgement) -> set[str]:

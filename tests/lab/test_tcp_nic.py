@@ -15,7 +15,9 @@ from wireproof.lab import Lab
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
@@ -37,7 +39,7 @@ def streamed(lab: Lab, nic: str, out: Path) -> Any:
     ]
     points = tuple(numbered(both_ways, seed=1))
     wish = Session(title="sockets", points=points, seed=1, transport="tcp", out=out)
-    section, _ = run_session(wish, place)
+    section, _ = run_session(wish, place, LoggingReporter())
     return section.judgement
 
 

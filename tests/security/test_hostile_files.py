@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.cli.delivery import result_folder
+from wireproof.cli.console import Console
 from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
 from wireproof.files.private import own_folder, private_file
 from wireproof.instrument.folder import open_folder
@@ -26,6 +26,8 @@ from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
 from wireproof.workflow.locate import from_world
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.specification import Storage
 
 ROOT = Path(__file__).parents[2]
 NOT_ROOT = os.geteuid() != 0
@@ -267,7 +269,7 @@ def test_an_existing_result_folder_is_made_private(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     out.chmod(0o777)
-    with result_folder(out, "check") as folder:
+    with result_folder(Storage(folder=out), "check", Console()) as folder:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         (folder / "kept").touch()
 
@@ -279,7 +281,7 @@ def test_a_file_in_the_current_folder_changes_no_mode(tmp_path: Path) -> None:
     out.chmod(0o755)
     with (
         pytest.raises(BadInput, match="open to others"),
-        result_folder(out, "check", origin="file"),
+        result_folder(Storage(folder=out, may_change_mode=False), "check", Console()),
     ):
         pass
     assert stat.S_IMODE(out.stat().st_mode) == 0o755
@@ -290,5 +292,8 @@ def test_a_result_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     os.chown(out, 65534, 65534)
-    with pytest.raises(BadInput, match="belongs to"), result_folder(out, "check"):
+    with (
+        pytest.raises(BadInput, match="belongs to"),
+        result_folder(Storage(folder=out), "check", Console()),
+    ):
         pass

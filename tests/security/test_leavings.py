@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from wireproof.cli.console import Console
 from wireproof.cli.delivery import deliver
 from wireproof.instrument import leavings
 from wireproof.instrument.ending import Ending, classify
@@ -21,9 +22,10 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Clock, Open, Start
 from wireproof.model.run import Provenance, Run
-from wireproof.workflow.session import session
+from wireproof.workflow.result import Part, Result
+from wireproof.workflow.session.run import _Attempts
 from wireproof.workflow.session.session import Session
-from wireproof.workflow.target import availability as asking
+from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
 
@@ -176,24 +178,22 @@ def test_a_late_point_costs_itself_and_not_those_behind_it(
 ) -> None:
     seen: list[tuple[int, ...]] = []
 
-    def launch(wish: Session, _place: Target, _claim: object) -> Outcome:
+    def launch(_attempts: object, wish: Session) -> Outcome:
         ids = tuple(point.id for point in wish.points)
         seen.append(ids)
         if 0 in ids:
             return _outcome("deadline", tmp_path, culprit=0)
         return _outcome("done", tmp_path, points=map(_point, ids))
 
-    monkeypatch.setattr(session, "_launch_once", launch)
+    monkeypatch.setattr(_Attempts, "launch", launch)
     wish = Session(title="t", points=PLAN.points, seed=1, out=tmp_path / "run")
-    found = session._attempts(wish, Target(hosts=(), start_on=()), Claim(hosts=[]))
+    found = _Attempts(Target(hosts=(), start_on=()), Claim(hosts=[]), Console()).run(wish)
     assert seen == [(0, 1, 2), (1, 2)]
     assert [len(one.run.points) for one in found] == [0, 2]
 
 
 def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        session, "_launch_once", lambda *_: _outcome("deadline", tmp_path, culprit=0)
-    )
+    monkeypatch.setattr(_Attempts, "launch", lambda *_: _outcome("deadline", tmp_path, culprit=0))
     wish = Session(
         title="t",
         points=PLAN.points[:1],
@@ -203,7 +203,7 @@ def test_no_deleted_log_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         kept=False,
     )
     with pytest.raises(CouldNotMeasure) as caught:
-        session._attempts(wish, Target(hosts=(), start_on=()), Claim(hosts=[]))
+        _Attempts(Target(hosts=(), start_on=()), Claim(hosts=[]), Console()).run(wish)
     assert "engine.log" not in str(caught.value)
     assert "--out" in str(caught.value)
 
@@ -220,10 +220,10 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
     ):
         import wireproof.cli.delivery as delivery
 
-        part = (section, [_outcome(ended, tmp_path)])
+        result = Result(parts=(Part(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(delivery, "whole", lambda *_: "shown")
-            assert deliver([part], title="t", folder=folder, as_json=False) == status  # type: ignore[list-item]
+            assert deliver(result, as_json=False) == status
         assert said in capsys.readouterr().err
 
 
@@ -243,13 +243,12 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
     monkeypatch.setattr(
         fanout, "facts_by_host", lambda hosts, *_: {host: Answer(text=LISTED) for host in hosts}
     )
-    monkeypatch.setattr(asking, "_HAVE_IT", set())
     with pytest.raises(BadInput, match="no host has the NIC ib0: n1 has eth0, ib1, mlx5_0"):
-        asking.absent(_place("ib0"), (0, 1))
+        Availability(Console()).absent(_place("ib0"), (0, 1))
     with pytest.raises(BadInput, match="no host has the NIC"):
-        asking.check_nics(_place("ib0"))
+        Availability(Console()).check_nics(_place("ib0"))
     for nic in ("eth0", "mlx5_0:1", "mlx5_0"):
-        assert asking.absent(_place(nic), (0, 1)) == {}
+        assert Availability(Console()).absent(_place(nic), (0, 1)) == {}
 
 
 def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,9 +259,12 @@ def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(
         fanout, "facts_by_host", lambda hosts, *_: {host: answers[host] for host in hosts}
     )
-    monkeypatch.setattr(asking, "_HAVE_IT", set())
-    assert asking.absent(_place("ib1"), (0, 1)) == {1: "n2 has no NIC ib1: it has eth0"}
+    assert Availability(Console()).absent(_place("ib1"), (0, 1)) == {
+        1: "n2 has no NIC ib1: it has eth0"
+    }
     monkeypatch.setattr(
         fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, Answer(problem="no"))
     )
-    assert asking.absent(_place("ib7"), (0, 1)) == {}  # who cannot be asked is not blamed
+    assert (
+        Availability(Console()).absent(_place("ib7"), (0, 1)) == {}
+    )  # who cannot be asked is not blamed

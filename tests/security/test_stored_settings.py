@@ -14,9 +14,10 @@ import pytest
 
 from wireproof.cli import main
 from wireproof.cli.group import verbs
+from wireproof.cli.resume import safe_words
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, read_file
-from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall, safe_words
+from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall
 
 
 def _program(folder: Path, name: str) -> Path:

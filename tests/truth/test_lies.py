@@ -19,7 +19,9 @@ from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
-from wireproof.workflow.session.session import Session, run_session
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target, lab_target, this_machine
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
@@ -39,7 +41,7 @@ def judgement(place: Target, tmp_path: Path, **wishes: Any) -> Judgement:
     wish = Session(
         title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", **wishes
     )
-    section, _ = run_session(wish, place)
+    section, _ = run_session(wish, place, LoggingReporter())
     return section.judgement
 
 
@@ -108,7 +110,7 @@ def test_the_management_network_instead(
         out=tmp_path / "run",
         mpi=mpi_argument(mpi, request),
     )
-    section, _ = run_session(wish, told, claim=honest.claim())
+    section, _ = run_session(wish, told, LoggingReporter(), claim=honest.claim())
     found = section.judgement
     assert (found.verdict, found.proof) == ("fail", "wrong-path")
     assert any("mgmt0" in finding.message for finding in found.findings)
@@ -164,5 +166,5 @@ def test_loopback_sold_as_a_wire(tmp_path: Path) -> None:
         title="lie", points=points(), seed=11, policy=POLICY, out=tmp_path / "run", transport="tcp"
     )
     claim = replace(here, hosts=(name, f"{name}-2"), wire=True).claim()
-    section, _ = run_session(wish, here, claim=claim)
+    section, _ = run_session(wish, here, LoggingReporter(), claim=claim)
     assert (section.judgement.verdict, section.judgement.proof) == ("fail", "off-wire")

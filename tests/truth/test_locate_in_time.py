@@ -16,7 +16,7 @@ from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import Fault, World
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds
-from wireproof.workflow.session.screen import again_rounds
+from wireproof.workflow.session.screen_plan import again_rounds
 
 WAYS: tuple[Direction, ...] = ("tx", "rx", "")
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
+from wireproof.cli.console import Console
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.workflow.session import screen as screening
-from wireproof.workflow.session import session
-from wireproof.workflow.session.campaign import CampaignResult
+from wireproof.workflow.session.run import left_s
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
@@ -20,17 +20,15 @@ PLACE = Target(hosts=("a", "b", "c"), start_on=("a", "b", "c"))
 
 
 def test_all_launches_together_end_in_time() -> None:
-    assert session._left_s(WISH) is None
-    assert session._left_s(dataclasses.replace(WISH, deadline_s=9.0)) == 9.0
+    assert left_s(WISH) is None
+    assert left_s(dataclasses.replace(WISH, deadline_s=9.0)) == 9.0
     late = dataclasses.replace(WISH, deadline_s=9.0, until=time.monotonic() + 1000)
-    assert session._left_s(late) == 9.0
-    left = session._left_s(
-        dataclasses.replace(WISH, deadline_s=900.0, until=time.monotonic() + 100)
-    )
+    assert left_s(late) == 9.0
+    left = left_s(dataclasses.replace(WISH, deadline_s=900.0, until=time.monotonic() + 100))
     assert left is not None
     assert left <= 100
     with pytest.raises(CouldNotMeasure, match="no time"):
-        session._left_s(dataclasses.replace(WISH, until=time.monotonic() + 1))
+        left_s(dataclasses.replace(WISH, until=time.monotonic() + 1))
 
 
 def test_a_confirm_stage_that_cannot_start_leaves_what_the_screen_has_seen(
@@ -41,7 +39,7 @@ def test_a_confirm_stage_that_cannot_start_leaves_what_the_screen_has_seen(
     def refuse(*_: object, **__: object) -> None:
         raise CouldNotMeasure("b is down.")
 
-    monkeypatch.setattr(screening, "confirm_points", lambda *_, **__: [point])
-    monkeypatch.setattr(screening, "carried_run", refuse)
-    assert screening._confirm(WISH, PLACE, None, {}, CampaignResult()) is None
+    monkeypatch.setattr(screening, "confirm_points", lambda *_, **__: ([point], []))
+    monkeypatch.setattr(screening, "campaign_run", refuse)
+    assert screening._confirm(WISH, PLACE, None, [], {}, Console()) is None
     assert "could not be measured again: b is down." in capsys.readouterr().err

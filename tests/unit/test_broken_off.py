@@ -21,8 +21,9 @@ from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Missing, Provenance, Run
-from wireproof.workflow.session.broken_off import named
-from wireproof.workflow.session.session import merged_run
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session.launch import ended_from_outside
+from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.target.target import Target
 
 HOSTS = ("a", "b")
@@ -52,6 +53,20 @@ def outcome(ended: Ended, reason: str = "a signal ended rank 1") -> Outcome:
         exit_status=1,
         folder=Path(),
     )
+
+
+class Signalled(LoggingReporter):
+    """Has heard these signals."""
+
+    def __init__(self, signals: Sequence[str]) -> None:
+        self._signals = signals
+
+    def interruption(self) -> str:
+        return self._signals[0] if self._signals else ""
+
+
+def named(outcome: Outcome, target: Target, signals: Sequence[str]) -> Outcome:
+    return ended_from_outside(outcome, target, Signalled(signals))
 
 
 def place(scheduler: str = "slurm") -> Target:

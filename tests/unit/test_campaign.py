@@ -26,8 +26,8 @@ from wireproof.model.record import (
 from wireproof.model.run import Missing, Provenance, Run
 from wireproof.plan.sweep import numbered
 from wireproof.workflow.session.campaign import attempt_folder, carry_out, earlier_attempts
-from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
-from wireproof.workflow.session.screen import screen_points
+from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
+from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.target.availability import is_down
 from wireproof.workflow.target.target import Target
 

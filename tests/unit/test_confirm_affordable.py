@@ -9,7 +9,7 @@ import numpy as np
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.plan.schedule import screen_rounds
-from wireproof.workflow.session.screen import confirm_points
+from wireproof.workflow.session.screen_plan import confirm_points
 from wireproof.workflow.target.target import Target
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))
@@ -32,7 +32,7 @@ def confirmed_pairs(share: float) -> dict[frozenset[int], int]:
     )
     place = Target(hosts=HOSTS, start_on=HOSTS, ranks=8)
     found: dict[frozenset[int], int] = {}
-    for point in confirm_points([screen(samples)], place, None, seed=1):
+    for point in confirm_points([screen(samples)], place, None, seed=1)[0]:
         for pair in point.pairs if point.pattern == "stream" else ():
             found[frozenset(pair)] = found.get(frozenset(pair), 0) + 1
     return found

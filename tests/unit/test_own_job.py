@@ -5,32 +5,19 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from wireproof.cli.console import Console
 from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import resolve
 from wireproof.workflow.target import job
-from wireproof.workflow.target.availability import absent
+from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.fabric import fabric_for
+from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
-
-OPTIONS: dict[str, Any] = {
-    "nodes": 2,
-    "job_nodelist": None,
-    "job_partition": "",
-    "job_time": None,
-    "job_account": "",
-    "job_qos": "",
-    "job_exclude": None,
-    "job_reservation": "",
-    "job_constraint": "",
-    "job_wait": None,
-}
 
 
 def pending(waited_s: float, reason: str = "Resources") -> JobState:
@@ -40,7 +27,7 @@ def pending(waited_s: float, reason: str = "Resources") -> JobState:
 def test_an_unchanged_state_is_told_once_a_minute_and_a_change_at_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell = job._Teller()
+    tell = job._StateTeller(Console())
     for second in range(0, 3600, 3):
         tell(pending(second))
     assert len(capsys.readouterr().err.splitlines()) == 60
@@ -62,7 +49,10 @@ def test_ctrl_c_in_the_queue_says_that_the_job_is_gone(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(job, "allocate", allocate)
-    with pytest.raises(KeyboardInterrupt), job.job_target(resolve({}, {}), OPTIONS):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        job.job_target(TargetSpecification(), JobRequest(nodes=2), Console()),
+    ):
         pass
     assert "the job was cancelled" in capsys.readouterr().err
 
@@ -71,15 +61,12 @@ def test_a_resumed_check_asks_for_the_nodes_that_it_was_begun_on(tmp_path: Path)
     (tmp_path / "asked.json").write_text(
         '{"argv": ["check"], "seed": 1, "folder": "/", "hosts": ["c1", "c2", "c3"]}'
     )
-    settings, request = resolve({"out": str(tmp_path)}, {}), JobRequest(nodes=3)
-    assert job._same_nodes(request, settings, {"resume": True}).hosts == ("c1", "c2", "c3")
-    assert job._same_nodes(request, settings, {"resume": False}) == request
-    assert (
-        job._same_nodes(request, resolve({"out": str(tmp_path / "new")}, {}), {"resume": True})
-        == request
-    )
+    request = JobRequest(nodes=3)
+    assert job._same_nodes(request, tmp_path, Console()).hosts == ("c1", "c2", "c3")
+    assert job._same_nodes(request, None, Console()) == request
+    assert job._same_nodes(request, tmp_path / "new", Console()) == request
     named = JobRequest(nodes=1, hosts=("c9",))
-    assert job._same_nodes(named, settings, {"resume": True}) == named
+    assert job._same_nodes(named, tmp_path, Console()) == named
 
 
 @pytest.mark.parametrize(
@@ -107,7 +94,7 @@ def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
     )
-    assert bool(absent(here, (0, 1))) is gone
+    assert bool(Availability(Console()).absent(here, (0, 1))) is gone
 
 
 def test_a_slurm_that_does_not_answer_closes_no_node(
@@ -122,7 +109,7 @@ def test_a_slurm_that_does_not_answer_closes_no_node(
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
     )
-    assert absent(here, (0, 1)) == {}
+    assert Availability(Console()).absent(here, (0, 1)) == {}
     assert "taken for usable" in capsys.readouterr().err
 
 
@@ -138,8 +125,8 @@ def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
         start_on=("c1", "c2"),
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
     )
-    assert fabric_for(None, here) is None
+    assert fabric_for(None, here, Console()) is None
     assert "goes on without a topology" in capsys.readouterr().err
     (tmp_path / "topology.conf").write_text(text)
     with pytest.raises(BadInput):
-        fabric_for(tmp_path / "topology.conf", here)
+        fabric_for(tmp_path / "topology.conf", here, Console())

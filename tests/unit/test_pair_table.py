@@ -80,8 +80,9 @@ def test_the_worst_pair_is_worse_than_both_its_nodes(tmp_path: Path) -> None:
     ]
     path.write_text("\n".join(spoiled) + "\n")
     found = from_table(path, None)
-    assert found.worst[0][:2] == ("n3", "n5")
-    assert found.worst[0][3] == pytest.approx(0.4, abs=0.02)
+    worst = found.worst_pairs[0]
+    assert (worst.origin, worst.target) == ("n3", "n5")
+    assert worst.ratio == pytest.approx(0.4, abs=0.02)
 
 
 def test_a_sample_has_about_so_many_partners_of_each_node(tmp_path: Path) -> None:

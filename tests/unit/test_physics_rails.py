@@ -15,7 +15,7 @@ from wireproof.physics.bounds import bounds_of
 from wireproof.settings.resolve import resolve
 from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
-from wireproof.workflow.target.target import claimed_link
+from wireproof.workflow.target.resolve import claimed_link
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_whatever_carries_the_bytes_the_rails_stay() -> None:
 
 def test_a_check_takes_the_links_that_judge_takes() -> None:
     for text in ("efa:3200", "infiniband:3200", "2 x edr", "ethernet:25", "edr"):
-        link = claimed_link(resolve({"link": text}, {}), None, "")
+        link = claimed_link(resolve({"link": text}, {}).link)
         assert link is not None
         assert (link.kind, link.rails) == (claim_from_text(text).kind, claim_from_text(text).rails)
 

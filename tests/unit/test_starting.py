@@ -13,10 +13,11 @@ from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.run import Provenance, Run
-from wireproof.settings.resolve import resolve
+from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target, TargetOptions, resolve_target
+from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.target import Target
 
 HOSTS = ("c1", "c2", "c3")
 WISH = Session(title="t", points=(), seed=1, mpi="mpich")
@@ -82,17 +83,24 @@ def test_a_program_of_the_users_own_is_stronger_than_any_scheduler(
     assert "srun" not in only.command.argv
 
 
-def test_the_program_of_the_option_reaches_the_nodes_of_a_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path) -> None:
     reach = tmp_path / "reach"
     reach.write_text("#!/bin/sh\n")
     (tmp_path / "nodes").write_text("c1\nc1\nc2\n")
-    monkeypatch.setenv("PBS_JOBID", "12.srv")
-    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
-    place = resolve_target(resolve({"launcher": str(reach)}, {}), TargetOptions(scheduler="auto"))
+    job = {"PBS_JOBID": "12.srv", "PBS_NODEFILE": str(tmp_path / "nodes")}
+    place = resolve_target(TargetSpecification(launcher=str(reach), use_allocation=True), job)
     assert place.hosts == ("c1", "c2")
     assert place.agent == str(reach)
+
+
+class Heard(LoggingReporter):
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def warn(self, text: str) -> None:
+        self.said.append(text)
 
 
 def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
@@ -115,16 +123,16 @@ def test_the_next_way_is_tried_only_when_nothing_started() -> None:
         LaunchOption(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
         for name in "ab"
     ]
-    here, said, tried = Target(hosts=HOSTS, start_on=HOSTS), list[str](), list[tuple[str, bool]]()
+    here, heard, tried = Target(hosts=HOSTS, start_on=HOSTS), Heard(), list[tuple[str, bool]]()
 
     def run(way: LaunchOption, begun: bool) -> Outcome:
         tried.append((way.command.launcher, begun))
         return outcome("not-started" if way.command.launcher == "a" else "failed")
 
-    assert started(two, here, run, said.append).ending.ended == "failed"
+    assert started(two, here, run, heard).ending.ended == "failed"
     assert tried == [("a", False), ("b", True)]
-    assert said == ["no daemon; trying another way: by b"]
-    assert started(two[1:], here, run, said.append).ending.ended == "failed"
+    assert heard.said == ["no daemon; trying another way: by b"]
+    assert started(two[1:], here, run, heard).ending.ended == "failed"
     assert len(tried) == 3
 
 
@@ -144,6 +152,6 @@ def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(
         tried.append(way.command.launcher)
         return outcome("not-started", lost if way.command.launcher == "a" else None)
 
-    ending = started(two, Target(hosts=HOSTS, start_on=HOSTS), run, lambda _text: None).ending
+    ending = started(two, Target(hosts=HOSTS, start_on=HOSTS), run, LoggingReporter()).ending
     assert len(tried) == tries
     assert ending.lost == (lost if tries == 1 else {})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.context import current_context
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ def say(text: str) -> None:
 
 
 class Console:
-    """The reporter of the command line. ``signals``: the names of signals that came, as they
-    come.
-    """
-
-    def __init__(self, signals: Sequence[str] = ()) -> None:
-        self._signals = signals
+    """The reporter of the command line."""
 
     def say(self, text: str) -> None:
         say(text)
@@ -46,4 +41,5 @@ class Console:
         return Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
 
     def interruption(self) -> str:
-        return self._signals[0] if self._signals else ""
+        signals = current_context().signals
+        return signals[0] if signals else ""

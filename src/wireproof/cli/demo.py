@@ -46,7 +46,7 @@ def _topology() -> Topology:
 def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Any, Any]:
     """Rounds of pairs between four nodes, each direction alone."""
     from wireproof.plan.sweep import numbered
-    from wireproof.workflow.session.screen import screen_points
+    from wireproof.workflow.session.screen_plan import screen_points
     from wireproof.workflow.session.session import Session
     from wireproof.workflow.target.target import lab_target
 
@@ -118,29 +118,33 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
     Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
-    from wireproof.cli.delivery import result_folder
+    from wireproof.cli.console import Console
+    from wireproof.workflow.result_folder import result_folder
+    from wireproof.workflow.specification import Storage
 
     seed = secrets.randbelow(1 << 31) if seed is None else seed
-    with result_folder(out, "demo") as folder:
+    with result_folder(Storage(folder=out), "demo", Console()) as folder:
         return _run(folder, seed, as_json)
 
 
 def _run(folder: Path, seed: int, as_json: bool) -> int:
-    from wireproof.cli.console import say
+    from wireproof.cli.console import Console, say
     from wireproof.cli.delivery import deliver
     from wireproof.lab.cluster import up
+    from wireproof.workflow.result import Part, kept
+    from wireproof.workflow.session.run import run_session
     from wireproof.workflow.session.screen import run_screen
-    from wireproof.workflow.session.session import run_session
 
     with up(_topology(), f"demo-{os.getpid()}", tied=True) as lab:
         say(
             f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at {SLOW_WORDS}, as nobody knows yet"
         )
-        parts = [run_screen(*_cluster(lab, folder, seed), None)]
+        parts = [Part(*run_screen(*_cluster(lab, folder, seed), None, Console()))]
         for build in (_pair, _lie):
-            if parts[-1][1][-1].ending.ended != "interrupted":
-                parts.append(run_session(*build(lab, folder, seed)))
-    status = deliver(parts, title="wireproof demo", folder=folder, as_json=as_json)
+            if not parts[-1].ended("interrupted"):
+                parts.append(Part(*run_session(*build(lab, folder, seed), Console())))
+    result = kept(parts, title="wireproof demo", folder=folder, reporter=Console())
+    status = deliver(result, as_json=as_json)
     if status == 130:
         return status
     caught = _caught([section for section, _ in parts])

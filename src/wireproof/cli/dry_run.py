@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 import msgspec
 
+from wireproof.cli.context import current_context
 from wireproof.launch.programs.program import shell_line
-from wireproof.model.plan import Point
+from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.report.json.encode import json_text
-from wireproof.settings.resolve import Settings
-from wireproof.workflow.session.session import Session, command_of
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.check import PlannedCheck
 
-__all__ = ["duration_s", "show"]
-
-
-def duration_s(points: tuple[Point, ...], policy_budget_ms: int) -> float:
-    """Upper bound of the timed part, in s: every point takes its whole budget."""
-    return sum(point.budget_ms or policy_budget_ms for point in points) / 1000
-
+__all__ = ["show"]
 
 _OF_THE_JOB = {
     "-N",
@@ -60,12 +52,10 @@ def _inside(argv: Sequence[str]) -> list[str]:
     return words
 
 
-def _job_lines(options: dict[str, Any], argv: Sequence[str]) -> list[str]:
+def _job_lines(request: JobRequest, argv: Sequence[str]) -> list[str]:
     from wireproof.launch.schedulers.slurm_commands import salloc_argv
     from wireproof.launch.schedulers.slurm_job import batch_script
-    from wireproof.workflow.target.job import request_of
 
-    request = request_of(options)
     script = batch_script(["wireproof", *_inside(argv)], request)
     return [
         "# a job of our own, given back at the end",
@@ -76,27 +66,31 @@ def _job_lines(options: dict[str, Any], argv: Sequence[str]) -> list[str]:
     ]
 
 
-def show(session: Session, target: Target, settings: Settings, options: dict[str, Any]) -> int:
-    """Print and start nothing. With ``--json`` one document: argv, environment, hosts, points."""
-    command = command_of(session, target)
-    points = session.points
-    bound = duration_s(points, session.policy.point_budget_ms) * session.launches
-    if settings.json.value:
-        document = {
-            "argv": list(command.argv),
-            "environment": command.environment,
-            "launches": session.launches,
-            "hosts": list(target.hosts),
-            "points": [msgspec.to_builtins(point) for point in points],
-            "at_most_s": bound,
-        }
-        click.echo(json_text(document, indent=1))
-        return 0
-    argv = (click.get_current_context().find_root().obj or {}).get("argv", ["check"])
-    lines = _job_lines(options, argv) if options["slurm"] else []
-    pairs = len({pair for point in points for pair in point.pairs})
+def show(planned: PlannedCheck, job: JobRequest | None, *, as_json: bool) -> int:
+    """Print and start nothing. With ``as_json`` one document: argv, environment, hosts, points."""
+    click.echo(_document(planned) if as_json else "\n".join(_lines(planned, job)))
+    return 0
+
+
+def _document(planned: PlannedCheck) -> str:
+    document = {
+        "argv": list(planned.command.argv),
+        "environment": planned.command.environment,
+        "launches": planned.session.launches,
+        "hosts": list(planned.target.hosts),
+        "points": [msgspec.to_builtins(point) for point in planned.session.points],
+        "at_most_s": planned.at_most_s,
+    }
+    return json_text(document, indent=1)
+
+
+def _lines(planned: PlannedCheck, job: JobRequest | None) -> list[str]:
+    command, target, session = planned.command, planned.target, planned.session
+    lines = _job_lines(job, current_context().argv or ["check"]) if job is not None else []
+    pairs = len({pair for point in session.points for pair in point.pairs})
+    at_most = f"at most {planned.at_most_s:.0f} s of timed work"
     lines += [
-        f"# {target.size} ranks, {len(points)} points, {pairs} ordered pairs; at most {bound:.0f} s of timed work",
+        f"# {target.size} ranks, {len(session.points)} points, {pairs} ordered pairs; {at_most}",
         *(f"# {note}" for note in command.notes),
         shell_line(command.argv, command.environment),
     ]
@@ -104,7 +98,7 @@ def show(session: Session, target: Target, settings: Settings, options: dict[str
         lines.append(f"# the same {session.launches} times: launches are a factor of their own")
     if target.size > 2 and target.hosts:
         lines.append(
-            "# then, if a node is suspected: the same command with the suspects and known-good partners only"
+            "# then, if a node is suspected: the same command with the suspects and known-good"
+            " partners only"
         )
-    click.echo("\n".join(lines))
-    return 0
+    return lines

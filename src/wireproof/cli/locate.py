@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wireproof.workflow.locate import Found
+    from wireproof.workflow.locate import LocateDocument
 
 __all__ = ["command"]
 
 
-def _status(found: Found) -> int:
+def _status(found: LocateDocument) -> int:
     """1 with a culprit, 0 with none where one would have been found, else 3."""
     if any(one.blames for one in found.located):
         return 1
@@ -28,17 +28,13 @@ def _status(found: Found) -> int:
     return 3 if blind else 0
 
 
-def _as_json(found: Found) -> str:
+def _as_json(found: LocateDocument) -> str:
     import msgspec
 
-    worst = [
-        dict(zip(("origin", "target", "value", "ratio"), pair, strict=True)) for pair in found.worst
-    ]
-    document = {"located": found.located, "notes": found.notes, "worst_pairs": worst}
-    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode()
 
 
-def _as_text(found: Found) -> str:
+def _as_text(found: LocateDocument) -> str:
     from wireproof.report.located import value_words
     from wireproof.report.text.located import story_lines
     from wireproof.report.text.look import Look
@@ -49,12 +45,16 @@ def _as_text(found: Found) -> str:
         for line in story_lines(found.located)
     ]
     metric = found.located[0].metric
-    far = [pair for pair in found.worst if abs(1 - pair[3]) > found.located[0].practical]
+    practical = found.located[0].practical
+    far = [pair for pair in found.worst_pairs if abs(1 - pair.ratio) > practical]
     if far:
         lines.append("Pairs farthest below what both their nodes do elsewhere")
         lines += [
-            look.say(f"  {origin} -> {target}: {value_words(metric, value)}, {ratio:.0%} of that")
-            for origin, target, value, ratio in far
+            look.say(
+                f"  {pair.origin} -> {pair.target}: {value_words(metric, pair.value)},"
+                f" {pair.ratio:.0%} of that"
+            )
+            for pair in far
         ]
     return "\n".join(lines)
 
@@ -92,22 +92,12 @@ def command(
     and a slow one would have been found; 3: cannot be told.
     """
     from wireproof.cli.console import say
-    from wireproof.model.errors import BadInput
-    from wireproof.workflow.locate import from_folder, from_table, from_world
-    from wireproof.workflow.target.fabric import read_fabric
+    from wireproof.workflow.locate import locate
+    from wireproof.workflow.specification import LocateSpecification
 
-    if (source is None) == (world is None):
-        raise BadInput(
-            "give a folder of a check or a table of pairs, or --world FILE, and one of them."
-        )
-    fabric = read_fabric(topology) if topology else None
-    if world is not None:
-        found = from_world(world, rounds)
-    elif source is not None and source.is_dir():
-        found = from_folder(source, fabric)
-    else:
-        assert source is not None  # noqa: S101  looked at above
-        found = from_table(source, fabric)
+    found = locate(
+        LocateSpecification(source=source, world=world, topology=topology, rounds=rounds)
+    )
     for note in found.notes:
         say(note)
     click.echo(_as_json(found) if as_json else _as_text(found))

@@ -2,76 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import secrets
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-import msgspec
 
-from wireproof.cli.options import link_options, output_options, place_options, settings_of
-from wireproof.cli.patterns import GROUP_PATTERNS, PATTERNS, SATURATED
-from wireproof.model.plan import Policy
-from wireproof.settings.model_world import model_of
-from wireproof.settings.resolve import Settings
+from wireproof.cli.context import current_context
+from wireproof.cli.options import (
+    link_options,
+    method_of,
+    output_options,
+    place_options,
+    settings_of,
+    target_specification,
+)
+from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
 
 if TYPE_CHECKING:
-    from wireproof.workflow.target.target import Target
+    from wireproof.model.plan import Formula
 
-__all__ = ["claimed_rate", "command", "pinned", "policy_of"]
-
-
-def policy_of(settings: Settings) -> Policy:
-    """Budget and deadline as given; a point's deadline grows with its budget."""
-    policy = Policy()
-    if settings.budget.value is not None:
-        budget = max(1, round(settings.budget.value * 1000))
-        deadline = max(policy.point_deadline_ms, 10 * budget)
-        policy = msgspec.structs.replace(policy, point_budget_ms=budget, point_deadline_ms=deadline)
-    if settings.deadline.value is not None:
-        policy = msgspec.structs.replace(
-            policy, run_deadline_ms=max(1, round(settings.deadline.value * 1000))
-        )
-    return policy
-
-
-def pinned(policy: Policy, target: Target) -> Policy:
-    """Each rank on a core of its NIC's socket, where several are left to it; a lab's nodes have no
-    sockets.
-    """
-    real = target.hosts and target.lab is None and not target.virtual
-    return msgspec.structs.replace(policy, pin="nic") if real else policy
-
-
-def claimed_rate(target: Target) -> float | None:
-    """Bits per second that are claimed of the link between hosts; None where no wire is."""
-    return target.link.rate_bits_per_s if target.hosts and target.link else None
-
-
-@contextlib.contextmanager
-def _folder(keep: Path | None, resume: bool, origin: str) -> Iterator[Path]:
-    """Where the records go: ``keep``, or a folder that goes with us."""
-    from wireproof.cli.console import say
-    from wireproof.cli.delivery import result_folder
-
-    if keep is None and not resume:
-        with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
-            try:
-                yield Path(scratch)
-            except KeyboardInterrupt:
-                say("nothing is kept: give --out to keep what is measured.")
-                raise
-        return
-    with result_folder(keep, "measure", resume=resume, origin=origin) as folder:
-        yield folder
+__all__ = ["command"]
 
 
 @click.command("measure")
-@click.argument("pattern", metavar="PATTERN", type=click.Choice(PATTERNS))
+@click.argument(
+    "pattern", metavar="PATTERN", type=click.Choice((*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation"))
+)
 @click.option(
     "--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."
 )
@@ -139,64 +94,41 @@ def command(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.console import say
+    from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
-    from wireproof.plan.pace import paced, with_time
-    from wireproof.plan.sweep import numbered
-    from wireproof.settings.physics_table import read_table
-    from wireproof.workflow.measure import extra_of, points_of, saturated, spread
-    from wireproof.workflow.session.disturbed import run_settled
-    from wireproof.workflow.session.session import Session
-    from wireproof.workflow.target.target import TargetOptions, resolve_target, this_machine
+    from wireproof.workflow.measure import measure
+    from wireproof.workflow.specification import MeasureSpecification, Storage
 
     settings = settings_of(options)
-    table = read_table(options["physics"])
-    transport = settings.transport.value
-    target = resolve_target(settings, TargetOptions.of(options))
-    if not target.hosts:
-        alone = (
-            1
-            if transport in ("null", "model") and pattern not in (*GROUP_PATTERNS, "saturation")
-            else 0
-        )
-        here = this_machine(target.link, ranks=alone or options["ranks"])
-        target = dataclasses.replace(here, sysfs_root=target.sysfs_root)
-    target = spread(
-        target,
-        max(options["ppn"], SATURATED if pattern == "saturation" and options["ppn"] == 1 else 1),
+    out, resume = settings.out.value, options["resume"]
+    specification = MeasureSpecification(
+        pattern=pattern,
+        target=target_specification(settings, options),
+        method=method_of(settings, options),
+        storage=Storage(
+            folder=out,
+            kept=out is not None or resume,
+            resume=resume,
+            may_change_mode=settings.out.origin != "file",
+        ),
+        sizes=settings.sizes.value,
+        window=settings.window.value,
+        formula=cast("Formula", settings.formula.value),
+        **{name: options[name] for name in _FIELDS},
     )
-    policy = policy_of(settings) if pattern == "threads" else pinned(policy_of(settings), target)
-    rate = claimed_rate(target)
-    points, policy = with_time(
-        points_of(pattern, settings, options, target),
-        paced(policy, rate),
-        rate,
-        budget_given=settings.budget.value is not None,
-    )
-    for line in target.said:
-        say(line)
-    seed = settings.seed.value if settings.seed.value is not None else secrets.randbelow(1 << 31)
-    keep = settings.out.value
-    with _folder(keep, options["resume"], settings.out.origin) as folder:
-        session = Session(
-            title=f"{pattern} over {transport}",
-            points=numbered(points, seed=seed, repeats=settings.repeat.value),
-            seed=seed,
-            transport=cast(Any, transport),
-            mpi=settings.mpi.value,
-            fabric=cast(Any, settings.fabric.value),
-            nic_selection=cast(Any, settings.nic_selection.value),
-            policy=policy,
-            model=model_of(options["model_world"]) if transport == "model" else None,
-            out=folder / "run",
-            kept=keep is not None,
-            resume=options["resume"],
-            deadline_s=settings.deadline.value,
-            table=table,
-            extra=extra_of(pattern, options, target),
-        )
-        section, outcomes = run_settled(session, target)
-        part = (saturated(section) if pattern == "saturation" else section, outcomes)
-        return deliver(
-            [part], title=session.title, folder=keep and folder, as_json=settings.json.value
-        )
+    result = measure(specification, Console(), current_context().environment)
+    return deliver(result, as_json=settings.json.value)
+
+
+_FIELDS = (
+    "form",
+    "ppn",
+    "ranks",
+    "order",
+    "nonblocking",
+    "threads",
+    "partitions",
+    "window_kind",
+    "both_directions",
+)
+"""Options that are fields of the specification as they are."""

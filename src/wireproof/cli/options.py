@@ -1,31 +1,43 @@
-"""Options that several verbs share. Their texts are typed by ``settings``; nothing below the CLI
-sees strings.
+"""Options that several subcommands share, and the typed values that they become: nothing below the
+command line sees their texts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from wireproof.cli.context import current_context
+from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
+
+if TYPE_CHECKING:
+    from wireproof.launch.schedulers.slurm_job import JobRequest
+    from wireproof.workflow.specification import Method
+    from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
     "job_options",
+    "job_request",
     "link_options",
+    "method_of",
     "output_options",
     "place_options",
     "settings_file",
     "settings_of",
     "sysfs_root_option",
+    "target_specification",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
+DEFAULT_LIMIT_S = 600.0
+LONGEST_WAIT_S = 3600.0
 
 
 def _declared(*names: str, **metavars: str) -> Callable[[F], F]:
@@ -193,7 +205,7 @@ def output_options(function: F) -> F:
     )(chained)
 
 
-def settings_of(options: dict[str, Any]) -> Settings:
+def settings_of(options: Mapping[str, Any]) -> Settings:
     """Typed settings from options, ``WIREPROOF_*`` and ``wireproof.toml`` in the working
     directory.
     """
@@ -201,14 +213,70 @@ def settings_of(options: dict[str, Any]) -> Settings:
     for name in DECLARED:
         value = options.get(name)
         texts[name] = ("yes" if value else "no") if isinstance(value, bool) else value
-    return resolve(texts, os.environ, settings_file())
+    return resolve(texts, current_context().environment, settings_file())
 
 
 def settings_file() -> dict[str, tuple[str, str]]:
     """The settings of ``wireproof.toml`` in the working directory; none when a run is resumed,
     which has its own.
     """
-    context = click.get_current_context(silent=True)
-    resumed = context is not None and (context.find_root().obj or {}).get("resumed", False)
     file = Path(FILE_NAME)
-    return {} if resumed or not os.path.lexists(file) else read_file(file)
+    return {} if current_context().resumed or not os.path.lexists(file) else read_file(file)
+
+
+def target_specification(settings: Settings, options: Mapping[str, Any]) -> TargetSpecification:
+    """The target that ``place_options`` and the settings name."""
+    from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
+
+    return TargetSpecification.from_settings(
+        settings,
+        mtu=options["mtu"],
+        pcie=options["pcie"],
+        lab=options["lab"],
+        use_allocation=options["scheduler"] == "auto",
+        starter=options["starter"],
+        prefix=prefix_of(options["prefix"]),
+        virtual=options["virtual"],
+        sysfs_root=options["sysfs_root"],
+    )
+
+
+def method_of(settings: Settings, options: Mapping[str, Any]) -> Method:
+    """The means of measuring that the settings, ``--physics`` and ``--model`` choose."""
+    from wireproof.settings.model_world import model_of
+    from wireproof.settings.physics_table import read_table
+    from wireproof.workflow.specification import Method
+
+    world = options["model_world"] if settings.transport.value == "model" else None
+    return Method.from_settings(
+        settings, table=read_table(options["physics"]), model=model_of(world) if world else None
+    )
+
+
+def job_request(options: Mapping[str, Any]) -> JobRequest:
+    """What ``job_options`` ask for. Raises ``BadInput`` when not even a number of nodes was
+    given.
+    """
+    from wireproof.launch.schedulers.slurm_job import JobRequest
+    from wireproof.settings.durations import parse_duration, time_limit_s
+    from wireproof.settings.hosts import parse_hosts
+
+    nodes, named = options["nodes"], options["job_nodelist"]
+    if nodes is None and not named:
+        raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
+    hosts = parse_hosts(named) if named else ()
+    if (nodes or len(hosts)) == 1:
+        raise BadInput("one node has nobody to talk to: ask for two or more with -N.")
+    limit, wait, exclude = options["job_time"], options["job_wait"], options["job_exclude"]
+    return JobRequest(
+        nodes=nodes or len(hosts),
+        partition=options["job_partition"],
+        limit_s=time_limit_s(limit) if limit else DEFAULT_LIMIT_S,
+        account=options["job_account"],
+        qos=options["job_qos"],
+        hosts=hosts,
+        exclude=parse_hosts(exclude) if exclude else (),
+        reservation=options["job_reservation"],
+        constraint=options["job_constraint"],
+        wait_s=parse_duration(wait) if wait else LONGEST_WAIT_S,
+    )

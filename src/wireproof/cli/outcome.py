@@ -9,6 +9,7 @@ import sys
 import click
 
 from wireproof.cli.console import LONGEST_SENTENCE, say
+from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
 from wireproof.cli.streams import own_streams
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -45,7 +46,10 @@ def _run(group: click.Group, argv: list[str]) -> int:
     with as_interrupt() as signals:
         try:
             result = group.main(
-                args=argv, prog_name="wireproof", standalone_mode=False, obj={"argv": list(argv)}
+                args=argv,
+                prog_name="wireproof",
+                standalone_mode=False,
+                obj=Context(argv=tuple(argv), signals=signals),
             )
         except click.exceptions.Exit as stop:
             return int(stop.exit_code)

@@ -82,7 +82,8 @@ def proving_place(
     too.
     """
     from wireproof.workflow.target.lab_or_hosts import lab_of
-    from wireproof.workflow.target.target import Target, agent_of, lab_target
+    from wireproof.workflow.target.resolve import agent_of
+    from wireproof.workflow.target.target import Target, lab_target
 
     hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
     found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
@@ -97,7 +98,7 @@ def proving_place(
         start_on=hosts,
         nics=nics,
         link=link,
-        agent=agent_of(settings),
+        agent=agent_of(settings.launcher.value),
         wire=bool(hosts),
         ranks=count,
         said=said,
@@ -226,7 +227,7 @@ def command(argv: tuple[str, ...], **options: Any) -> int:
     from wireproof.settings.durations import parse_duration
     from wireproof.workflow.prove import run_proved
     from wireproof.workflow.result_files import usual_results
-    from wireproof.workflow.target.target import reader_prefix
+    from wireproof.workflow.target.resolve import reader_prefix
 
     interval = parse_duration(options["interval"])
     if not 0.001 <= interval <= LONGEST_INTERVAL_S:

@@ -5,30 +5,168 @@ the whole.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
+
+from wireproof.cli.context import Context, current_context
+from wireproof.cli.options import settings_file
+from wireproof.model.errors import BadInput
+from wireproof.settings.resolve import DECLARED, PREFIX
 
 if TYPE_CHECKING:
-    from wireproof.workflow.resume import StoredInvocation
+    from wireproof.workflow.resume import Invocation, StoredInvocation
 
-__all__ = ["command"]
+__all__ = ["command", "invocation_of", "safe_words"]
+
+_OPTIONS = frozenset(
+    {
+        "prefix",
+        "profile",
+        "repeat",
+        "topology",
+        "rounds",
+        "all_pairs",
+        "model_world",
+        "model_fault",
+        "hosts",
+        "mpi",
+        "transport",
+        "fabric",
+        "nic",
+        "nic_selection",
+        "launcher",
+        "lab",
+        "virtual",
+        "scheduler",
+        "starter",
+        "slurm",
+        "nodes",
+        "job_partition",
+        "job_time",
+        "job_account",
+        "job_qos",
+        "job_nodelist",
+        "job_exclude",
+        "job_reservation",
+        "job_constraint",
+        "job_wait",
+        "link",
+        "mtu",
+        "pcie",
+        "physics",
+        "budget",
+        "deadline",
+        "sysfs_root",
+    }
+)
+_OF_EACH_TIME = ("out", "seed", "resume", "json")
 
 
-def _programs(asked: StoredInvocation, options: dict[str, str | None]) -> list[str]:
+def invocation_of(context: click.Context) -> Invocation:
+    """How the subcommand of ``context`` was asked for, in words that mean the same from
+    everywhere.
+    """
+    from wireproof.workflow.resume import Invocation
+
+    variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
+    environment = current_context().environment
+    variables |= {name: text for name, text in environment.items() if name.startswith(PREFIX)}
+    options = list(_given(context))
+    words = [word for one in options if not _names_program(*one) for word in _words(*one)]
+    return Invocation(
+        argv=(context.info_name or "", *words),
+        environment=variables,
+        again=tuple(
+            parameter.name or "" for parameter, value in options if _names_program(parameter, value)
+        ),
+    )
+
+
+def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
+    """Every option of the command line with its value, but those that each time has its own of."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if chosen and name in _OPTIONS:
+            yield parameter, context.params[name]
+
+
+def _names_program(parameter: click.Parameter, value: object) -> bool:
+    from wireproof.workflow.resume import PROGRAMS
+
+    name = parameter.name or ""
+    declared = DECLARED.get(name)
+    return name in PROGRAMS and (declared is None or declared.is_program(str(value)))
+
+
+def _words(parameter: click.Parameter, value: object) -> Iterator[str]:
+    """The option as it is typed; paths are absolute, to mean the same from everywhere."""
+    for one in value if isinstance(value, tuple) else (value,):
+        yield parameter.opts[-1]
+        if isinstance(one, Path):
+            yield str(one.absolute())
+        elif one is not True:
+            yield _absolute(str(one)) if parameter.name == "hosts" else str(one)
+
+
+def _absolute(hosts: str) -> str:
+    """A list of hosts in a file, wherever it is read from."""
+    return (
+        f"file:{os.path.abspath(hosts.removeprefix('file:'))}"
+        if hosts.startswith("file:")
+        else hosts
+    )
+
+
+def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
+    """The stored words, parsed as a command line and written anew from what is allowed.
+
+    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
+    be named again.
+    """
+    from wireproof.workflow.resume import ASKED
+
+    verb = asked.argv[0]
+    command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
+    assert command is not None  # noqa: S101  one of RESUMABLE
+    context = command.make_context(verb, list(asked.argv[1:]), resilient_parsing=False)
+    for name in sorted(parameter.name or "" for parameter in command.params):
+        chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if chosen and name not in _OPTIONS | set(_OF_EACH_TIME):
+            raise BadInput(
+                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command"
+                " yourself."
+            )
+    for parameter, value in _given(context):
+        if _names_program(parameter, value):
+            raise told_again(parameter.name or "", str(value))
+    return [verb, *(word for one in _given(context) for word in _words(*one))]
+
+
+def told_again(name: str, value: str = "") -> BadInput:
+    """The error that asks for a program which the first time had."""
+    seen = f" ({value[:200]!r} the first time)" if value else ""
+    return BadInput(
+        f"the check was begun with --{name}{seen}, which names a program, and a stored run chooses"
+        f" none: give it again, as in `wireproof resume FOLDER --{name} ...`."
+    )
+
+
+def _programs(asked: StoredInvocation, options: Mapping[str, str | None]) -> list[str]:
     """Options that name programs: from who resumes, and all that the first time had."""
-    from wireproof.workflow.resume import told_again
-
     for name in asked.again:
         if not options[name]:
             raise told_again(name)
     return [word for name, value in options.items() if value for word in (f"--{name}", value)]
 
 
-def _set_variables(asked: StoredInvocation) -> dict[str, str]:
-    """The stored settings become ours; those of the measurement that the first time had not are
-    taken away.
+def _environment(asked: StoredInvocation) -> tuple[dict[str, str], dict[str, str]]:
+    """The stored settings, and the variables that the check is resumed with: ours, and instead of
+    our settings of the measurement those that are stored.
     """
     from wireproof.cli.console import say
     from wireproof.workflow.resume import allowed_variables
@@ -36,12 +174,12 @@ def _set_variables(asked: StoredInvocation) -> dict[str, str]:
     stored = allowed_variables(asked.environment)
     for name in sorted(set(asked.environment) - set(stored)):
         say(
-            f"{name} is stored with the run and is not used: a stored run chooses no program and no other variable"
+            f"{name} is stored with the run and is not used: a stored run chooses no program and no"
+            " other variable"
         )
-    for name in allowed_variables(dict(os.environ)):
-        del os.environ[name]
-    os.environ.update(stored)
-    return stored
+    ours = allowed_variables(os.environ)
+    kept = {name: text for name, text in os.environ.items() if name not in ours}
+    return stored, {**kept, **stored}
 
 
 @click.command("resume")
@@ -68,25 +206,23 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     anew.
     """
     from wireproof.cli.console import say
-    from wireproof.workflow.resume import recall, safe_words
+    from wireproof.workflow.resume import recall
 
     folder = folder.absolute()
     asked = recall(folder)
     group = context.find_root().command
     assert isinstance(group, click.Group)  # noqa: S101  the program's own
     words = [*safe_words(asked, group), *_programs(asked, programs)]
-    words += [
-        "--resume",
-        "--out",
-        str(folder),
-        "--seed",
-        str(asked.seed),
-        *(["--json"] if as_json else []),
-    ]
-    variables = _set_variables(asked)
+    words += ["--resume", "--out", str(folder), "--seed", str(asked.seed)]
+    words += ["--json"] if as_json else []
+    variables, environment = _environment(asked)
     shown = [f"{name}={value}" for name, value in sorted(variables.items())]
     say(" ".join([*shown, "wireproof", *words]))
-    with group.make_context(
-        "wireproof", list(words), obj={"argv": words, "resumed": True}
-    ) as inner:
+    resumed = Context(
+        argv=tuple(words),
+        environment=environment,
+        signals=current_context().signals,
+        resumed=True,
+    )
+    with group.make_context("wireproof", list(words), obj=resumed) as inner:
         return int(group.invoke(inner) or 0)

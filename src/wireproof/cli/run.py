@@ -47,7 +47,7 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
     from wireproof.workflow.command_hosts import hosts_of_allocation
-    from wireproof.workflow.target.target import TargetOptions, resolve_target
+    from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))
     hosts: str | None = options["hosts"]
@@ -64,7 +64,8 @@ def _place(options: dict[str, Any], recipe: Recipe) -> Target:
     # The link is typed here: a kind with a rate of its own (ethernet:25) is not a name that the
     # settings know.
     known = {"hosts": hosts, "nic": options["nic"], "launcher": options["launcher"], "link": ""}
-    place = resolve_target(settings_of(known), TargetOptions(lab=options["lab"]))
+    asked = TargetSpecification.from_settings(settings_of(known), lab=options["lab"])
+    place = resolve_target(asked, os.environ)
     place = dataclasses.replace(place, link=link or place.link, said=(*said, *place.said))
     return place if options["hosts"] else _narrowed(place, recipe)
 

@@ -6,7 +6,7 @@ import re
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["parse_duration"]
+__all__ = ["parse_duration", "time_limit_s"]
 
 UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LONGEST_S = 7 * 24 * 3600.0
@@ -31,3 +31,25 @@ def parse_duration(text: str) -> float:
             f"duration {text.strip()} is out of range: give more than 0 and at most {LONGEST_S / 3600:.0f}h."
         )
     return seconds
+
+
+_LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.ASCII)
+
+
+def time_limit_s(text: str) -> float:
+    """Seconds of a limit as schedulers write it: ``30`` (minutes), ``30:00``, ``1:00:00``,
+    ``1-12:00:00``.
+    """
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(
+            f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00."
+        )
+    days, rest = found.group(1), [int(part) for part in found.group(2).split(":")]
+    if days is not None:
+        units = (3600, 60, 1)
+        return int(days) * 86400.0 + sum(
+            value * unit for value, unit in zip(rest, units, strict=False)
+        )
+    units = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}[len(rest)]  # type: ignore[assignment]
+    return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))

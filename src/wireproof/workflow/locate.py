@@ -1,5 +1,5 @@
-"""What ``locate`` looks at: a check's folder, a table of pairs, or a synthetic world; each becomes
-samples.
+"""Which node, port, link or switch is slow, by a check's folder, a table of pairs or a synthetic
+world; each becomes samples.
 """
 
 from __future__ import annotations
@@ -26,9 +26,19 @@ from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
-from wireproof.workflow.session.screen import again_rounds, leaves_of
+from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
+from wireproof.workflow.specification import LocateSpecification
+from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["Found", "from_folder", "from_table", "from_world", "joined"]
+__all__ = [
+    "LocateDocument",
+    "WorstPair",
+    "from_folder",
+    "from_table",
+    "from_world",
+    "joined",
+    "locate",
+]
 
 ALL_ROWS = 4_000_000
 """Tables up to so many pairs are looked at as a whole; of larger ones each node's sample is."""
@@ -50,15 +60,41 @@ _MOST_SHARE = 100
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Found:
-    """``worst``: pairs farthest below what both their nodes do elsewhere: (origin, target, value,
-    ratio).
+class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair of nodes: ``value`` is what it reached (bytes per second or ns, as the metric says),
+    ``ratio`` that by what both its nodes do elsewhere.
+    """
+
+    origin: str
+    target: str
+    value: float
+    ratio: float
+
+
+class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What was concluded for each metric. ``worst_pairs``: of a table, those farthest below what
+    both their nodes do elsewhere. ``notes``: what was left out.
     """
 
     located: tuple[Located, ...]
     notes: tuple[str, ...] = ()
-    worst: tuple[tuple[str, str, float, float], ...] = ()
+    worst_pairs: tuple[WorstPair, ...] = ()
+
+
+def locate(specification: LocateSpecification) -> LocateDocument:
+    """Look at what was measured before; measures nothing. Raises ``BadInput`` for a source that
+    cannot be read or holds nothing to locate.
+    """
+    source, world = specification.source, specification.world
+    if (source is None) == (world is None):
+        raise BadInput(
+            "give a folder of a check or a table of pairs, or --world FILE, and one of them."
+        )
+    fabric = read_fabric(specification.topology) if specification.topology else None
+    if world is not None:
+        return from_world(world, specification.rounds)
+    assert source is not None  # noqa: S101  looked at above
+    return from_folder(source, fabric) if source.is_dir() else from_table(source, fabric)
 
 
 def joined(parts: Sequence[Samples]) -> Samples | None:
@@ -69,9 +105,9 @@ def joined(parts: Sequence[Samples]) -> Samples | None:
     index = {name: number for number, name in enumerate(nodes)}
     origin, target, number, first = [], [], [], 0
     for part in parts:
-        place = np.asarray([index[name] for name in part.nodes], dtype=np.int32)
-        origin.append(place[part.origin])
-        target.append(place[part.target])
+        number_of = np.asarray([index[name] for name in part.nodes], dtype=np.int32)
+        origin.append(number_of[part.origin])
+        target.append(number_of[part.target])
         number.append(part.round + np.int32(first))
         first += int(part.round.max()) + 1 if len(part) else 0
     return Samples(
@@ -90,7 +126,7 @@ def _stage(folder: Path, stem: str) -> list[Path]:
     return sorted(path.parent for path in folder.glob(f"{stem}*/run.json"))
 
 
-def from_folder(folder: Path, fabric: Fabric | None) -> Found:
+def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
     """The check in ``folder`` looked at again, perhaps with another topology. Measures nothing."""
     screens = _stage(folder, "run") or ([folder] if (folder / "run.json").is_file() else [])
     if not screens:
@@ -111,9 +147,10 @@ def from_folder(folder: Path, fabric: Fabric | None) -> Found:
         located.append(explain(conclude(screen(samples, known), confirm, known), runs[0]))
     if not located:
         raise BadInput(
-            f"{folder} has no streams or short ping-pongs between hosts: there is nothing to locate."
+            f"{folder} has no streams or short ping-pongs between hosts: there is nothing to"
+            " locate."
         )
-    return Found(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
+    return LocateDocument(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
 
 
 def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, list[str]]:
@@ -123,7 +160,7 @@ def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, 
     return found, [*found.notes, *notes]
 
 
-def from_table(path: Path, fabric: Fabric | None) -> Found:
+def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
     """A table of pairs: every row of a small one; of a large one a sample of each node's pairs, and
     the worst pairs.
     """
@@ -142,19 +179,27 @@ def from_table(path: Path, fabric: Fabric | None) -> Found:
         )
         if len(columns.value) < table.rows:
             notes.append(
-                f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of each node"
+                f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of"
+                " each node"
             )
         worst = _worst(table)
-    return Found(located=(screen(samples, known).located,), notes=tuple(notes), worst=worst)
+    return LocateDocument(
+        located=(screen(samples, known).located,), notes=tuple(notes), worst_pairs=worst
+    )
 
 
-def _worst(table: PairTable) -> tuple[tuple[str, str, float, float], ...]:
+def _worst(table: PairTable) -> tuple[WorstPair, ...]:
     tx, rx = table.medians()
     # A node that occurs on one side only (each pair once) is known by that side.
     sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)
-    found = table.worst(sender, receiver, WORST)
     return tuple(
-        (table.nodes[o], table.nodes[t], float(value), float(ratio)) for o, t, value, ratio in found
+        WorstPair(
+            origin=table.nodes[origin],
+            target=table.nodes[target],
+            value=float(value),
+            ratio=float(ratio),
+        )
+        for origin, target, value, ratio in table.worst(sender, receiver, WORST)
     )
 
 
@@ -169,6 +214,12 @@ def _world_of(path: Path) -> World:
         raise BadInput(
             f"{path} is no world ({error}): it has {known}; faults under [[faults]]."
         ) from error
+    _check_world(world, path)
+    return world
+
+
+def _check_world(world: World, path: Path) -> None:
+    """Raise ``BadInput`` for a number that no cluster has."""
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
         raise BadInput(
             f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}."
@@ -181,19 +232,19 @@ def _world_of(path: Path) -> World:
     for fault in world.faults:
         if not 0 < fault.share <= _MOST_SHARE:
             raise BadInput(
-                f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to {_MOST_SHARE}."
+                f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to"
+                f" {_MOST_SHARE}."
             )
     if not (
         1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS
     ):
         raise BadInput(
-            f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1 to {world.nodes}"
-            f" leaves and {MOST_WORLD_LINKS} up-links in all at most."
+            f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1"
+            f" to {world.nodes} leaves and {MOST_WORLD_LINKS} up-links in all at most."
         )
-    return world
 
 
-def from_world(path: Path, rounds: int | None) -> Found:
+def from_world(path: Path, rounds: int | None) -> LocateDocument:
     """A synthetic cluster, measured and located as a real one would be: what would be found on
     mine?
     """
@@ -207,6 +258,6 @@ def from_world(path: Path, rounds: int | None) -> Found:
         index = {name: number for number, name in enumerate(world.names)}
         again, _ = again_rounds([first], index, leaves, world.seed)
         confirm = world.measure(again, alone=True) if again else None
-        return Found(located=(conclude(first, confirm, fabric),))
+        return LocateDocument(located=(conclude(first, confirm, fabric),))
     except (IndexError, ZeroDivisionError, ValueError) as error:
         raise BadInput(f"{path}: this world cannot be: {error}.") from error

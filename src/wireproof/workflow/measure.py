@@ -1,163 +1,214 @@
-"""The points of ``measure``: what each pattern's options mean."""
+"""One pattern over a range of sizes, with its proof and its judgement."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, cast
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import cast
 
 import msgspec
 
 from wireproof.analysis.saturation import FULL, filled
-from wireproof.cli.patterns import GROUP_PATTERNS, PAIR_PATTERNS
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import (
     COLLECTIVES,
+    GROUP_PATTERNS,
+    PAIR_PATTERNS,
     TWO_FORMS,
-    Form,
     GroupPattern,
     Pattern,
     is_word_atomic,
 )
-from wireproof.model.plan import Formula, Point
+from wireproof.model.plan import Point
 from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
+from wireproof.plan.pace import paced, with_time
 from wireproof.plan.sweep import SIZES, sweep
 from wireproof.report.section import Section
-from wireproof.settings.resolve import Settings
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.disturbed import run_settled
+from wireproof.workflow.specification import MeasureSpecification
+from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target.target import Target, this_machine
 
-__all__ = ["extra_of", "points_of", "saturated", "spread"]
+__all__ = ["measure", "points_of"]
 
-_WORD_BYTES = 8
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
-MOST_RANKS = 100_000
+SATURATED_PPN = 8
+"""Ranks on each host of a saturation, when no other number is given."""
+_WORD_BYTES = 8
 
 
-def spread(target: Target, ppn: int) -> Target:
-    """``ppn`` ranks on each host, those of one host with neighbouring numbers."""
-    if ppn == 1:
-        return target
-    if target.size * ppn > MOST_RANKS:
-        raise BadInput(
-            f"{target.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give fewer."
+def measure(
+    specification: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Result:
+    """Measure, prove and judge; the records go where the specification says.
+
+    ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
+    anything is started, ``CouldNotMeasure`` when nothing was measured.
+    """
+    _check(specification)
+    pattern, method = specification.pattern, specification.method
+    target = _target(specification, environment)
+    policy = method.policy() if pattern == "threads" else target.pinned(method.policy())
+    points, policy = with_time(
+        points_of(specification, target),
+        paced(policy, target.claimed_rate),
+        target.claimed_rate,
+        budget_given=method.budget_s is not None,
+    )
+    for line in target.said:
+        reporter.say(line)
+    with result_folder(specification.storage, "measure", reporter) as folder:
+        session = method.session(
+            f"{pattern} over {method.transport}",
+            points,
+            policy=policy,
+            seed=method.chosen_seed(),
+            out=folder / "run",
+            storage=specification.storage,
+        )
+        session = dataclasses.replace(session, extra=_variables(specification, target))
+        section, outcomes = run_settled(session, target, reporter)
+        if pattern == "saturation":
+            section = _with_answer(section)
+        return kept(
+            [Part(section, outcomes)],
+            title=session.title,
+            folder=folder if specification.storage.kept else None,
+            reporter=reporter,
         )
 
-    def each(values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(value for value in values for _ in range(ppn))
 
-    return dataclasses.replace(
-        target,
-        hosts=each(target.hosts),
-        start_on=each(target.start_on),
-        nics=each(target.nics),
-        addresses=each(target.addresses),
-        ranks=target.ranks * ppn if not target.hosts else target.ranks,
-    )
+def _target(specification: MeasureSpecification, environment: Mapping[str, str]) -> Target:
+    """The target with as many ranks as the pattern needs."""
+    target = resolve_target(specification.target, environment)
+    whole = specification.pattern in (*GROUP_PATTERNS, "saturation")
+    if not target.hosts:
+        played = specification.method.plays_hosts and not whole
+        here = this_machine(target.link, ranks=1 if played else specification.ranks)
+        target = dataclasses.replace(here, sysfs_root=target.sysfs_root)
+    saturates = specification.pattern == "saturation" and specification.ppn == 1
+    return target.spread(SATURATED_PPN if saturates else specification.ppn)
 
 
-def _check(pattern: str, options: dict[str, Any]) -> None:
-    """Options that this pattern does not have."""
-    if options["form"] and pattern not in TWO_FORMS:
+def _check(specification: MeasureSpecification) -> None:
+    """Raise ``BadInput`` for a pattern that there is not, and options that it does not have."""
+    pattern, known = specification.pattern, (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
+    if pattern not in known:
+        near = get_close_matches(pattern, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+        raise BadInput(f"there is no pattern {pattern[:40]!r}; {hint}")
+    if specification.form and pattern not in TWO_FORMS:
         raise BadInput(f"--form is for {', '.join(TWO_FORMS)}; {pattern} has only one.")
-    for option, owners in (
-        ("order", ("ring",)),
-        ("nonblocking", COLLECTIVES),
-        ("threads", ("threads",)),
-        ("partitions", ("partitioned",)),
+    for option, given, owners in (
+        ("order", specification.order, ("ring",)),
+        ("nonblocking", specification.nonblocking, COLLECTIVES),
+        ("threads", specification.threads, ("threads",)),
+        ("partitions", specification.partitions, ("partitioned",)),
     ):
-        if options[option] and pattern not in owners:
+        if given and pattern not in owners:
             raise BadInput(f"--{option} is for {', '.join(owners)}, not for {pattern}.")
-    if options["both_directions"] and pattern not in PAIR_PATTERNS:
+    if specification.both_directions and pattern not in PAIR_PATTERNS:
         raise BadInput(
             f"--both-directions is for pairs; {pattern} is measured by all ranks together."
         )
 
 
-def points_of(
-    pattern: str, settings: Settings, options: dict[str, Any], target: Target
-) -> list[Point]:
-    """The points of ``measure PATTERN`` on ``target`` (one entry of its hosts for each rank)."""
-    _check(pattern, options)
+def points_of(specification: MeasureSpecification, target: Target) -> list[Point]:
+    """The points to measure on ``target`` (one entry of its hosts for each rank)."""
+    pattern = specification.pattern
     if pattern == "saturation":
-        if len(set(target.hosts)) != 2:
-            raise BadInput(
-                "saturation is measured between two hosts: give two, and --ppn for the most ranks on each."
-            )
-        return saturation(
-            settings.sizes.value or SATURATION_SIZES, target.size // 2, window=settings.window.value
-        )
+        return _saturation(specification, target)
     if pattern in GROUP_PATTERNS:
-        return _group(pattern, settings, options, list(range(target.size)))
-    return _pairs(pattern, settings, options)
+        return _group(pattern, specification, list(range(target.size)))
+    return _pairs(cast(Pattern, pattern), specification)
+
+
+def _saturation(specification: MeasureSpecification, target: Target) -> list[Point]:
+    if len(set(target.hosts)) != 2:
+        raise BadInput(
+            "saturation is measured between two hosts: give two, and --ppn for the most ranks on"
+            " each."
+        )
+    sizes = specification.sizes or SATURATION_SIZES
+    return saturation(sizes, target.size // 2, window=specification.window)
 
 
 def _group(
-    pattern: GroupPattern, settings: Settings, options: dict[str, Any], ranks: list[int]
+    pattern: GroupPattern, specification: MeasureSpecification, ranks: list[int]
 ) -> list[Point]:
-    formula = cast(Formula, settings.formula.value)
-    sizes = settings.sizes.value or default_sizes(pattern, len(ranks), formula)
+    sizes = specification.sizes or default_sizes(pattern, len(ranks), specification.formula)
     if pattern == "congestion":
         return [congestion(size, ranks) for size in sizes]
     return group_sweep(
         pattern,
         sizes,
         ranks,
-        order=options["order"] or "natural",
-        blocking=not options["nonblocking"],
-        window=settings.window.value,
-        formula=formula,
+        order=specification.order or "natural",
+        blocking=not specification.nonblocking,
+        window=specification.window,
+        formula=specification.formula,
     )
 
 
-def _pairs(pattern: str, settings: Settings, options: dict[str, Any]) -> list[Point]:
-    sizes = settings.sizes.value or ((_WORD_BYTES,) if is_word_atomic(pattern) else SIZES)
-    if is_word_atomic(pattern) and tuple(sizes) != (_WORD_BYTES,):
-        raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
-    if pattern == "partitioned":
-        sizes = tuple(size for size in sizes if size and size % (options["partitions"] or 1) == 0)
+def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]:
+    partitions = specification.partitions or 1
+    sizes = _sizes(pattern, specification.sizes, partitions)
+    waits = pattern in TWO_FORMS or is_word_atomic(pattern)
     points: list[Point] = []
-    for pairs in ([(0, 1)], [(1, 0)]) if options["both_directions"] else ([(0, 1)],):
+    for pair in [(0, 1), (1, 0)] if specification.both_directions else [(0, 1)]:
         points += sweep(
-            cast(Pattern, pattern),
+            pattern,
             sizes,
-            pairs,
-            form=cast(Form | None, options["form"])
-            or ("latency" if pattern in TWO_FORMS or is_word_atomic(pattern) else None),
-            window=settings.window.value,
-            formula=cast(Formula, settings.formula.value),
-            window_kind=options["window_kind"],
+            [pair],
+            form=specification.form or ("latency" if waits else None),
+            window=specification.window,
+            formula=specification.formula,
+            window_kind=specification.window_kind,
         )
-    points = [
-        msgspec.structs.replace(
-            point, threads=options["threads"] or 1, partitions=options["partitions"] or 1
-        )
-        for point in points
-    ]
     if not points:
         raise BadInput(
             f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes."
         )
-    return points
+    threads = specification.threads or 1
+    return [
+        msgspec.structs.replace(point, threads=threads, partitions=partitions) for point in points
+    ]
 
 
-def extra_of(pattern: str, options: dict[str, Any], target: Target) -> tuple[tuple[str, str], ...]:
+def _sizes(pattern: Pattern, given: tuple[int, ...], partitions: int) -> tuple[int, ...]:
+    """The sizes that the pattern can have: all of ``given``, or its own."""
+    if is_word_atomic(pattern):
+        if given not in ((), (_WORD_BYTES,)):
+            raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
+        return (_WORD_BYTES,)
+    sizes = given or SIZES
+    if pattern == "partitioned":
+        sizes = tuple(size for size in sizes if size and size % partitions == 0)
+    return tuple(sizes)
+
+
+def _variables(specification: MeasureSpecification, target: Target) -> tuple[tuple[str, str], ...]:
     """Variables that a pattern needs on every rank."""
-    extra: dict[str, str] = {}
-    if pattern == "threads":
+    if specification.pattern == "threads":
         # Before MPI_Init only the environment can say it; asked for, it costs every other number
         # dearly.
-        extra["WIREPROOF_THREADS"] = str(options["threads"] or 1)
-    if pattern == "compare_and_swap" and not target.hosts:
+        return (("WIREPROOF_THREADS", str(specification.threads or 1)),)
+    if specification.pattern == "compare_and_swap" and not target.hosts:
         # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host
         # (ompi 7027, 11349).
-        extra["OMPI_MCA_osc"] = "pt2pt"
-    return tuple(extra.items())
+        return (("OMPI_MCA_osc", "pt2pt"),)
+    return ()
 
 
-def saturated(section: Section) -> Section:
+def _with_answer(section: Section) -> Section:
     """The section of a saturation with its answer in words: where the link is full."""
     limit = section.limits.attainable_bytes_per_s if section.limits else None
-    words = []
+    answers = []
     for one in filled(section.run.points, limit):
         ranks = f"{one.ranks_per_node} rank{'s' if one.ranks_per_node > 1 else ''} per node"
         best = f"{quantity.megabytes(one.best_bytes_per_s)} MB/s"
@@ -166,10 +217,8 @@ def saturated(section: Section) -> Section:
             if one.size is not None
             else "not full at any size"
         )
-        words.append(f"{ranks}: {full} (best {best})")
+        answers.append(f"{ranks}: {full} (best {best})")
+    if not answers:
+        return section
     of = "attainable" if limit else "the best seen"
-    return (
-        dataclasses.replace(section, lead=f"Full: {FULL:.0%} of {of}. " + "; ".join(words) + ".")
-        if words
-        else section
-    )
+    return dataclasses.replace(section, lead=f"Full: {FULL:.0%} of {of}. {'; '.join(answers)}.")

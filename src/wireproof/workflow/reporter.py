@@ -12,6 +12,10 @@ from wireproof.model.record import Frame
 
 __all__ = ["LoggingReporter", "Reporter"]
 
+LOGGER = logging.getLogger("wireproof")
+LOGGER.addHandler(logging.NullHandler())
+"""Silent unless the program that uses us configures logging."""
+
 
 class Reporter(Protocol):
     """What a workflow needs of its caller. The command line writes to stderr; the Python API
@@ -34,17 +38,14 @@ class Reporter(Protocol):
 class LoggingReporter:
     """Writes to the logger ``wireproof`` and shows no progress; knows of no signal."""
 
-    def __init__(self, logger: logging.Logger | None = None) -> None:
-        self._logger = logger or logging.getLogger("wireproof")
-
     def say(self, text: str) -> None:
-        self._logger.info(text)
+        LOGGER.info(text)
 
     def warn(self, text: str) -> None:
-        self._logger.warning(text)
+        LOGGER.warning(text)
 
     def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
-        self._logger.info("%s: %d points", title, len(plan.points))
+        LOGGER.info("%s: %d points", title, len(plan.points))
         return nullcontext(_ignore)
 
     def interruption(self) -> str:

@@ -7,95 +7,63 @@ of it names a program. Those that the first time had are given again, by who res
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import click
 import msgspec
-from click.core import ParameterSource
 
-from wireproof.cli.options import settings_file
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
-from wireproof.workflow.target.target import Target
 
 __all__ = [
     "ASKED",
+    "PROGRAMS",
+    "Invocation",
     "StoredInvocation",
     "allowed_variables",
     "recall",
     "remember",
-    "safe_words",
     "stored_seed",
-    "told_again",
 ]
 
 ASKED = "asked.json"
-_RESUMABLE = ("check",)
+RESUMABLE = ("check",)
 _LARGEST = 16 << 20
 PROGRAMS = ("launcher", "mpi", "prefix")
 """Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
 none.
 """
-_OPTIONS = frozenset(
-    {
-        "profile",
-        "repeat",
-        "topology",
-        "rounds",
-        "all_pairs",
-        "model_world",
-        "model_fault",
-        "hosts",
-        "mpi",
-        "transport",
-        "fabric",
-        "nic",
-        "nic_selection",
-        "launcher",
-        "lab",
-        "virtual",
-        "scheduler",
-        "starter",
-        "slurm",
-        "nodes",
-        "job_partition",
-        "job_time",
-        "job_account",
-        "job_qos",
-        "job_nodelist",
-        "job_exclude",
-        "job_reservation",
-        "job_constraint",
-        "job_wait",
-        "link",
-        "mtu",
-        "pcie",
-        "physics",
-        "budget",
-        "deadline",
-        "sysfs_root",
-    }
-)
-_OF_EACH_TIME = ("out", "seed", "resume", "json")
 _SETTINGS = (
-    *(
-        "hosts",
-        "mpi",
-        "transport",
-        "fabric",
-        "nic",
-        "nic_selection",
-        "launcher",
-        "profile",
-        "repeat",
-        "link",
-        "budget",
-    ),
-    *("deadline", "sizes", "formula", "window"),
+    "hosts",
+    "mpi",
+    "transport",
+    "fabric",
+    "nic",
+    "nic_selection",
+    "launcher",
+    "profile",
+    "repeat",
+    "link",
+    "budget",
+    "deadline",
+    "sizes",
+    "formula",
+    "window",
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Invocation:
+    """How a check was asked for: ``argv`` without the program, and without options that name one:
+    of these ``again`` has the names. ``environment``: the settings that were no options.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    again: tuple[str, ...] = ()
 
 
 class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +81,7 @@ class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
     again: list[str] = msgspec.field(default_factory=list)
 
 
-def allowed_variables(found: dict[str, str]) -> dict[str, str]:
+def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
     """Those that a stored run may set: settings of the measurement, and of these only values that
     name no program.
     """
@@ -125,100 +93,26 @@ def allowed_variables(found: dict[str, str]) -> dict[str, str]:
     }
 
 
-def remember(folder: Path, seed: int, target: Target) -> None:
+def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[str]) -> None:
     """Write how we were asked into the result's folder, unless it is there already (we are being
     resumed).
     """
-    context = click.get_current_context()
     path = folder / ASKED
-    if context.info_name not in _RESUMABLE or os.path.lexists(path):
+    if os.path.lexists(path):
         return
-    given = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
-    given |= {name: text for name, text in os.environ.items() if name.startswith(PREFIX)}
-    options = list(_given(context))
-    words = [word for one in options if not _names_program(*one) for word in _words(*one)]
     asked = StoredInvocation(
-        argv=[context.info_name, *words],
+        argv=list(invocation.argv),
         seed=seed,
         folder=os.getcwd(),
-        environment=allowed_variables(given),
-        hosts=list(target.hosts),
-        again=[
-            parameter.name or "" for parameter, value in options if _names_program(parameter, value)
-        ],
+        environment=allowed_variables(invocation.environment),
+        hosts=list(hosts),
+        again=list(invocation.again),
     )
     replace_file(path, msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n")
 
 
-def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
-    """Every option of the command line with its value, but those that each time has its own of."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in (
-            *_OPTIONS,
-            *PROGRAMS,
-        ):
-            yield parameter, context.params[name]
-
-
-def _names_program(parameter: click.Parameter, value: object) -> bool:
-    name = parameter.name or ""
-    declared = DECLARED.get(name)
-    return name in PROGRAMS and (declared is None or declared.is_program(str(value)))
-
-
-def _words(parameter: click.Parameter, value: object) -> Iterator[str]:
-    """The option as it is typed; paths are absolute, to mean the same from everywhere."""
-    for one in value if isinstance(value, tuple) else (value,):
-        yield parameter.opts[-1]
-        if isinstance(one, Path):
-            yield str(one.absolute())
-        elif one is not True:
-            yield _absolute(str(one)) if parameter.name == "hosts" else str(one)
-
-
-def _absolute(hosts: str) -> str:
-    """A list of hosts in a file, wherever it is read from."""
-    return (
-        f"file:{os.path.abspath(hosts.removeprefix('file:'))}"
-        if hosts.startswith("file:")
-        else hosts
-    )
-
-
-def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
-    """The stored words, parsed as a command line and written anew from what is allowed.
-
-    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
-    be named again.
-    """
-    verb = asked.argv[0]
-    command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
-    assert command is not None  # noqa: S101  one of _RESUMABLE
-    context = command.make_context(verb, list(asked.argv[1:]), resilient_parsing=False)
-    for name in sorted(parameter.name or "" for parameter in command.params):
-        chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if chosen and name not in (*_OPTIONS, *PROGRAMS, *_OF_EACH_TIME):
-            raise BadInput(
-                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command yourself."
-            )
-    for parameter, value in _given(context):
-        if _names_program(parameter, value):
-            raise told_again(parameter.name or "", str(value))
-    return [verb, *(word for one in _given(context) for word in _words(*one))]
-
-
-def told_again(name: str, value: str = "") -> BadInput:
-    """The error that asks for a program which the first time had."""
-    seen = f" ({value[:200]!r} the first time)" if value else ""
-    return BadInput(
-        f"the check was begun with --{name}{seen}, which names a program, and a stored run chooses none: give it again,"
-        f" as in `wireproof resume FOLDER --{name} ...`."
-    )
-
-
 def recall(folder: Path) -> StoredInvocation:
-    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no verb that
+    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no subcommand that
     can go on.
     """
     path = folder / ASKED
@@ -230,7 +124,8 @@ def recall(folder: Path) -> StoredInvocation:
         )
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} does not say how it was asked (no {ASKED}): repeat the command with --resume --out {folder}."
+            f"{folder} does not say how it was asked (no {ASKED}): repeat the command with --resume"
+            f" --out {folder}."
         ) from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
@@ -238,8 +133,8 @@ def recall(folder: Path) -> StoredInvocation:
         raise BadInput(
             f"{path} is damaged ({error}): repeat the command with --resume --out {folder}."
         ) from error
-    if not asked.argv or asked.argv[0] not in _RESUMABLE:
-        raise BadInput(f"{path} does not hold a verb that can go on ({', '.join(_RESUMABLE)}).")
+    if not asked.argv or asked.argv[0] not in RESUMABLE:
+        raise BadInput(f"{path} does not hold a verb that can go on ({', '.join(RESUMABLE)}).")
     if not 0 <= asked.seed < 1 << 63 or any(name not in PROGRAMS for name in asked.again):
         raise BadInput(f"{path} is damaged: its seed or its names of options are none.")
     return asked

@@ -22,7 +22,7 @@ from wireproof.model.plan import Point
 from wireproof.model.record import EngineError
 from wireproof.model.run import Missing, Run
 from wireproof.store.load import load_document, load_run
-from wireproof.workflow.session.renumber import renumbered, subset_claim, subset_points
+from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.target.target import Target
 
 __all__ = [

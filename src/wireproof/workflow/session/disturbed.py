@@ -7,14 +7,16 @@ import time
 
 import msgspec
 
-from wireproof.cli.console import say
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
 from wireproof.report.section import Section
 from wireproof.verdict.run.repeated import settled_by_repeats
-from wireproof.workflow.session.session import Session, judged, merged_run, run_session
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session.merge import merged_run
+from wireproof.workflow.session.run import judged, run_session
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
 __all__ = ["disturbed_points", "run_settled"]
@@ -51,27 +53,32 @@ def disturbed_points(session: Session, judgement: Judgement) -> tuple[Point, ...
     return tuple(found)
 
 
-def run_settled(session: Session, target: Target) -> tuple[Section, list[Outcome]]:
+def run_settled(
+    session: Session, target: Target, reporter: Reporter
+) -> tuple[Section, list[Outcome]]:
     """``run_session``, and the disturbed points once more: a point that passes then is settled."""
-    section, outcomes = run_session(session, target)
+    section, outcomes = run_session(session, target, reporter)
     bounded = session.resume or session.until is not None or session.deadline_s is not None
-    if bounded or session.transport in ("null", "model") or outcomes[-1].ending.ended != "done":
+    if bounded or session.plays_hosts or outcomes[-1].ending.ended != "done":
         return section, outcomes
     points = disturbed_points(session, section.judgement)
     if not points:
         return section, outcomes
-    say(f"{len(points)} points were disturbed by other work on their hosts: once more")
+    reporter.say(f"{len(points)} points were disturbed by other work on their hosts: once more")
     time.sleep(PAUSE_S)
-    out = session.out and session.out.with_name(f"{session.out.name}-again")
-    title = f"{session.title}: the disturbed points again"
-    again = dataclasses.replace(session, points=points, out=out, title=title, facts=(), launches=1)
+    again = dataclasses.replace(
+        session,
+        points=points,
+        out=session.out and session.out.with_name(f"{session.out.name}-again"),
+        title=f"{session.title}: the disturbed points again",
+        facts=(),
+        launches=1,
+    )
     try:
-        more, repeated = run_session(again, target)
+        more, repeated = run_session(again, target, reporter)
     except CouldNotMeasure as error:  # what was measured stands
-        say(f"the disturbed points could not be measured again: {error}")
+        reporter.warn(f"the disturbed points could not be measured again: {error}")
         return section, outcomes
     whole = judged(merged_run([section.run, more.run]), session)
-    return dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement)), [
-        *outcomes,
-        *repeated,
-    ]
+    settled = dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement))
+    return settled, [*outcomes, *repeated]

@@ -1,29 +1,30 @@
-"""How a session's ranks are started: the MPI, the commands that can start it, best first, and the one
-that does.
+"""How a session's ranks are started: the MPI, the commands that can start it, best first, the one
+that does, and what ended it from outside.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from wireproof.cli.signals import as_interrupt
+import msgspec
+
 from wireproof.instrument.measure import Outcome
-from wireproof.launch.command import build_command, prepare, request_for
+from wireproof.launch.command import build_command, request_for
 from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.launch.request import LaunchCommand
-from wireproof.model.errors import BadInput
-from wireproof.workflow.session.broken_off import named
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.document import Ended, missing_code
+from wireproof.model.errors import BadInput, WireproofError
+from wireproof.model.record import EngineError
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
-if TYPE_CHECKING:
-    from wireproof.workflow.session.session import Session
-
-__all__ = ["LaunchOption", "install_for", "launch_options", "started"]
+__all__ = ["LaunchOption", "ended_from_outside", "install_for", "launch_options", "started"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,40 +46,39 @@ def install_for(session: Session) -> MpiInstall | None:
 def launch_options(
     session: Session, target: Target, install: MpiInstall | None
 ) -> list[LaunchOption]:
-    """The commands that can start ``session`` on ``target``, best first. Raises ``BadInput`` when there
-    is none.
+    """The commands that can start ``session`` on ``target``, best first. Raises ``BadInput`` when
+    there is none.
     """
-    wishes: dict[str, object] = {
-        "hosts": target.start_on,
-        "ranks": target.ranks,
-        "nics": target.nics,
-        "agent": target.agent,
-        "nic_selection": session.nic_selection,
-        "fabric": session.fabric,
-        "machine_ranks": target.machine_ranks,
-        "meet": target.meet() if session.transport == "tcp" else "",
-        "extra": session.extra,
-        "prefix": target.prefix,
-    }
+    by_ssh = request_for(
+        session.transport,
+        install,
+        hosts=target.start_on,
+        ranks=target.ranks,
+        nics=target.nics,
+        agent=target.agent,
+        nic_selection=session.nic_selection,
+        fabric=session.fabric,
+        machine_ranks=target.machine_ranks,
+        meet=target.meet() if session.transport == "tcp" else "",
+        extra=session.extra,
+        prefix=target.prefix,
+    )
+
+    def build(request: LaunchRequest) -> LaunchCommand:
+        return target.enter(build_command(session.transport, request))
+
     job = target.allocation
     if job is None or (target.reached_by_agent and PurePath(target.agent).name != "jsrun"):
-        return [LaunchOption(target.enter(prepare(session.transport, install, **wishes)))]
-    in_job = {**wishes, "scheduler": job.scheduler, "job": job.job, "starter": target.starter}
+        return [LaunchOption(build(by_ssh))]
+    in_job = dataclasses.replace(
+        by_ssh, scheduler=job.scheduler, job=job.job, starter=target.starter
+    )
     if job.scheduler != "slurm":
-        return _options_beside_ssh(
-            job.scheduler,
-            in_job,
-            wishes,
-            lambda given: target.enter(prepare(session.transport, install, **given)),
-        )
+        return _options_beside_ssh(in_job, by_ssh, build)
     from wireproof.launch.schedulers.slurm_probe import slurm_requests
 
-    request = request_for(session.transport, install, **in_job)
-    found = slurm_requests(request, job_hosts=job.hosts, through=target.through())
-    return [
-        LaunchOption(_noted(target.enter(build_command(session.transport, one)), why), why)
-        for one, why in found
-    ]
+    found = slurm_requests(in_job, job_hosts=job.hosts, through=target.through())
+    return [LaunchOption(_noted(build(one), why), why) for one, why in found]
 
 
 _STARTS = {"pbs": "pbs_tmrsh", "lsf": "blaunch", "flux": "flux"}
@@ -88,16 +88,13 @@ tried.
 
 
 def _options_beside_ssh(
-    scheduler: str,
-    in_job: dict[str, object],
-    by_ssh: dict[str, object],
-    build: Callable[[dict[str, object]], LaunchCommand],
+    in_job: LaunchRequest, by_ssh: LaunchRequest, build: Callable[[LaunchRequest], LaunchCommand]
 ) -> list[LaunchOption]:
     """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites;
     best first.
     """
-    program = _STARTS[scheduler]
-    if in_job["starter"] == "mpi" or in_job["agent"]:
+    program = _STARTS[in_job.scheduler]
+    if in_job.starter == "mpi" or in_job.agent:
         return [LaunchOption(build(in_job))]
     own = build(by_ssh)
     try:
@@ -105,12 +102,13 @@ def _options_beside_ssh(
     except BadInput as error:
         # one environment for all ranks, an order of its own: the MPI's launcher has neither
         return [_ssh_option(own, str(error).rstrip("."))]
-    first = LaunchOption(theirs, f"started by {theirs.launcher} in a job of {scheduler}")
+    why = f"started by {theirs.launcher} in a job of {in_job.scheduler}"
+    first = LaunchOption(theirs, why)
     if theirs.argv == own.argv:
         return [first]
     if "tm" not in theirs.argv and shutil.which(program) is None:
         return [_ssh_option(own, f"{program} is not on PATH"), first]
-    return [first, _ssh_option(own, f"should the way of {scheduler} not start")]
+    return [first, _ssh_option(own, f"should the way of {in_job.scheduler} not start")]
 
 
 def _ssh_option(command: LaunchCommand, reason: str) -> LaunchOption:
@@ -123,28 +121,85 @@ def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
 
 
 def started(
-    ways: list[LaunchOption],
+    ways: Sequence[LaunchOption],
     target: Target,
     run: Callable[[LaunchOption, bool], Outcome],
-    say: Callable[[str], None],
+    reporter: Reporter,
 ) -> Outcome:
-    """The outcome of the first way that starts. ``run`` is told whether the folder was begun by a
-    way before.
-
-    SIGTERM ends the run as Ctrl-C does, and a run that broke off because its job ended says so.
+    """The outcome of the first option that starts. ``run`` is told whether the folder was begun by
+    an option before. A run that broke off because its job ended, or by a signal, says so.
     """
     for number, way in enumerate(ways):
-        with as_interrupt() as signals:
-            outcome = run(way, number > 0)
-        outcome, before = named(outcome, target, signals), outcome
+        before = run(way, number > 0)
+        outcome = ended_from_outside(before, target, reporter)
         if outcome is not before:
             if outcome.ending.ended == "interrupted":
-                say(outcome.ending.reason)
+                reporter.say(outcome.ending.reason)
             return outcome
         left = ways[number + 1 :]
         # the way is good, some hosts are not
         few_lost = 0 < len(outcome.ending.lost) <= target.size // 2
         if outcome.ending.ended != "not-started" or few_lost or not left:
             return outcome
-        say(f"{outcome.ending.reason}; trying another way: {left[0].why}")
+        reporter.warn(f"{outcome.ending.reason}; trying another way: {left[0].why}")
     raise AssertionError("there is always a way")
+
+
+_OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
+"""Endings that the end of a job does not explain."""
+_FOLLOWED = ("-lost", "-gone", "interrupted")
+"""Codes by which ranks tell of what the end of their job has brought upon them."""
+
+
+def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> Outcome:
+    """The outcome with the reason that the scheduler gives, where its job has ended; else with the
+    signal's name; else itself.
+    """
+    if outcome.ending.ended in _OWN_BUSINESS:
+        return outcome
+    if why := _job_end(target, reporter):
+        return _ended(outcome, why)
+    signal = reporter.interruption()
+    if signal and outcome.ending.ended == "interrupted":
+        return _ended(outcome, f"{signal} ended the run")
+    return outcome
+
+
+def _job_end(target: Target, reporter: Reporter) -> str:
+    """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it
+    runs.
+    """
+    job = target.allocation
+    if job is None or job.scheduler != "slurm" or not job.job:
+        return ""
+    from wireproof.launch.schedulers.slurm_job import job_ended
+
+    try:
+        why = job_ended(job.job, target.through())
+        gone = Availability(reporter).absent(target, range(target.size)) if why else {}
+    except WireproofError:  # a controller that is gone, too: what the launcher said has to do
+        return ""
+    return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""
+
+
+def _ended(outcome: Outcome, why: str) -> Outcome:
+    """``interrupted`` (or not started), nobody to blame: what was said of hosts came from the end
+    of the job.
+    """
+    before = outcome.ending.reason
+    errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
+    # such as a job of yesterday's variables
+    nothing = outcome.ending.ended == "not-started" and not outcome.run.points
+    ended: Ended = "not-started" if nothing else "interrupted"
+    code = missing_code(ended)
+    missing = {
+        point: msgspec.structs.replace(one, code=code, text=why)
+        if before in ("", one.text)
+        else one
+        for point, one in outcome.run.missing.items()
+    }
+    ending = msgspec.structs.replace(outcome.ending, ended=ended, reason=why, lost={})
+    run = msgspec.structs.replace(
+        outcome.run, missing=missing, errors=[EngineError(code="broken-off", message=why), *errors]
+    )
+    return msgspec.structs.replace(outcome, ending=ending, run=run)

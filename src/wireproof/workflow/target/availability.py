@@ -1,5 +1,5 @@
-"""Who is not there: asked before each launch, so that one dead node costs one sentence and not the
-whole job.
+"""Which hosts can take part: asked before each launch, so that one dead node costs one sentence and
+not the whole job.
 """
 
 from __future__ import annotations
@@ -7,41 +7,84 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from wireproof.cli.console import say
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
-__all__ = ["absent", "check_nics", "nobody", "unfit"]
+__all__ = ["Availability", "is_down"]
 
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
-_HAVE_IT: set[tuple[Target, str]] = set()
-"""Hosts of which we know already: before each further launch nobody need be asked again."""
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
 """States of nodes that take no other job and still run the one that has them."""
 
 
-def absent(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
-    """Rank to one sentence, for each of ``ranks`` whose host does not answer.
-
-    A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will
-    reach them.
+class Availability:
+    """Asks hosts whether they can take part. It remembers which of them have their NIC: before
+    each further launch they need not be asked for that again.
     """
-    if not target.hosts or not ranks:
-        return {}
-    hosts = sorted({target.start_on[rank] for rank in ranks})
-    if target.lab is not None and target.allocation is None:
-        alive = {node.name: node.alive for node in target.lab.status().nodes}
-        why = {
-            host: f"{host} was lost: the lab's node has died"
-            for host in hosts
-            if not alive.get(host, False)
-        }
-    elif target.allocation is not None and target.allocation.scheduler == "slurm":
-        why = _closed_in_slurm(hosts, target)
-    elif target.allocation is not None and not target.reached_by_agent:
-        why = {}
-    else:
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._have_nic: set[tuple[str, str]] = set()
+
+    def absent(self, target: Target, ranks: Sequence[int]) -> dict[int, str]:
+        """Rank to one sentence, for each of ``ranks`` whose host does not answer.
+
+        A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will
+        reach them. Raises ``BadInput`` when no host at all has the claimed NIC.
+        """
+        if not target.hosts or not ranks:
+            return {}
+        hosts = sorted({target.start_on[rank] for rank in ranks})
+        job = target.allocation
+        if target.lab is not None and job is None:
+            why = _dead_in_lab(hosts, target)
+        elif job is not None and job.scheduler == "slurm":
+            why = self._closed_in_slurm(hosts, target)
+        elif job is not None and not target.reached_by_agent:
+            why = {}
+        else:
+            why = self._unreachable(hosts, target, ranks)
+        return {rank: why[target.start_on[rank]] for rank in ranks if target.start_on[rank] in why}
+
+    def check_nics(self, target: Target) -> None:
+        """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or
+        started.
+        """
+        if (
+            target.hosts
+            and target.lab is None
+            and (target.allocation is None or target.reached_by_agent)
+        ):
+            self._without_nic(target, range(len(target.hosts)), set())
+
+    def unfit(self, target: Target, ranks: Sequence[int]) -> dict[int, str]:
+        """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its
+        claimed NIC is down.
+
+        Asked after a launch that broke off and named nobody: an MPI's start fails as a whole then.
+        """
+        gone = self.absent(target, ranks)
+        if target.allocation is not None and target.lab is None and not target.reached_by_agent:
+            return gone
+        here = sorted(
+            (r for r in ranks if r not in gone and r < len(target.nics) and target.nics[r]),
+            key=lambda rank: target.nics[rank],
+        )
+        for nic, group in groupby(here, key=lambda rank: target.nics[rank]):
+            members = tuple(group)
+            states = _states(target, nic, sorted({target.start_on[rank] for rank in members}))
+            gone |= {
+                rank: f"{target.start_on[rank]} cannot take part: its NIC {nic} is down"
+                for rank in members
+                if is_down(states.get(target.start_on[rank], ""))
+            }
+        return gone
+
+    def _unreachable(
+        self, hosts: Sequence[str], target: Target, ranks: Sequence[int]
+    ) -> dict[str, str]:
         from wireproof.launch.hosts.fanout import reachable
         from wireproof.launch.hosts.here import hosts_here
 
@@ -49,84 +92,83 @@ def absent(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
         others = [host for host in hosts if host not in here]
         answers = reachable(others, agent=target.agent, timeout_s=TIMEOUT_S)
         why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
-        why |= _without_nic(target, ranks, set(why))
-    return {rank: why[target.start_on[rank]] for rank in ranks if target.start_on[rank] in why}
+        return why | self._without_nic(target, ranks, set(why))
+
+    def _without_nic(self, target: Target, ranks: Sequence[int], gone: set[str]) -> dict[str, str]:
+        """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has
+        it: it is a mistake.
+
+        An MPI would say that its destination is unreachable, and not a word of the NIC.
+        """
+        asked = {
+            target.start_on[r]: target.nics[r]
+            for r in ranks
+            if r < len(target.nics) and target.nics[r]
+        }
+        hosts = sorted(
+            host
+            for host, nic in asked.items()
+            if host not in gone and (host, nic) not in self._have_nic
+        )
+        if not hosts:
+            return {}
+        seen = _nics_of(hosts, target.agent)
+        lacking = [
+            host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]
+        ]
+        self._have_nic |= {(host, asked[host]) for host in hosts if host not in lacking}
+        if lacking and set(lacking) == set(asked):
+            raise BadInput(
+                f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has"
+                f" {_some(seen[lacking[0]])}."
+            )
+        return {
+            host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking
+        }
+
+    def _closed_in_slurm(self, hosts: Sequence[str], target: Target) -> dict[str, str]:
+        """None, when Slurm does not answer: the launch will show who is there, and what is measured
+        must not be lost.
+        """
+        from wireproof.launch.schedulers.slurm_job import node_states
+
+        try:
+            states = node_states(hosts, target.through())
+        except CouldNotMeasure as error:
+            self._reporter.warn(f"{str(error).rstrip('.')}; the nodes are taken for usable")
+            return {}
+        return {
+            host: f"{host} cannot be used: Slurm calls it {one.state}"
+            + (f" ({one.reason})" if one.reason else "")
+            for host, one in states.items()
+            if not one.usable and not _ours_still(one.state)
+        }
 
 
-def check_nics(target: Target) -> None:
-    """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or
-    started.
-    """
-    if (
-        target.hosts
-        and target.lab is None
-        and (target.allocation is None or target.reached_by_agent)
-    ):
-        _without_nic(target, tuple(range(len(target.hosts))), set())
-
-
-def _without_nic(target: Target, ranks: tuple[int, ...], gone: set[str]) -> dict[str, str]:
-    """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has it:
-    it is a mistake.
-
-    An MPI would say that its destination is unreachable, and not a word of the NIC.
-    """
-    asked = {
-        target.start_on[r]: target.nics[r] for r in ranks if r < len(target.nics) and target.nics[r]
+def _dead_in_lab(hosts: Sequence[str], target: Target) -> dict[str, str]:
+    assert target.lab is not None  # noqa: S101  asked of a lab only
+    alive = {node.name: node.alive for node in target.lab.status().nodes}
+    return {
+        host: f"{host} was lost: the lab's node has died"
+        for host in hosts
+        if not alive.get(host, False)
     }
-    hosts = sorted(host for host in asked if host not in gone and (target, host) not in _HAVE_IT)
-    if not hosts:
-        return {}
+
+
+def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
+    """The network and RDMA devices of each host; none of one that does not answer."""
     from wireproof.launch.hosts.fanout import facts_by_host
 
-    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], target.agent, TIMEOUT_S)
-    seen = {
+    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], agent, TIMEOUT_S)
+    return {
         host: [word for word in answer.text.split() if "/" not in word]
         for host, answer in answers.items()
     }
-    lacking = [
-        host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]
-    ]
-    _HAVE_IT.update((target, host) for host in hosts if host not in lacking)
-    if lacking and set(lacking) == set(asked):
-        raise BadInput(
-            f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has {_some(seen[lacking[0]])}."
-        )
-    return {
-        host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking
-    }
 
 
-def _some(names: list[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     names = [name for name in names if name != "lo"]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def unfit(target: Target, ranks: tuple[int, ...]) -> dict[int, str]:
-    """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its
-    claimed NIC is down.
-
-    Asked after a launch that broke off and told nobody's name: an MPI's start fails as a whole
-    then.
-    """
-    gone = absent(target, ranks)
-    here = sorted(
-        (r for r in ranks if r not in gone and r < len(target.nics)),
-        key=lambda rank: target.nics[rank],
-    )
-    if target.allocation is not None and target.lab is None and not target.reached_by_agent:
-        return gone
-    for nic, group in groupby(here, key=lambda rank: target.nics[rank]):
-        members = tuple(group)
-        states = (
-            _states(target, nic, sorted({target.start_on[rank] for rank in members})) if nic else {}
-        )
-        gone |= {
-            rank: f"{target.start_on[rank]} cannot take part: its NIC {nic} is down"
-            for rank in members
-            if is_down(states.get(target.start_on[rank], ""))
-        }
-    return gone
 
 
 def is_down(text: str) -> bool:
@@ -157,30 +199,6 @@ def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]
         hosts, ["cat", *_state_files(nic)], target.agent, TIMEOUT_S, environment=environment
     )
     return {host: answer.text for host, answer in answers.items()}
-
-
-def nobody(_target: Target, _ranks: tuple[int, ...]) -> dict[int, str]:
-    """For transports that play all ranks in one process: their hosts are names only."""
-    return {}
-
-
-def _closed_in_slurm(hosts: list[str], target: Target) -> dict[str, str]:
-    """Nobody, when Slurm does not answer: the launch will show who is there, and what is measured
-    must not be lost.
-    """
-    from wireproof.launch.schedulers.slurm_job import node_states
-
-    try:
-        states = node_states(hosts, target.through())
-    except CouldNotMeasure as error:
-        say(f"{str(error).rstrip('.')}; the nodes are taken for usable")
-        return {}
-    return {
-        host: f"{host} cannot be used: Slurm calls it {one.state}"
-        + (f" ({one.reason})" if one.reason else "")
-        for host, one in states.items()
-        if not one.usable and not _ours_still(one.state)
-    }
 
 
 def _ours_still(state: str) -> bool:

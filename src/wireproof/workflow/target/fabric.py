@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wireproof.cli.console import say
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
+from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
 __all__ = ["fabric_for", "read_fabric"]
@@ -25,28 +25,31 @@ def read_fabric(path: Path) -> Fabric:
     return read_topology(text, str(path))
 
 
-def fabric_for(path: Path | None, target: Target) -> Fabric | None:
+def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric | None:
     """The fabric of the target's hosts; None when nobody described it. Says what had to be left
     out.
     """
-    slurm = target.allocation is not None and target.allocation.scheduler == "slurm"
-    if path is None and not slurm:
+    fabric = read_fabric(path) if path is not None else _fabric_of_slurm(target, reporter)
+    if fabric is None:
         return None
-    if path is not None:
-        fabric = read_fabric(path)
-    else:
-        from wireproof.launch.schedulers.slurm_job import topology_text
-
-        text = topology_text(target.through())
-        if not text.strip():
-            return None
-        try:
-            fabric = read_topology(text, "scontrol show topology")
-        except BadInput as error:
-            # nobody asked for it: a check without a topology is better than none
-            say(f"{str(error).rstrip('.')}; the check goes on without a topology")
-            return None
     fabric, notes = against(fabric, target.hosts, target.nics[0] if target.nics else "")
     for note in (*fabric.notes, *notes):
-        say(note)
+        reporter.say(note)
     return fabric
+
+
+def _fabric_of_slurm(target: Target, reporter: Reporter) -> Fabric | None:
+    """What Slurm knows of the switches above its nodes; None without a Slurm job or a topology."""
+    if target.allocation is None or target.allocation.scheduler != "slurm":
+        return None
+    from wireproof.launch.schedulers.slurm_job import topology_text
+
+    text = topology_text(target.through())
+    if not text.strip():
+        return None
+    try:
+        return read_topology(text, "scontrol show topology")
+    except BadInput as error:
+        # nobody asked for it: a check without a topology is better than none
+        reporter.warn(f"{str(error).rstrip('.')}; the check goes on without a topology")
+        return None

@@ -1,45 +1,35 @@
-"""Where a measurement happens: hosts, how they are reached, the claimed NICs and the claimed
-link.
-"""
+"""Where a measurement happens: hosts, how they are reached, the claimed NICs and link."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import shlex
 import socket
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import Settings
-from wireproof.workflow.target.lab_or_hosts import lab_of
+from wireproof.model.plan import Policy
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.launch.request import LaunchCommand, Starter
     from wireproof.launch.schedulers.allocation import Allocation
 
-__all__ = [
-    "Target",
-    "agent_of",
-    "allocated",
-    "claimed_link",
-    "lab_target",
-    "prefix_of",
-    "reader_prefix",
-    "resolve_target",
-    "this_machine",
-]
+__all__ = ["Target", "lab_target", "this_machine"]
+
+MOST_RANKS = 100_000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Target:
-    """One rank per entry of ``hosts``. ``start_on`` is where the launcher is told to put them: only
-    a planted lie differs from ``hosts``. ``wire`` False: nothing is claimed about a wire (one plain
-    machine).
+    """One rank per entry of ``hosts``; none of them means this machine alone, with ``ranks`` ranks.
+
+    ``start_on`` is where the launcher puts them: only a planted lie differs from ``hosts``. ``wire``
+    False: nothing is claimed about a wire (one plain machine). ``environment``: variables that a
+    scheduler inside a lab is reached with. ``said``: what a person should know of this choice.
     """
 
     hosts: tuple[str, ...]
@@ -57,6 +47,7 @@ class Target:
     prefix: tuple[str, ...] = ()
     virtual: bool = False
     sysfs_root: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def size(self) -> int:
@@ -71,6 +62,42 @@ class Target:
     def machine_ranks(self) -> int:
         """Ranks that share this machine's cores: all nodes of a lab do."""
         return self.size if self.lab is not None or self.virtual else 0
+
+    @property
+    def claimed_rate(self) -> float | None:
+        """Bits per second that are claimed of the link between hosts; None where no wire is."""
+        return self.link.rate_bits_per_s if self.hosts and self.link else None
+
+    def pinned(self, policy: Policy) -> Policy:
+        """``policy`` with each rank on a core of its NIC's socket, where several are left to it; a
+        lab's nodes have no sockets.
+        """
+        real = self.hosts and self.lab is None and not self.virtual
+        return msgspec.structs.replace(policy, pin="nic") if real else policy
+
+    def spread(self, ppn: int) -> Target:
+        """The same target with ``ppn`` ranks on each host, those of one host with neighbouring
+        numbers.
+        """
+        if ppn == 1:
+            return self
+        if self.size * ppn > MOST_RANKS:
+            raise BadInput(
+                f"{self.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give"
+                " fewer."
+            )
+
+        def each(values: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(value for value in values for _ in range(ppn))
+
+        return dataclasses.replace(
+            self,
+            hosts=each(self.hosts),
+            start_on=each(self.start_on),
+            nics=each(self.nics),
+            addresses=each(self.addresses),
+            ranks=self.ranks if self.hosts else self.ranks * ppn,
+        )
 
     def only(self, ranks: Sequence[int]) -> Target:
         """The same target with these ranks alone, numbered from 0 in their order."""
@@ -88,6 +115,7 @@ class Target:
         )
 
     def claim(self) -> Claim:
+        """What is claimed of these ranks: their hosts, NICs and link."""
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
         hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
@@ -108,9 +136,11 @@ class Target:
 
     def through(self) -> tuple[str, ...]:
         """Words ahead of a scheduler's own commands: in a lab they run on its first node."""
-        return (
-            tuple(self.lab.exec_argv(self.lab.nodes[0], ["x"])[:-1]) if self.lab is not None else ()
-        )
+        if self.lab is None:
+            return ()
+        variables = [f"{name}={value}" for name, value in self.environment]
+        enter = self.lab.exec_argv(self.lab.nodes[0], ["x"])[:-1]
+        return (*enter, "env", *variables) if variables else tuple(enter)
 
     def enter(self, command: LaunchCommand) -> LaunchCommand:
         """The command as this target needs it: in a lab the launcher runs inside the first node, to
@@ -121,19 +151,12 @@ class Target:
         return dataclasses.replace(
             command,
             argv=tuple(self.lab.exec_argv(self.start_on[0], command.argv)),
-            environment={**command.environment, **self.lab.agent_environment()},
+            environment={
+                **command.environment,
+                **self.lab.agent_environment(),
+                **dict(self.environment),
+            },
         )
-
-
-def claimed_link(settings: Settings, mtu: int | None, pcie: str) -> LinkClaim | None:
-    """The link of ``--link``; None when it was not given."""
-    if not settings.link.value:
-        return None
-    from wireproof.physics.claims import claim_from_text
-
-    return claim_from_text(
-        settings.link.value, mtu=mtu, pcie=pcie, source=settings.link.source or "--link"
-    )
 
 
 def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Target:
@@ -152,7 +175,8 @@ def lab_target(
     fitting = [network for network in networks if nic in ("", network.device, network.name)]
     if not fitting:
         raise BadInput(
-            f"no node of lab {lab.name} has the NIC {nic!r}: there is {', '.join(n.device for n in networks)}."
+            f"no node of lab {lab.name} has the NIC {nic!r}: there is"
+            f" {', '.join(n.device for n in networks)}."
         )
     network = max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
     said = (
@@ -170,153 +194,4 @@ def lab_target(
         lab=lab,
         agent=str(lab.agent),
         said=said,
-    )
-
-
-def agent_of(settings: Settings) -> str:
-    """The program of ``--launcher``, called like ssh; "" for ssh itself."""
-    launcher = settings.launcher.value
-    if launcher in ("", "ssh"):
-        return ""
-    path = Path(launcher)
-    if not path.is_file():
-        raise BadInput(
-            f"--launcher {launcher!r} is neither ssh nor a program: give the path of one called like ssh."
-        )
-    return str(path.absolute())
-
-
-def prefix_of(text: str) -> tuple[str, ...]:
-    """The words of ``--prefix``; ``BadInput`` when its quotes are not closed."""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise BadInput(
-            f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes."
-        ) from error
-
-
-def reader_prefix(text: str) -> tuple[str, ...]:
-    """The words of ``prove --prefix``, that the reader of the ports is started through."""
-    from wireproof.launch.command import check_prefix
-
-    words = prefix_of(text)
-    check_prefix(words)
-    return words
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TargetOptions:
-    """What was said about the target besides the declared settings. ``scheduler`` ``auto``: an
-    allocation around us gives the hosts, and its launcher (or the MPI's, by ``starter``) starts the
-    ranks on them.
-    """
-
-    lab: str | None = None
-    mtu: int | None = None
-    pcie: str = ""
-    scheduler: str = "none"
-    prefix: str = ""
-    starter: str = "auto"
-    virtual: bool = False
-    sysfs_root: str = ""
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> TargetOptions:
-        """From a verb's options; those that it does not have keep their defaults."""
-        known = {field.name for field in dataclasses.fields(cls)}
-        return cls(**{name: value for name, value in options.items() if name in known})
-
-
-def resolve_target(settings: Settings, asked: TargetOptions) -> Target:
-    """The target that the settings name: a lab's nodes, the allocation that we run in, hosts by ssh,
-    or this machine.
-    """
-    return dataclasses.replace(_resolved(settings, asked), sysfs_root=asked.sysfs_root)
-
-
-def _resolved(settings: Settings, asked: TargetOptions) -> Target:
-    hosts = settings.hosts.value
-    if asked.scheduler == "auto":
-        _once_in_a_step()
-        from wireproof.launch.schedulers.allocation import current
-
-        allocation = current()
-        if allocation is not None and (len(hosts) > 1 or (not hosts and len(allocation.hosts) > 1)):
-            return allocated(settings, allocation, asked)
-    link = claimed_link(settings, asked.mtu, asked.pcie)
-    prefix = prefix_of(asked.prefix)
-    if not hosts and asked.lab is None:
-        return dataclasses.replace(this_machine(link), prefix=prefix)
-    if len(hosts) == 1:
-        raise BadInput(
-            f"one host ({hosts[0]}) has nobody to talk to: give two or more, or none for this machine alone."
-        )
-    found = lab_of(hosts, asked.lab, settings.launcher.value)
-    hosts = hosts or (found.nodes if found else ())
-    if found is not None:
-        target = lab_target(found, hosts, nic=settings.nic.value, link=link)
-        note = (
-            (f"the hosts are nodes of lab {found.name}: links are virtual",)
-            if asked.lab is None
-            else ()
-        )
-        return dataclasses.replace(target, said=(*note, *target.said), prefix=prefix)
-    nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
-    agent = agent_of(settings)
-    return Target(
-        hosts=hosts,
-        start_on=hosts,
-        nics=nics,
-        link=link,
-        agent=agent,
-        prefix=prefix,
-        virtual=asked.virtual,
-    )
-
-
-def _once_in_a_step() -> None:
-    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
-    way.
-    """
-    task = os.environ.get("SLURM_PROCID", "")
-    if task.isdigit() and int(task) > 0 and os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
-        raise BadInput(
-            f"this is task {task} of a job step: start wireproof once in the job (without srun, or srun -n 1);"
-            " it starts the ranks on the nodes by itself."
-        )
-
-
-def allocated(settings: Settings, allocation: Allocation, asked: TargetOptions) -> Target:
-    """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
-    hosts = settings.hosts.value or allocation.hosts
-    strangers = [host for host in hosts if host not in allocation.hosts]
-    if strangers:
-        raise BadInput(
-            f"{strangers[0]} is not a node of {allocation.scheduler} job {allocation.job} ({len(allocation.hosts)}"
-            f" nodes, {allocation.hosts[0]} the first): leave --hosts out, or give --scheduler none to use ssh."
-        )
-    if len(hosts) < 2:
-        raise BadInput(
-            f"{allocation.scheduler} job {allocation.job} has one node ({hosts[0]}), which has nobody to talk to:"
-            " ask for two or more, or give --scheduler none for this machine alone."
-        )
-    link = claimed_link(settings, asked.mtu, asked.pcie)
-    found = lab_of(hosts, asked.lab, settings.launcher.value)
-    if found is not None:
-        target = lab_target(found, hosts, nic=settings.nic.value, link=link)
-    else:
-        nics = (settings.nic.value,) * len(hosts) if settings.nic.value else ()
-        agent = agent_of(settings)
-        target = Target(
-            hosts=hosts, start_on=hosts, nics=nics, link=link, agent=agent, virtual=asked.virtual
-        )
-    said = f"{allocation.scheduler} job {allocation.job}: {len(hosts)} nodes"
-    return dataclasses.replace(
-        target,
-        allocation=allocation,
-        starter="mpi" if asked.starter == "mpi" else "scheduler",
-        prefix=prefix_of(asked.prefix),
-        sysfs_root=asked.sysfs_root,
-        said=(said, *target.said, *allocation.notes),
     )

@@ -1,0 +1,31 @@
+"""What one run of the program knows beside its options: its words, variables and signals."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+
+import click
+
+__all__ = ["Context", "current_context"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Context:
+    """``argv`` without the program; ``environment``: where settings and an allocation come from;
+    ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on, which
+    has settings of its own.
+    """
+
+    argv: Sequence[str] = ()
+    environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
+    signals: Sequence[str] = ()
+    resumed: bool = False
+
+
+def current_context() -> Context:
+    """The context of the subcommand that runs."""
+    context = click.get_current_context(silent=True)
+    found = context.find_root().obj if context is not None else None
+    return found if isinstance(found, Context) else Context()

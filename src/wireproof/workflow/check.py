@@ -1,0 +1,286 @@
+"""The main job: measure, prove, locate and judge what some hosts, or this machine, can do."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from wireproof.launch.request import LaunchCommand
+from wireproof.locate.causes.fact_requests import fact_requests
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
+from wireproof.physics.links import link_from_name
+from wireproof.plan.pace import affordable, paced
+from wireproof.plan.sweep import SIZES, numbered, sweep
+from wireproof.probes.snapshot import quick
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import remember, stored_seed
+from wireproof.workflow.session.disturbed import run_settled
+from wireproof.workflow.session.launch import install_for
+from wireproof.workflow.session.run import command_of
+from wireproof.workflow.session.screen import run_screen
+from wireproof.workflow.session.screen_plan import screen_points
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.specification import CheckSpecification, Profile
+from wireproof.workflow.target.availability import Availability
+from wireproof.workflow.target.fabric import fabric_for
+from wireproof.workflow.target.job import imagined_target, job_target
+from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target.target import Target, this_machine
+
+__all__ = ["PlannedCheck", "check", "plan_check"]
+
+QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
+QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
+LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
+"""Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions
+do not show it.
+"""
+COMMANDS_UP_TO = 256
+"""Hosts whose commands' output (ethtool, tc: 20 kB each) is collected; of more only the files of
+/sys.
+"""
+MANY = 64
+"""Above so many hosts connections are given up after each round: to keep them all costs memory on
+every host.
+"""
+SCREEN_DEADLINE_MS = 15_000
+MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 16384
+
+
+def check(
+    specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Result:
+    """Measure, prove, locate and judge; the records go where the specification says.
+
+    ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
+    anything is started, ``CouldNotMeasure`` when nothing at all was measured.
+    """
+    with _target(specification, reporter, environment) as target:
+        fabric = fabric_for(specification.topology, target, reporter)
+        if not specification.method.plays_hosts:
+            Availability(reporter).check_nics(target)
+        with result_folder(specification.storage, "check", reporter) as folder:
+            session = _session(specification, target, folder, fabric)
+            install_for(session)  # an MPI that is missing is an error before anything is written
+            if specification.invocation is not None:
+                remember(folder, specification.invocation, session.seed, target.hosts)
+            parts = _parts(specification, session, target, fabric, reporter)
+            return kept(
+                parts,
+                title="wireproof check",
+                folder=folder if specification.storage.kept else None,
+                reporter=reporter,
+            )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlannedCheck:
+    """What a check would start first, and what it would measure."""
+
+    session: Session
+    target: Target
+    command: LaunchCommand
+
+    @property
+    def at_most_s(self) -> float:
+        """Upper bound of the timed part: every point takes its whole budget."""
+        default_ms = self.session.policy.point_budget_ms
+        launch_ms = sum(point.budget_ms or default_ms for point in self.session.points)
+        return launch_ms * self.session.launches / 1000
+
+
+def plan_check(
+    specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> PlannedCheck:
+    """The same check with nothing started; the nodes of a job that is not asked for have made-up
+    names.
+    """
+    if specification.job is not None:
+        target, fabric = imagined_target(specification.target, specification.job), None
+    else:
+        target = resolve_target(specification.target, environment)
+        fabric = fabric_for(specification.topology, target, reporter)
+    for line in target.said:
+        reporter.say(line)
+    session = _session(specification, target, Path("RUN"), fabric)
+    return PlannedCheck(session=session, target=target, command=command_of(session, target))
+
+
+@contextlib.contextmanager
+def _target(
+    specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Iterator[Target]:
+    """The target; a job of our own is given back whatever happens."""
+    if specification.job is None:
+        opened: contextlib.AbstractContextManager[Target] = contextlib.nullcontext(
+            resolve_target(specification.target, environment)
+        )
+    else:
+        storage = specification.storage
+        resumed = storage.folder if storage.resume else None
+        opened = job_target(specification.target, specification.job, reporter, resumed=resumed)
+    with opened as target:
+        for line in target.said:
+            reporter.say(line)
+        yield target
+
+
+def _session(
+    specification: CheckSpecification, target: Target, folder: Path, fabric: Fabric | None
+) -> Session:
+    method, storage = specification.method, specification.storage
+    _check_faults(specification.model_faults, target.size)
+    seed = method.seed
+    if seed is None and storage.resume:
+        seed = stored_seed(folder)
+    if seed is None:
+        seed = method.chosen_seed()
+    session = method.session(
+        f"check of {target.size} hosts" if target.hosts else "check of this machine",
+        _points(specification, target, fabric, seed),
+        policy=_policy(specification, target),
+        seed=seed,
+        out=folder / "run",
+        storage=storage,
+    )
+    return dataclasses.replace(
+        session,
+        model_faults=specification.model_faults,
+        facts=() if method.transport == "model" else _facts(target),
+        until=specification.until,
+        launches=LAUNCHES[specification.profile],
+    )
+
+
+def _check_faults(faults: tuple[ModelFault, ...], ranks: int) -> None:
+    for fault in faults:
+        if fault.rank >= ranks:
+            raise BadInput(f"--model-fault rank={fault.rank}: give a rank below {ranks}.")
+
+
+def _points(
+    specification: CheckSpecification, target: Target, fabric: Fabric | None, seed: int
+) -> list[Point]:
+    """One machine or two hosts: sweeps. More: rounds of pairs."""
+    if not target.hosts or target.size == 2:
+        return _sweeps(specification.profile, target, back=bool(target.hosts))
+    return screen_points(
+        target,
+        fabric,
+        seed=seed,
+        rounds=specification.rounds,
+        all_pairs=specification.all_pairs,
+        size=MODEL_BYTES if specification.method.transport == "model" else None,
+    )
+
+
+def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
+    """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the
+    other way.
+    """
+    chosen = (QUICK_PINGPONG, QUICK_STREAM) if profile == "quick" else (SIZES, SIZES)
+    pingpongs, streams = (affordable(sizes, target.claimed_rate) for sizes in chosen)
+    points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
+    return points + (sweep("stream", streams, [(1, 0)]) if back else [])
+
+
+def _facts(target: Target) -> tuple[FactRequest, ...]:
+    """What is read on every host: enough to tell a cause where a node is slow."""
+    nic = target.nics[0] if target.nics else ""
+    wanted = [*quick()]
+    if target.hosts:
+        wanted += fact_requests(nic, commands=target.size <= COMMANDS_UP_TO)
+    return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
+
+
+def _policy(specification: CheckSpecification, target: Target) -> Policy:
+    """A screen's points are short: who has not ended soon after its budget is hung, and the rest is
+    to go on.
+    """
+    method = specification.method
+    policy = method.policy()
+    # its time is made up, and its bytes are really moved: few of them tell all
+    if method.transport == "model":
+        return msgspec.structs.replace(
+            policy,
+            block_us=20,
+            warmup_min_us=20,
+            warmup_min_operations=10,
+            point_deadline_ms=MODEL_DEADLINE_MS,
+        )
+    policy = paced(target.pinned(policy), target.claimed_rate)
+    if target.size > MANY:
+        policy = msgspec.structs.replace(policy, teardown="point")
+    if target.size <= 2 or method.budget_s is not None:
+        return policy
+    return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
+
+
+def _parts(
+    specification: CheckSpecification,
+    session: Session,
+    target: Target,
+    fabric: Fabric | None,
+    reporter: Reporter,
+) -> list[Part]:
+    """One measured and judged part for each thing that is checked; an interrupted one is the
+    last.
+    """
+    parts: list[Part] = []
+    if target.hosts and target.size > 2:
+        parts.append(Part(*run_screen(session, target, fabric, reporter)))
+        curves = specification.profile != "quick" and session.transport != "model"
+        more = [(_curves(specification, session, target), target.only((0, 1)))] if curves else []
+    else:
+        more = [(session, target)] if target.hosts else _alone(session)
+    for one, where in more:
+        if parts and parts[-1].outcomes and parts[-1].outcomes[-1].ending.ended == "interrupted":
+            break
+        parts.append(Part(*run_settled(one, where, reporter)))
+    return parts
+
+
+def _alone(session: Session) -> list[tuple[Session, Target]]:
+    """One plain machine: shared memory through the MPI, and loopback through the kernel. Neither is
+    a wire.
+    """
+    assert session.out is not None  # noqa: S101  set by _session
+    shm = dataclasses.replace(
+        session,
+        title="shared memory of this machine",
+        lead="Two ranks on one machine: this is what memory does, so that a wire can be told from"
+        " it.",
+    )
+    loopback = dataclasses.replace(
+        session,
+        title="loopback of this machine",
+        transport="tcp",
+        out=session.out.with_name("loopback"),
+        lead="Kernel sockets over the loopback interface: the floor under every MPI over IP.",
+    )
+    return [
+        (shm, this_machine(link_from_name("shm", source="one machine"))),
+        (loopback, this_machine(link_from_name("loopback", source="one machine"))),
+    ]
+
+
+def _curves(specification: CheckSpecification, session: Session, target: Target) -> Session:
+    """Beyond quick the curves of one pair too: what this link is like, over the sizes."""
+    assert session.out is not None  # noqa: S101  set by _session
+    out = session.out.with_name("pair")
+    points = _sweeps(specification.profile, target, back=True)
+    return dataclasses.replace(
+        session,
+        title=f"{target.hosts[0]} and {target.hosts[1]} over the sizes",
+        points=numbered(points, seed=session.seed),
+        out=out,
+        resume=session.resume and any(out.parent.glob(f"{out.name}*/run.json")),
+    )

@@ -1,0 +1,85 @@
+"""What a check or a measurement gives back: judged parts, and what is kept of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from wireproof.instrument.measure import Outcome
+from wireproof.model.finding import Verdict
+from wireproof.model.severity import worst
+from wireproof.report.json.result import Document, document
+from wireproof.report.section import Section
+from wireproof.store.seal import seal
+from wireproof.workflow.reporter import Reporter
+
+__all__ = ["Part", "Result", "kept"]
+
+
+class Part(NamedTuple):
+    """One judged run and the launches that it was measured in."""
+
+    section: Section
+    outcomes: Sequence[Outcome]
+
+    def ended(self, how: str) -> bool:
+        """Some launch of this part ended so: ``interrupted``, ``disk-full``, ..."""
+        return any(outcome.ending.ended == how for outcome in self.outcomes)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Result:
+    """Judged parts. ``folder``: where records and page are kept, None when nothing is; ``page``:
+    the report, None when there is nothing to show or it could not be written.
+    """
+
+    parts: tuple[Part, ...]
+    folder: Path | None = None
+    page: Path | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all parts."""
+        return worst([part.section.judgement.verdict for part in self.parts])
+
+    def ended(self, how: str) -> bool:
+        """Some launch ended so: ``interrupted``, ``disk-full``, ..."""
+        return any(part.ended(how) for part in self.parts)
+
+    def documents(self) -> list[Document]:
+        """One document for each part, as ``--json`` prints them."""
+        return [
+            document(one.run, one.judgement, one.limits, one.criteria, one.located)
+            for one, _ in self.parts
+        ]
+
+
+def kept(parts: Sequence[Part], *, title: str, folder: Path | None, reporter: Reporter) -> Result:
+    """Seal the records and write the page into ``folder``; None keeps nothing."""
+    if folder is None:
+        return Result(parts=tuple(parts))
+    for part in parts:
+        for outcome in part.outcomes:
+            seal(outcome.folder)
+    sections = [part.section for part in parts]
+    page = None
+    if any(section.run.points for section in sections):
+        page = _write_page(sections, title, folder, reporter)
+    return Result(parts=tuple(parts), folder=folder, page=page)
+
+
+def _write_page(
+    sections: Sequence[Section], title: str, folder: Path, reporter: Reporter
+) -> Path | None:
+    from wireproof.report.html.page import render, write
+
+    try:
+        return write(folder / "report.html", render(list(sections), title))
+    except OSError as error:
+        reporter.warn(
+            f"the report could not be written: {error.strerror}; the records that were written"
+            f" stay in {folder}."
+        )
+        return None

@@ -1,0 +1,100 @@
+"""The folder that a job's records and page go to: private, and never another's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.specification import Storage
+
+__all__ = ["result_folder"]
+
+
+@contextlib.contextmanager
+def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[Path]:
+    """The folder of one job: that of ``storage``, or a new one called after ``name``; one that goes
+    with the block when nothing is kept.
+
+    It is removed again if nothing was put in it. Raises ``BadInput`` when it holds something,
+    unless the run in it is resumed.
+    """
+    if not storage.kept:
+        with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
+            try:
+                yield Path(scratch)
+            except KeyboardInterrupt:
+                reporter.warn("nothing is kept: give --out to keep what is measured.")
+                raise
+        return
+    out = _opened(storage, name, reporter)
+    try:
+        yield out
+    except KeyboardInterrupt:
+        if any(out.iterdir()):
+            reporter.warn(
+                f"what was measured is kept in {out}; the same command with --resume --out {out}"
+                " goes on."
+            )
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            out.rmdir()
+
+
+def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
+    out = storage.folder
+    if out is None:
+        if storage.resume:
+            raise BadInput("--resume needs the --out folder of the run to continue.")
+        out = Path(f"wireproof-{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}")
+    try:
+        if out.exists() and not storage.resume and any(out.iterdir()):
+            raise BadInput(
+                f"the folder {out} is not empty: give another --out, or --resume to continue the"
+                " run in it."
+            )
+        _private(out, reporter, change=storage.may_change_mode)
+    except NotADirectoryError as error:
+        raise BadInput(f"{out} is not a folder: give another --out.") from error
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"the folder {out} cannot be made: {error.strerror}. Give another --out."
+        ) from error
+    return out
+
+
+def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
+    """Make the folder, or take one that is there and ours; either is for us alone. Raises
+    ``BadInput`` for another's.
+
+    Whoever can write into it could put links there that our records would be written through.
+    ``change`` False: the mode of a folder that is there stays (a file in the current folder has
+    named it), and one that is open is refused.
+    """
+    try:
+        out.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        found = out.stat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError from None
+        if found.st_uid != os.geteuid():
+            raise BadInput(
+                f"the folder {out} belongs to the user with the number {found.st_uid}: give another"
+                " --out."
+            ) from None
+        if found.st_mode & 0o077 and not change:
+            raise BadInput(
+                f"the folder {out} is open to others: give it with --out, or make it yours (chmod"
+                " 700)."
+            ) from None
+        if found.st_mode & 0o077:
+            out.chmod(0o700)
+            mode = f"{stat.S_IMODE(found.st_mode):04o}"
+            reporter.say(f"the folder {out} was open to others (mode {mode}); now it is 0700")

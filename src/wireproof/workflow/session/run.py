@@ -1,0 +1,296 @@
+"""One session from plan to judged section: choose the MPI, launch, listen, judge."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+
+import msgspec
+
+from wireproof.instrument.measure import Outcome, measure
+from wireproof.lab.wire import wire_observer
+from wireproof.launch.command import provenance
+from wireproof.launch.request import LaunchCommand
+from wireproof.model.claim import Claim, Criteria, Limits
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.plan import ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
+from wireproof.model.run import Run
+from wireproof.physics.limits import limits
+from wireproof.physics.table import Table
+from wireproof.plan.pace import provable
+from wireproof.report.section import Section
+from wireproof.verdict import judge
+from wireproof.verdict.context import context
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session.campaign import (
+    GOES_ON,
+    MOST_ATTEMPTS,
+    CampaignResult,
+    attempt_folder,
+    carry_out,
+)
+from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
+from wireproof.workflow.session.merge import merged_run, with_lost
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.availability import Availability
+from wireproof.workflow.target.target import Target
+
+__all__ = ["campaign_run", "command_of", "judged", "run_session"]
+
+
+LEAST_LAUNCH_S = 3.0
+"""Less is not enough to start anything."""
+
+
+def command_of(session: Session, target: Target) -> LaunchCommand:
+    """The command that would start ``session`` on ``target``."""
+    return launch_options(session, target, install_for(session))[0].command
+
+
+def _plan(session: Session, target: Target, expect: str) -> Plan:
+    claims = target.claim().hosts
+    addresses = target.addresses or ("",) * len(claims)
+    here = max(target.machine_ranks, 0 if target.hosts else target.ranks)
+    policy = session.policy
+    if here > len(os.sched_getaffinity(0)):
+        policy = msgspec.structs.replace(policy, yield_=1)
+    return Plan(
+        run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(3)}",
+        seed=session.seed,
+        transport=Transport(kind=session.transport, expect=expect),
+        ranks=tuple(
+            RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
+            for one in claims
+        ),
+        points=(
+            provable(session.points, session.criteria.min_payload_bytes)
+            if target.wire
+            else session.points
+        ),
+        policy=policy,
+        witness=WitnessPolicy(root=target.sysfs_root or "/"),
+        model=session.model,
+        model_faults=session.model_faults,
+        facts=session.facts,
+    )
+
+
+def run_session(
+    session: Session, target: Target, reporter: Reporter, *, claim: Claim | None = None
+) -> tuple[Section, list[Outcome]]:
+    """Measure (``session.launches`` times) and judge; the records stay in the outcomes' folders.
+
+    ``claim``: what is claimed, where that is not what the target is (a lie that is planted on
+    purpose). Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge
+    then.
+    """
+    attempts = _Attempts(target, claim or target.claim(), reporter)
+    outcomes: list[Outcome] = []
+    for number in range(session.launches):
+        outcomes += attempts.run(session.launch(number))
+        if outcomes[-1].ending.ended != "done":
+            break
+    return judged(merged_run([outcome.run for outcome in outcomes]), session), outcomes
+
+
+class _Attempts:
+    """Launches of sessions on one target, all of whose hosts are needed."""
+
+    def __init__(self, target: Target, claim: Claim, reporter: Reporter) -> None:
+        self._target, self._claim, self._reporter = target, claim, reporter
+        self._availability = Availability(reporter)
+
+    def run(self, session: Session) -> list[Outcome]:
+        """Launches of ``session``: a point that does not end in time costs itself, and not those
+        behind it.
+
+        Raises ``CouldNotMeasure`` when none of them has sealed a point.
+        """
+        outcomes = [self.launch(session)]
+        while rest := _behind(session, outcomes):
+            number = len(outcomes) + 1
+            while (out := attempt_folder(session.out, number)) is not None and out.exists():
+                number += 1
+            title = f"{session.title}, without the point that was late"
+            again = dataclasses.replace(session, points=rest, out=out, resume=False, title=title)
+            try:
+                outcomes.append(self.launch(again))
+            except CouldNotMeasure as error:
+                self._reporter.warn(str(error))
+                break
+        interrupted = outcomes[-1].ending.ended == "interrupted"
+        if not interrupted and not any(one.run.points for one in outcomes):
+            raise self._nothing_measured(session, outcomes[-1])
+        return outcomes
+
+    def launch(self, session: Session) -> Outcome:
+        """One launch; ``CouldNotMeasure`` when a host does not answer."""
+        if not session.plays_hosts:
+            _raise_for(self._availability.absent(self._target, range(len(self._target.hosts))))
+        return launched(session, self._target, self._claim, self._reporter)
+
+    def _nothing_measured(self, session: Session, last: Outcome) -> CouldNotMeasure:
+        if not session.plays_hosts:
+            _raise_for(self._availability.unfit(self._target, range(len(self._target.hosts))))
+        log = f"log: {last.folder / 'engine.log'}" if session.kept else "give --out to keep its log"
+        return CouldNotMeasure(f"{last.ending.reason} ({log})")
+
+
+def _raise_for(gone: Mapping[int, str]) -> None:
+    """``CouldNotMeasure`` with every reason why a host cannot take part; nothing without any."""
+    if gone:
+        raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
+
+
+def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
+    """Points that were not reached because the one before them was late; none when the launch ended
+    otherwise.
+    """
+    ending = outcomes[-1].ending
+    if ending.ended != "deadline" or ending.culprit is None or len(outcomes) >= MOST_ATTEMPTS:
+        return ()
+    gone = {one.ending.culprit for one in outcomes} | {
+        point.id for one in outcomes for point in one.run.points
+    }
+    return tuple(point for point in session.points if point.id not in gone)
+
+
+def campaign_run(
+    session: Session, target: Target, reporter: Reporter, *, lost: Mapping[int, str] | None = None
+) -> tuple[Run, CampaignResult]:
+    """Measure ``session`` in as many launches as it takes: who is lost (or is known to be,
+    ``lost``) is named, and the rest is measured. The run has the target's ranks, whoever took part.
+    """
+    availability = Availability(reporter)
+    results: list[CampaignResult] = []
+    for number in range(session.launches):
+        known = {**(lost or {}), **(results[-1].lost if results else {})}
+        one = session.launch(number)
+        results.append(_carry_out(one, target, known, availability, reporter))
+        if results[-1].ended not in ("done", *GOES_ON):
+            break
+    whole = CampaignResult(
+        runs=[run for one in results for run in one.runs],
+        outcomes=[outcome for one in results for outcome in one.outcomes],
+        lost=results[-1].lost,
+        missing={point: why for one in results for point, why in one.missing.items()},
+        ended=results[-1].ended,
+    )
+    run = merged_run(whole.runs)
+    return with_lost(run, whole.lost, whole.missing, complete=whole.ended == "done"), whole
+
+
+def _carry_out(
+    session: Session,
+    target: Target,
+    lost: Mapping[int, str],
+    availability: Availability,
+    reporter: Reporter,
+) -> CampaignResult:
+    def launch(
+        points: tuple[Point, ...], where: Target, claim: Claim, folder: Path | None, said: str
+    ) -> Outcome:
+        part = dataclasses.replace(
+            session,
+            points=points,
+            out=folder,
+            resume=False,
+            title=session.title + said,
+            model_faults=_faults_of(session.model_faults, target, where),
+        )
+        outcome = launched(part, where, claim, reporter)
+        if outcome.ending.ended == "disk-full":
+            reporter.warn(outcome.ending.reason)
+        return outcome
+
+    return carry_out(
+        session.points,
+        target,
+        target.claim(),
+        launch,
+        out=session.out,
+        resume=session.resume,
+        probe=_nobody if session.plays_hosts else availability.absent,
+        examine=_nobody if session.plays_hosts else availability.unfit,
+        lost=lost,
+    )
+
+
+def _nobody(_target: Target, _ranks: Sequence[int]) -> dict[int, str]:
+    """Hosts that are names only cannot be absent."""
+    return {}
+
+
+def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tuple[ModelFault, ...]:
+    """The model's faults under the numbers that their hosts have in a launch."""
+    number = {host: rank for rank, host in enumerate(part.hosts)}
+    return tuple(
+        msgspec.structs.replace(fault, rank=number[whole.hosts[fault.rank]])
+        for fault in faults
+        if fault.rank < len(whole.hosts) and whole.hosts[fault.rank] in number
+    )
+
+
+def left_s(session: Session) -> float | None:
+    """Seconds that a launch may take: its own deadline, or what is left of the whole;
+    ``CouldNotMeasure`` if none.
+    """
+    if session.until is None:
+        return session.deadline_s
+    left = session.until - time.monotonic()
+    if left < LEAST_LAUNCH_S:
+        raise CouldNotMeasure("no time was left for another launch.")
+    return min(left, session.deadline_s or left)
+
+
+def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
+    """One launch by the first command that starts."""
+    install = install_for(session)
+
+    def run(option: LaunchOption, begun: bool) -> Outcome:
+        plan = _plan(session, target, option.command.expect)
+        with reporter.progress(plan, session.title) as show:
+            return measure(
+                plan,
+                option.command,
+                claim=claim,
+                provenance=provenance(option.command, install),
+                out=session.out,
+                on_frame=show,
+                deadline_s=left_s(session),
+                resume=session.resume or (begun and session.out is not None),
+                observed=wire_observer(target.lab),
+                on_this_machine=target.lab is not None or not target.hosts,
+            )
+
+    return started(launch_options(session, target, install), target, run, reporter)
+
+
+def _limits(run: Run, table: Table | None) -> Limits | None:
+    """The limits to show: of the largest stream, else of the smallest ping-pong."""
+    link = context(run, Criteria(), None, table).link  # with the MTU that the NICs have
+    if link is None or not run.points:
+        return None
+    point = max(run.points, key=lambda one: (one.pattern == "stream", one.message_bytes))
+    short = [one.message_bytes for one in run.points if one.pattern == "pingpong"]
+    top = limits(link, point.pattern, point.form, point.message_bytes, table)
+    low = limits(link, "pingpong", "latency", min(short, default=0), table)
+    return msgspec.structs.replace(top, floor_ns=low.floor_ns)
+
+
+def judged(run: Run, session: Session) -> Section:
+    """The run with its judgement."""
+    judgement = judge(run, session.criteria, table=session.table)
+    return Section(
+        title=session.title,
+        run=run,
+        judgement=judgement,
+        limits=_limits(run, session.table),
+        criteria=session.criteria,
+        lead=session.lead,
+    )

@@ -1,0 +1,197 @@
+"""What the jobs of wireproof are asked for: one frozen value for each, built once, by the command
+line from its options and settings or by a Python caller.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from pathlib import Path
+from typing import Literal, cast
+
+import msgspec
+
+from wireproof.launch.request import Fabric, NicSelection
+from wireproof.launch.schedulers.slurm_job import JobRequest
+from wireproof.model.pattern import Form
+from wireproof.model.plan import Formula, ModelFault, ModelWorld, Point, Policy, TransportKind
+from wireproof.physics.table import Table
+from wireproof.plan.sweep import numbered
+from wireproof.settings.resolve import Settings
+from wireproof.workflow.resume import Invocation
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.resolve import TargetSpecification
+
+__all__ = [
+    "CheckSpecification",
+    "LocateSpecification",
+    "MeasureSpecification",
+    "Method",
+    "Profile",
+    "Storage",
+]
+
+Profile = Literal["quick", "standard", "acceptance"]
+DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Storage:
+    """Where records go. ``folder`` None: a new folder in the working directory, named after the
+    subcommand. ``kept`` False: nothing is kept, and ``folder`` is not used.
+
+    ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
+    directory has named the folder, so that its mode is not changed.
+    """
+
+    folder: Path | None = None
+    kept: bool = True
+    resume: bool = False
+    may_change_mode: bool = True
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Method:
+    """By what means, for how long and in which order is measured.
+
+    ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
+    the points, drawn where it is None; ``repeat``: how often each point is measured in a launch.
+    ``table``: the constants of physics that the limits are made of, None for ours.
+    """
+
+    transport: TransportKind = "mpi"
+    mpi: str = ""
+    fabric: Fabric = ""
+    nic_selection: NicSelection = "claimed"
+    budget_s: float | None = None
+    deadline_s: float | None = None
+    seed: int | None = None
+    repeat: int = 1
+    table: Table | None = None
+    model: ModelWorld = DEFAULT_WORLD
+
+    @classmethod
+    def from_settings(
+        cls, settings: Settings, *, table: Table | None = None, model: ModelWorld | None = None
+    ) -> Method:
+        """The means that the settings choose."""
+        return cls(
+            transport=cast(TransportKind, settings.transport.value),
+            mpi=settings.mpi.value,
+            fabric=cast(Fabric, settings.fabric.value),
+            nic_selection=cast(NicSelection, settings.nic_selection.value),
+            budget_s=settings.budget.value,
+            deadline_s=settings.deadline.value,
+            seed=settings.seed.value,
+            repeat=settings.repeat.value,
+            table=table,
+            model=model or DEFAULT_WORLD,
+        )
+
+    @property
+    def plays_hosts(self) -> bool:
+        """All ranks are played by one process: hosts are names only."""
+        return self.transport in ("null", "model")
+
+    def chosen_seed(self) -> int:
+        """The seed, or a new one."""
+        return self.seed if self.seed is not None else secrets.randbelow(1 << 31)
+
+    def policy(self) -> Policy:
+        """Budget and deadline as given; a point's deadline grows with its budget."""
+        policy = Policy()
+        if self.budget_s is not None:
+            budget = max(1, round(self.budget_s * 1000))
+            deadline = max(policy.point_deadline_ms, 10 * budget)
+            policy = msgspec.structs.replace(
+                policy, point_budget_ms=budget, point_deadline_ms=deadline
+            )
+        if self.deadline_s is not None:
+            policy = msgspec.structs.replace(
+                policy, run_deadline_ms=max(1, round(self.deadline_s * 1000))
+            )
+        return policy
+
+    def session(
+        self,
+        title: str,
+        points: list[Point],
+        *,
+        policy: Policy,
+        seed: int,
+        out: Path,
+        storage: Storage,
+    ) -> Session:
+        """A session of these points, numbered and in an order drawn by ``seed``."""
+        return Session(
+            title=title,
+            points=numbered(points, seed=seed, repeats=self.repeat),
+            seed=seed,
+            transport=self.transport,
+            mpi=self.mpi,
+            fabric=self.fabric,
+            nic_selection=self.nic_selection,
+            policy=policy,
+            model=self.model if self.transport == "model" else None,
+            out=out,
+            resume=storage.resume,
+            kept=storage.kept,
+            deadline_s=self.deadline_s,
+            table=self.table,
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckSpecification:
+    """A check of some hosts, or of this machine. ``rounds`` and ``all_pairs`` are for more than two
+    hosts. ``job``: a Slurm job to ask for, whose nodes are the hosts. ``until``: the moment
+    (monotonic, s) after which no launch goes on. ``invocation``: what ``wireproof resume`` needs.
+    """
+
+    target: TargetSpecification
+    method: Method = dataclasses.field(default_factory=Method)
+    storage: Storage = dataclasses.field(default_factory=Storage)
+    profile: Profile = "quick"
+    topology: Path | None = None
+    rounds: int | None = None
+    all_pairs: bool = False
+    model_faults: tuple[ModelFault, ...] = ()
+    job: JobRequest | None = None
+    until: float | None = None
+    invocation: Invocation | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeasureSpecification:
+    """One pattern over a range of sizes. ``sizes`` empty: the pattern's own; ``form`` None: its
+    default. ``ranks`` counts on this machine alone, ``ppn`` on each host.
+    """
+
+    pattern: str
+    target: TargetSpecification
+    method: Method = dataclasses.field(default_factory=Method)
+    storage: Storage = dataclasses.field(default_factory=Storage)
+    sizes: tuple[int, ...] = ()
+    window: int = 64
+    formula: Formula = "robust"
+    form: Form | None = None
+    ppn: int = 1
+    ranks: int = 2
+    order: Literal["natural", "random"] | None = None
+    nonblocking: bool = False
+    threads: int | None = None
+    partitions: int | None = None
+    window_kind: Literal["allocate", "create"] = "allocate"
+    both_directions: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LocateSpecification:
+    """Where to look: ``source`` is a check's folder or a table of pairs, ``world`` a synthetic
+    cluster (of which ``rounds`` are measured). One of the two.
+    """
+
+    source: Path | None = None
+    world: Path | None = None
+    topology: Path | None = None
+    rounds: int | None = None

@@ -1,0 +1,199 @@
+"""From what is asked for to a target: an allocation's nodes, a lab's, hosts by ssh, this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.settings.resolve import Setting, Settings
+from wireproof.workflow.target.lab_or_hosts import lab_of
+from wireproof.workflow.target.target import Target, lab_target, this_machine
+
+if TYPE_CHECKING:
+    from wireproof.launch.schedulers.allocation import Allocation
+
+__all__ = [
+    "TargetSpecification",
+    "agent_of",
+    "allocated",
+    "claimed_link",
+    "prefix_of",
+    "reader_prefix",
+    "resolve_target",
+]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TargetSpecification:
+    """Which hosts, how they are reached and what is claimed of them.
+
+    ``use_allocation``: an allocation around us gives the hosts, and its launcher (or the MPI's, by
+    ``starter``) starts the ranks on them. ``launcher``: "", ``ssh`` or a program called like it.
+    ``prefix``: a site's command that every rank is started through. ``sysfs_root``: where the
+    hosts' own files are.
+    """
+
+    hosts: tuple[str, ...] = ()
+    nic: str = ""
+    link: LinkClaim | None = None
+    launcher: str = ""
+    lab: str | None = None
+    use_allocation: bool = False
+    starter: Literal["auto", "scheduler", "mpi"] = "auto"
+    prefix: tuple[str, ...] = ()
+    virtual: bool = False
+    sysfs_root: str = ""
+
+    @classmethod
+    def from_settings(
+        cls, settings: Settings, *, mtu: int | None = None, pcie: str = "", **options: object
+    ) -> TargetSpecification:
+        """From settings with the claimed link's MTU and slot; ``options`` are fields that are no
+        settings. Raises ``BadInput`` when the link is none.
+        """
+        return cls(
+            hosts=settings.hosts.value,
+            nic=settings.nic.value,
+            link=claimed_link(settings.link, mtu, pcie),
+            launcher=settings.launcher.value,
+            **options,  # type: ignore[arg-type]
+        )
+
+
+def claimed_link(link: Setting[str], mtu: int | None = None, pcie: str = "") -> LinkClaim | None:
+    """The link of ``--link``; None when it was not given."""
+    if not link.value:
+        return None
+    from wireproof.physics.claims import claim_from_text
+
+    return claim_from_text(link.value, mtu=mtu, pcie=pcie, source=link.source or "--link")
+
+
+def agent_of(launcher: str) -> str:
+    """The program of ``--launcher``, called like ssh; "" for ssh itself."""
+    if launcher in ("", "ssh"):
+        return ""
+    path = Path(launcher)
+    if not path.is_file():
+        raise BadInput(
+            f"--launcher {launcher!r} is neither ssh nor a program: give the path of one called"
+            " like ssh."
+        )
+    return str(path.absolute())
+
+
+def prefix_of(text: str) -> tuple[str, ...]:
+    """The words of ``--prefix``; ``BadInput`` when its quotes are not closed."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise BadInput(
+            f"--prefix {text[:60]!r} cannot be split into words ({error}): close its quotes."
+        ) from error
+
+
+def reader_prefix(text: str) -> tuple[str, ...]:
+    """The words of ``prove --prefix``, that the reader of the ports is started through."""
+    from wireproof.launch.command import check_prefix
+
+    words = prefix_of(text)
+    check_prefix(words)
+    return words
+
+
+def resolve_target(asked: TargetSpecification, environment: Mapping[str, str]) -> Target:
+    """A lab's nodes, the allocation that ``environment`` belongs to, hosts by ssh, or this machine.
+
+    Raises ``BadInput`` when it is none of these, or could be two.
+    """
+    if asked.use_allocation:
+        _check_once_in_a_step(environment)
+        from wireproof.launch.schedulers.allocation import current
+
+        found = current(environment)
+        if found is not None and (
+            len(asked.hosts) > 1 or (not asked.hosts and len(found.hosts) > 1)
+        ):
+            return allocated(asked, found)
+    return dataclasses.replace(_named(asked), prefix=asked.prefix, sysfs_root=asked.sysfs_root)
+
+
+def _named(asked: TargetSpecification) -> Target:
+    """The target without an allocation: by the names of hosts or of a lab."""
+    if not asked.hosts and asked.lab is None:
+        return this_machine(asked.link)
+    if len(asked.hosts) == 1:
+        raise BadInput(
+            f"one host ({asked.hosts[0]}) has nobody to talk to: give two or more, or none for this"
+            " machine alone."
+        )
+    found = lab_of(asked.hosts, asked.lab, asked.launcher)
+    if found is None:
+        return _by_ssh(asked, asked.hosts)
+    target = lab_target(found, asked.hosts or found.nodes, nic=asked.nic, link=asked.link)
+    if asked.lab is not None:
+        return target
+    note = f"the hosts are nodes of lab {found.name}: links are virtual"
+    return dataclasses.replace(target, said=(note, *target.said))
+
+
+def _by_ssh(asked: TargetSpecification, hosts: tuple[str, ...]) -> Target:
+    """Hosts that ssh, or a program called like it, reaches."""
+    return Target(
+        hosts=hosts,
+        start_on=hosts,
+        nics=(asked.nic,) * len(hosts) if asked.nic else (),
+        link=asked.link,
+        agent=agent_of(asked.launcher),
+        virtual=asked.virtual,
+    )
+
+
+def _check_once_in_a_step(environment: Mapping[str, str]) -> None:
+    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
+    way.
+    """
+    task = environment.get("SLURM_PROCID", "")
+    steps = environment.get("SLURM_STEP_NUM_TASKS", "1")
+    if task.isdigit() and int(task) > 0 and steps != "1":
+        raise BadInput(
+            f"this is task {task} of a job step: start wireproof once in the job (without srun, or"
+            " srun -n 1); it starts the ranks on the nodes by itself."
+        )
+
+
+def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
+    """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
+    hosts = asked.hosts or allocation.hosts
+    job = f"{allocation.scheduler} job {allocation.job}"
+    strangers = [host for host in hosts if host not in allocation.hosts]
+    if strangers:
+        raise BadInput(
+            f"{strangers[0]} is not a node of {job} ({len(allocation.hosts)} nodes,"
+            f" {allocation.hosts[0]} the first): leave --hosts out, or give --scheduler none to use"
+            " ssh."
+        )
+    if len(hosts) < 2:
+        raise BadInput(
+            f"{job} has one node ({hosts[0]}), which has nobody to talk to: ask for two or more, or"
+            " give --scheduler none for this machine alone."
+        )
+    found = lab_of(hosts, asked.lab, asked.launcher)
+    target = (
+        lab_target(found, hosts, nic=asked.nic, link=asked.link)
+        if found is not None
+        else _by_ssh(asked, hosts)
+    )
+    return dataclasses.replace(
+        target,
+        allocation=allocation,
+        starter="mpi" if asked.starter == "mpi" else "scheduler",
+        prefix=asked.prefix,
+        sysfs_root=asked.sysfs_root,
+        said=(f"{job}: {len(hosts)} nodes", *target.said, *allocation.notes),
+    )

@@ -15,6 +15,7 @@ __all__ = [
     "microseconds",
     "percent",
     "plus_minus",
+    "rate",
     "short_time",
     "significant",
     "size",
@@ -130,7 +131,12 @@ def goodput(bytes_per_s: float) -> str:
     bits = bytes_per_s * 8
     value, unit = (bits / 1e9, "Gb/s") if bits >= 1e10 else (bits / 1e6, "Mb/s")
     shown = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
-    return f"{shown} {unit} ({bytes_per_s / 1e6:.1f} MB/s)"
+    return f"{shown} {unit} ({rate(bytes_per_s)})"
+
+
+def rate(bytes_per_s: float) -> str:
+    """Bytes per second as a line of arithmetic has them, with one decimal: ``119.5 MB/s``."""
+    return f"{bytes_per_s / 1e6:.1f} MB/s"
 
 
 def throughput(bytes_per_s: float) -> str:

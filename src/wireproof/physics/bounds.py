@@ -7,12 +7,14 @@ choice bounds the ceiling, and the smallest usual one that the numbers fit is wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
+from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.physics.framing import framings
+from wireproof.physics.framing import Framing, framings
 from wireproof.physics.limits import floor_constant, limits, typical_constant
 from wireproof.physics.pcie import pcie_choices
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
@@ -93,7 +95,7 @@ class Bounds:
         lines = chosen.lines
         if len(self.choices) > 1:
             others = ", ".join(
-                f"{one.rate / 1e6:.1f} MB/s with {one.option}" for one in self.choices[:6]
+                f"{quantity.rate(one.rate)} with {one.option}" for one in self.choices[:6]
             )
             more = f" and {len(self.choices) - 6} more" if len(self.choices) > 6 else ""
             said = f"not given: attainable is {others}{more}; {chosen.option} is the slowest that the numbers fit"
@@ -223,19 +225,23 @@ def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
     last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
     slots = pcie_choices(link.pcie, table) if link.pcie else [(float("inf"), "", "")]
     found: dict[float, Choice] = {}
-    for framing in framings(link, table):
-        for slot, slot_line, payload in slots:
-            for rails in _rails(link):
-                rate = min(framing.rate, slot) * rails
-                # What the narrower of the two does not depend on is no choice.
-                named = [framing.option if framing.rate <= slot else payload]
-                named += [f"{rails} of {link.rails} rails"] if len(_rails(link)) > 1 else []
-                option = ", ".join(name for name in named if name)
-                lines = [framing.line, *([slot_line] if slot_line else [])]
-                lines += [f"{rails} rails together: {rate / 1e6:.1f} MB/s"] if rails > 1 else []
-                lines += [f"attainable goodput {rate / 1e6:.1f} MB/s in each direction", last]
-                found.setdefault(rate, Choice(rate, option, tuple(lines)))
+    for framing, slot, rails in product(framings(link, table), slots, _rails(link)):
+        choice = _choice(link, framing, slot, rails)
+        lines = (*choice.lines, last)
+        found.setdefault(choice.rate, replace(choice, lines=lines))
     return tuple(found[rate] for rate in sorted(found))
+
+
+def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], rails: int) -> Choice:
+    width, slot_line, payload = slot
+    rate = min(framing.rate, width) * rails
+    # What the narrower of the two does not depend on is no choice.
+    named = [framing.option if framing.rate <= width else payload]
+    named += [f"{rails} of {link.rails} rails"] if len(_rails(link)) > 1 else []
+    lines = [framing.line, *([slot_line] if slot_line else [])]
+    lines += [f"{rails} rails together: {quantity.rate(rate)}"] if rails > 1 else []
+    lines += [f"attainable goodput {quantity.rate(rate)} in each direction"]
+    return Choice(rate, ", ".join(filter(None, named)), tuple(lines))
 
 
 def _rails(link: LinkClaim) -> tuple[int, ...]:

@@ -30,6 +30,14 @@ FAMILIES = (
 )
 """Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
 
+_PROTOCOLS: dict[str, Protocol] = {
+    "ethernet": "tcp",
+    "roce": "rocev2",
+    "iwarp": "iwarp",
+    "efa": "efa",
+    "slingshot": "slingshot",
+    "psm3": "psm3",
+}
 _KERNEL = ("tcp", "sockets", "udp", "ipoib", "kernel")
 _VERBS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 BYPASSES = ("bypass", "vma", "xlio", "onload", "tcpdirect", "rsocket", "dpdk")
@@ -66,6 +74,9 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
     "shm": ("shm",),
     "loopback": _KERNEL,
 }
+
+_OWN_PROTOCOL: dict[str, Protocol] = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}
+"""Paths that frame the bytes in their own way over any Ethernet."""
 
 # nominal and data rates in Gb/s, as they are written for 4 lanes
 _INFINIBAND = {
@@ -126,7 +137,7 @@ def claim_from_text(
     """
     rails, rest = _rails(text)
     kind, colon, stated = rest.partition(":")
-    kind, way = kind.strip(), _path(path)
+    kind, carrying = kind.strip(), _path(path)
     rate = _gbps(stated, text) if colon else None
     link = _family(kind, rate) if kind in FAMILIES or kind in ("eth", "ib") else _named(kind, rate)
     link = msgspec.structs.replace(link, rails=rails * link.rails)
@@ -135,7 +146,7 @@ def claim_from_text(
             f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, 4xndr400"
         )
     link = msgspec.structs.replace(
-        _kept(link, _carried(link, way)), mtu=mtu, pcie=pcie, source=source or link.source
+        _kept(link, _carried(link, carrying)), mtu=mtu, pcie=pcie, source=source or link.source
     )
     # refuses an impossible MTU or slot now, not at the first table
     limits(link, "pingpong", "latency", 0)
@@ -158,12 +169,12 @@ def _rails(text: str) -> tuple[int, str]:
 
 
 def _path(path: str) -> str:
-    way = path.strip().lower()
-    if way and way not in PATHS and way not in _OPEN:
-        near = difflib.get_close_matches(way[:_SHOWN], PATHS, n=2, cutoff=0.4)
+    plain = path.strip().lower()
+    if plain and plain not in PATHS and plain not in _OPEN:
+        near = difflib.get_close_matches(plain[:_SHOWN], PATHS, n=2, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise PhysicsError(f"unknown path {path[:_SHOWN]!r}; {hint}Known: {', '.join(PATHS)}")
-    return way
+    return plain
 
 
 def _gbps(stated: str, text: str) -> float:
@@ -180,32 +191,29 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
     """A kind without a rate of its own, with the stated one or none."""
     kind = {"eth": "ethernet", "ib": "infiniband"}.get(kind, kind)
     if kind in ("infiniband", "ipoib"):
-        prefix = "ipoib-" if kind == "ipoib" else ""
-        if rate is None:
-            return LinkClaim(
-                kind=kind, protocol="tcp" if prefix else "infiniband", source="no rate stated"
-            )
-        found = _in_rails("infiniband", rate) if rate not in _INFINIBAND else None
-        if found is not None:
-            each = link_from_name(prefix + _INFINIBAND[int(found[1])])
-            return msgspec.structs.replace(each, rails=found[0], source=_in_words(*found))
-        if rate not in _INFINIBAND:
-            raise PhysicsError(
-                f"InfiniBand has no rate of {rate:g} Gb/s; it has 10 (sdr), 20 (ddr), 40 (qdr), 56 (fdr), 100 (edr), "
-                "200 (hdr), 400 (ndr), 800 (xdr), and above that several rails of one of these (1600, 3200 ...)"
-            )
-        return link_from_name(prefix + _INFINIBAND[int(rate)])
+        return _of_infiniband(kind, rate)
     if kind == "ipofabric":
         return _named("ipofabric-opa100", rate)
-    protocols: dict[str, Protocol] = {
-        "ethernet": "tcp",
-        "roce": "rocev2",
-        "iwarp": "iwarp",
-        "efa": "efa",
-        "slingshot": "slingshot",
-        "psm3": "psm3",
-    }
-    return _of_protocol(protocols[kind], rate)
+    return _of_protocol(_PROTOCOLS[kind], rate)
+
+
+def _of_infiniband(kind: str, rate: float | None) -> LinkClaim:
+    """InfiniBand itself, or the kernel's IP over it."""
+    prefix = "ipoib-" if kind == "ipoib" else ""
+    if rate is None:
+        protocol: Protocol = "tcp" if prefix else "infiniband"
+        return LinkClaim(kind=kind, protocol=protocol, source="no rate stated")
+    if rate in _INFINIBAND:
+        return link_from_name(prefix + _INFINIBAND[int(rate)])
+    found = _in_rails("infiniband", rate)
+    if found is None:
+        raise PhysicsError(
+            f"InfiniBand has no rate of {rate:g} Gb/s; it has 10 (sdr), 20 (ddr), 40 (qdr), "
+            "56 (fdr), 100 (edr), 200 (hdr), 400 (ndr), 800 (xdr), and above that several rails "
+            "of one of these (1600, 3200 ...)"
+        )
+    each = link_from_name(prefix + _INFINIBAND[int(found[1])])
+    return msgspec.structs.replace(each, rails=found[0], source=_in_words(*found))
 
 
 def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
@@ -293,40 +301,49 @@ def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
     return msgspec.structs.replace(other, rails=link.rails, at_most=link.at_most)
 
 
-def _carried(link: LinkClaim, way: str) -> LinkClaim:
-    """The link as ``way`` uses it."""
-    if way in _OPEN:
+def _carried(link: LinkClaim, path: str) -> LinkClaim:
+    """The link as ``path`` uses it."""
+    if path in _OPEN:
         return link
-    if way in BYPASSES:
-        way = "tcp"
-    if way == "shm":
+    if path == "shm":
         return link_from_name("shm")
-    rate = None if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
-    if way in _KERNEL and link.protocol in ("infiniband", "truescale"):
+    if path in BYPASSES:
+        path = "tcp"
+    kernel = _over_kernel(link) if path in _KERNEL else None
+    if kernel is not None:
+        return kernel
+    if path not in _FITS[link.protocol] or _is_ip_over_fabric(link):
+        known = _paths_of(link.protocol)
+        raise PhysicsError(f"path {path!r} does not run over {link.kind}; write one of {known}")
+    named = _OWN_PROTOCOL.get(path) if link.protocol in _ETHERNET else None
+    wanted = named or ("rocev2" if link.protocol == "tcp" else link.protocol)
+    return link if link.protocol == wanted else _of_protocol(wanted, _gbps_of(link))
+
+
+def _over_kernel(link: LinkClaim) -> LinkClaim | None:
+    """The link as the kernel's sockets use it; None where there is no rule for it."""
+    rate = link.rate_bits_per_s
+    if link.protocol in ("infiniband", "truescale"):
         name = "qdr" if link.protocol == "truescale" else link.kind
+        kind = "ipoib" if rate is None else f"ipoib-{name}"
         # Not by name: a port may have lost lanes (edr-1x).
-        return LinkClaim(
-            kind="ipoib" if rate is None else f"ipoib-{name}",
-            protocol="tcp",
-            rate_bits_per_s=link.rate_bits_per_s,
-            source=link.source,
-        )
-    if way in _KERNEL and link.protocol == "omnipath":
-        return LinkClaim(
-            kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=link.rate_bits_per_s
-        )
-    if way in _KERNEL and link.protocol in _ETHERNET:
-        return link if link.protocol == "tcp" else _of_protocol("tcp", rate)
-    if way not in _FITS[link.protocol] or (link.protocol == "tcp" and link.kind.startswith("ip")):
-        raise PhysicsError(
-            f"path {way!r} does not run over {link.kind}; write one of {_ways(link.protocol)}"
-        )
-    named: Protocol | None = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}.get(way)  # type: ignore[assignment]
-    if link.protocol in _ETHERNET and named is not None:
-        return link if link.protocol == named else _of_protocol(named, rate)
-    return _of_protocol("rocev2", rate) if link.protocol == "tcp" else link
+        return LinkClaim(kind=kind, protocol="tcp", rate_bits_per_s=rate, source=link.source)
+    if link.protocol == "omnipath":
+        return LinkClaim(kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=rate)
+    if link.protocol in _ETHERNET:
+        return link if link.protocol == "tcp" else _of_protocol("tcp", _gbps_of(link))
+    return None
 
 
-def _ways(protocol: Protocol) -> str:
-    ways = _FITS[protocol] if protocol in ("shm", "loopback", "tcp") else ("tcp", *_FITS[protocol])
-    return ", ".join(dict.fromkeys(ways))
+def _gbps_of(link: LinkClaim) -> float | None:
+    return None if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
+
+
+def _is_ip_over_fabric(link: LinkClaim) -> bool:
+    return link.protocol == "tcp" and link.kind.startswith("ip")
+
+
+def _paths_of(protocol: Protocol) -> str:
+    fitting = _FITS[protocol]
+    paths = fitting if protocol in ("shm", "loopback", "tcp") else ("tcp", *fitting)
+    return ", ".join(dict.fromkeys(paths))

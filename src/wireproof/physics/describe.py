@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wireproof.model import quantity
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table
@@ -111,7 +112,7 @@ def page() -> str:
         most = (
             "-"
             if found.attainable_bytes_per_s is None
-            else f"{found.attainable_bytes_per_s / 1e6:.1f} MB/s"
+            else quantity.rate(found.attainable_bytes_per_s)
         )
         parts.append(f"| `{name}` | {rate} | {most} | {(found.floor_ns or 0) / 1e3:g} µs |")
     parts.append(

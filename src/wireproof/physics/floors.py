@@ -7,15 +7,7 @@ are not bound to the generation of the link that they happen to run at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from wireproof.model.claim import LinkClaim
-
-if TYPE_CHECKING:
-    from wireproof.physics.table import Constant
-
-__all__ = ["ROWS", "floor_key", "typical_key"]
+__all__ = ["ROWS"]
 
 _L = "fabric practice and data sheets (L)"
 _EST = "an estimate: no measured value is known here, the adapter's generation before it taken as the bound (L)"
@@ -217,52 +209,3 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("typical.slingshot", 2500, "ns", _L, True),
     ("typical.margin", 2.5, "1", "slower than this many times the usual is not usual", True),
 )
-
-# (slower than this many Gb/s, suffix of the key); the last holds for all above
-_BY_RATE: dict[str, tuple[tuple[float, str], ...]] = {
-    "tcp": ((10, ""), (25, "_10"), (float("inf"), "_25")),
-    "rocev2": ((25, "_10"), (100, "_25"), (float("inf"), "")),
-    "efa": ((200, ""), (float("inf"), "_200")),
-    "slingshot": ((200, "_10"), (400, ""), (float("inf"), "_400")),
-}
-
-
-def floor_key(
-    link: LinkClaim, *, fabric: bool, virtual: bool, table: Mapping[str, Constant]
-) -> str:
-    """The constant that holds for a link. ``fabric``: kernel TCP over InfiniBand or Omni-Path;
-    ``virtual``: shaped.
-
-    A link without a rate takes the lowest of its kind. What a user sets for the protocol holds for
-    its generations.
-    """
-    if link.protocol == "tcp" and (virtual or fabric):
-        return "floor.tcp_virtual" if virtual else "floor.tcp_ipoib"
-    base = f"floor.{link.protocol}"
-    key = (
-        _of_generation("floor", link, table)
-        if link.protocol in ("infiniband", "omnipath")
-        else base
-    )
-    if link.protocol in _BY_RATE:
-        rate = float("inf") if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
-        steps = _BY_RATE[link.protocol]
-        key = base + next((suffix for limit, suffix in steps if rate < limit), steps[-1][1])
-    return base if table[key].literature and not table[base].literature else key
-
-
-def typical_key(link: LinkClaim, *, fabric: bool, table: Mapping[str, Constant]) -> str:
-    """The constant of what is usual for a link."""
-    if fabric:
-        return "typical.tcp_ipoib"
-    base = f"typical.{link.protocol}"
-    key = _of_generation("typical", link, table) if link.protocol == "infiniband" else base
-    return base if table[key].literature and not table[base].literature else key
-
-
-def _of_generation(what: str, link: LinkClaim, table: Mapping[str, Constant]) -> str:
-    """``floor.hdr`` of hdr100 and hdr200, ``floor.fdr`` of fdr10, ``floor.edr`` of edr-1x."""
-    key = f"{what}.{link.kind.partition('-')[0].rstrip('0123456789')}"
-    if link.kind == "cn5000":
-        key = f"{what}.cn5000"
-    return key if key in table else f"{what}.{link.protocol}"

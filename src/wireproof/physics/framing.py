@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
@@ -165,7 +166,7 @@ def _carried(
     value = rate / 8 * payload / wire
     return (
         value,
-        f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {value / 1e6:.1f} MB/s{remark}",
+        f"{link.kind}: {rate / 8e6:g} MB/s x {payload:g}/{wire:g} = {quantity.rate(value)}{remark}",
     )
 
 

@@ -83,6 +83,8 @@ _OMNIPATH = ("hfi1", "hfi2")
 _TRUESCALE = ("qib", "ib_qib", "ib_ipath", "ipath")
 _SLINGSHOT = ("cxi", "cxi_eth", "cxi_ss1", "cxi_core")
 _NO_SDR = ("mlx5_core", "mlx5_ib", "mlx5")
+_SHARED = ("tcp", "rocev2", "psm3", "iwarp")
+"""Protocols whose virtual functions may be held to less than the port carries."""
 _DEPTH = 4
 
 
@@ -108,26 +110,26 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
     if stated is None:
         return None
     name, rate, why = stated
-    known = nic.mtu if nic.mtu is not None and possible_mtu(nic.mtu) else None
-    mtu = known if protocol in ("tcp", "iwarp") else None
-    if protocol in ("rocev2", "psm3") and known:
-        mtu = roce_path_mtu(known)
-    at_most = nic.function in ("virtual", "scalable") and protocol in (
-        "tcp",
-        "rocev2",
-        "psm3",
-        "iwarp",
-    )
+    at_most = nic.function in ("virtual", "scalable") and protocol in _SHARED
     held = "; a virtual function may be held to less" if at_most else ""
     return LinkClaim(
         kind=name,
         protocol=protocol,
         rate_bits_per_s=rate,
-        mtu=mtu,
+        mtu=_mtu(nic, protocol),
         pcie=_slot(nic.pcie),
         at_most=at_most,
         source=f"the port itself: {nic.name} says {why}{held}",
     )
+
+
+def _mtu(nic: Nic, protocol: Protocol) -> int | None:
+    """The interface's MTU as the protocol uses it; None where it says nothing about packets."""
+    if nic.mtu is None or not possible_mtu(nic.mtu):
+        return None
+    if protocol in ("rocev2", "psm3"):
+        return roce_path_mtu(nic.mtu)
+    return nic.mtu if protocol in ("tcp", "iwarp") else None
 
 
 def _of_lower(
@@ -142,19 +144,21 @@ def _of_lower(
     found = [link for link in below if link is not None]
     if not found or len(found) != len(below):
         return None  # a bridge with one virtual port switches between processes of this machine too
+    if len(found) > 1 and not _is_aggregate(kind, found):
+        return None
     first = found[0]
-    if len(found) > 1:
-        rates = {link.rate_bits_per_s for link in found}
-        if kind not in _AGGREGATES or len(rates) > 1:
-            return None
-    known = first.protocol in ("tcp", "iwarp") and nic.mtu is not None and possible_mtu(nic.mtu)
-    mtu = nic.mtu if known else first.mtu
+    mtu = _mtu(nic, first.protocol) if first.protocol in ("tcp", "iwarp") else None
     return msgspec.structs.replace(
         first,
         rails=len(found) * first.rails,
-        mtu=mtu,
+        mtu=first.mtu if mtu is None else mtu,
         source=f"{first.source}, below {nic.name} ({kind})",
     )
+
+
+def _is_aggregate(kind: str, members: Iterable[LinkClaim]) -> bool:
+    """Members of one rate that carry one flow together."""
+    return kind in _AGGREGATES and len({link.rate_bits_per_s for link in members}) == 1
 
 
 def _made_up(nic: Nic) -> bool:
@@ -180,26 +184,30 @@ def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
     """By what carried the bytes. Of ``any`` the quickest that the port has: its limits exclude
     least.
     """
-    drivers = _drivers(nic)
     if carrier == "kernel":
         return "tcp"
+    own = _of_drivers(nic)
+    if own is not None:
+        return own
+    if nic.rdma is None and carrier == "any":
+        return "tcp"
+    if _drivers(nic) & set(_IWARP) or (nic.rdma is not None and nic.rdma.device.startswith("siw")):
+        return "iwarp"
+    return "psm3" if carrier == "psm" else "rocev2"
+
+
+def _of_drivers(nic: Nic) -> Protocol | None:
+    """The protocol that is the adapter's only one; None for one that has Ethernet's."""
+    drivers = _drivers(nic)
     if drivers & set(_SLINGSHOT):
         return "slingshot"
     if "efa" in drivers:
         return "efa"
-    if _fabric(nic):
-        return (
-            "omnipath"
-            if drivers & set(_OMNIPATH)
-            else "truescale"
-            if drivers & set(_TRUESCALE)
-            else "infiniband"
-        )
-    if nic.rdma is None and carrier == "any":
-        return "tcp"
-    if drivers & set(_IWARP) or (nic.rdma is not None and nic.rdma.device.startswith("siw")):
-        return "iwarp"
-    return "psm3" if carrier == "psm" else "rocev2"
+    if not _fabric(nic):
+        return None
+    if drivers & set(_OMNIPATH):
+        return "omnipath"
+    return "truescale" if drivers & set(_TRUESCALE) else "infiniband"
 
 
 def stated_rate(text: str) -> tuple[str, int, float] | None:
@@ -237,12 +245,7 @@ def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | Non
     words = nic.rdma.rate.strip() if nic.rdma is not None and not nic.rdma.in_software else ""
     if protocol == "efa":
         return _of_efa(words)
-    rate = (
-        float(nic.speed_mbps) * 1e6
-        if nic.speed_mbps and 0 < nic.speed_mbps <= _MOST_GBPS * 1e3
-        else None
-    )
-    why = f"{nic.speed_mbps} Mb/s"
+    rate, why = _mac_rate(nic), f"{nic.speed_mbps} Mb/s"
     if rate is None:
         rate, why = data_rate(words, ethernet=True), words
     if rate is None:
@@ -250,6 +253,11 @@ def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | Non
     short = f"{rate / 1e9:g}"
     kind = {"tcp": f"{short}gbe", "rocev2": f"roce{short}"}.get(protocol, f"{protocol}{short}")
     return kind, rate, why
+
+
+def _mac_rate(nic: Nic) -> float | None:
+    possible = nic.speed_mbps and 0 < nic.speed_mbps <= _MOST_GBPS * 1e3
+    return float(nic.speed_mbps or 0) * 1e6 if possible else None
 
 
 def _of_efa(words: str) -> tuple[str, float | None, str] | None:
@@ -270,6 +278,7 @@ def _of_fabric(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | 
     if found is None or found[0] not in LANE_GBPS:
         return None
     generation, lanes, nominal = found
+    data = LANE_GBPS[generation] * lanes * 1e9
     drivers = _drivers(nic)
     if generation == "sdr" and drivers & set(_NO_SDR):
         return None  # a kernel that does not know a newer speed prints SDR
@@ -277,13 +286,9 @@ def _of_fabric(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | 
         name = "opa100" if nominal <= 100 else "cn5000"
         return (f"ipofabric-{name}" if protocol == "tcp" else name), nominal * 1e9, words
     if protocol == "truescale":
-        return "truescale", LANE_GBPS[generation] * lanes * 1e9, words
+        return "truescale", data, words
     name = infiniband_name(generation, lanes)
-    return (
-        (f"ipoib-{name}" if protocol == "tcp" else name),
-        LANE_GBPS[generation] * lanes * 1e9,
-        words,
-    )
+    return (f"ipoib-{name}" if protocol == "tcp" else name), data, words
 
 
 def _of_speed(nic: Nic) -> tuple[str, int, float] | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from wireproof.model import quantity
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.pattern import Form, Pattern, crossings
-from wireproof.physics.floors import floor_key, typical_key
 from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
@@ -12,11 +12,29 @@ from wireproof.physics.table import Constant, Table, default_table
 
 __all__ = ["floor_constant", "limits", "typical_constant"]
 
+# (slower than this many Gb/s, suffix of the key); the last holds for all above
+_BY_RATE: dict[str, tuple[tuple[float, str], ...]] = {
+    "tcp": ((10, ""), (25, "_10"), (float("inf"), "_25")),
+    "rocev2": ((25, "_10"), (100, "_25"), (float("inf"), "")),
+    "efa": ((200, ""), (float("inf"), "_200")),
+    "slingshot": ((200, "_10"), (400, ""), (float("inf"), "_400")),
+}
+
 
 def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
-    """The latency floor of a link's protocol (half round trip of a small message)."""
+    """The latency floor of a link's protocol (half round trip of a small message).
+
+    A link without a rate takes the lowest of its kind. What a user sets for the protocol holds for
+    its generations.
+    """
     table = table or default_table()
-    return table[floor_key(link, fabric=over_fabric(link), virtual=is_shaped(link), table=table)]
+    if is_shaped(link) and link.protocol == "tcp":
+        return table["floor.tcp_virtual"]
+    if over_fabric(link):
+        return table["floor.tcp_ipoib"]
+    if link.protocol in ("infiniband", "omnipath"):
+        return _vouched("floor", link, _of_generation("floor", link, table), table)
+    return _vouched("floor", link, f"floor.{link.protocol}{_rate_suffix(link)}", table)
 
 
 def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
@@ -24,7 +42,31 @@ def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
     question.
     """
     table = table or default_table()
-    return table[typical_key(link, fabric=over_fabric(link), table=table)]
+    if over_fabric(link):
+        return table["typical.tcp_ipoib"]
+    if link.protocol == "infiniband":
+        return _vouched("typical", link, _of_generation("typical", link, table), table)
+    return table[f"typical.{link.protocol}"]
+
+
+def _vouched(what: str, link: LinkClaim, key: str, table: Table) -> Constant:
+    """The constant ``key``, unless the user has set the protocol's and left this one alone."""
+    own, whole = table[key], table[f"{what}.{link.protocol}"]
+    return whole if own.literature and not whole.literature else own
+
+
+def _rate_suffix(link: LinkClaim) -> str:
+    steps = _BY_RATE.get(link.protocol, ((float("inf"), ""),))
+    rate = float("inf") if link.rate_bits_per_s is None else link.rate_bits_per_s / 1e9
+    return next((suffix for limit, suffix in steps if rate < limit), steps[-1][1])
+
+
+def _of_generation(what: str, link: LinkClaim, table: Table) -> str:
+    """``floor.hdr`` of hdr100 and hdr200, ``floor.fdr`` of fdr10, ``floor.edr`` of edr-1x."""
+    key = f"{what}.{link.kind.partition('-')[0].rstrip('0123456789')}"
+    if link.kind == "cn5000":
+        key = f"{what}.cn5000"
+    return key if key in table else f"{what}.{link.protocol}"
 
 
 def limits(
@@ -49,12 +91,12 @@ def limits(
         sources.append("PCI Express base specification")
         if rate is not None and slot < rate:
             rate = slot
-            derivation.append(f"PCIe is the narrower: attainable {rate / 1e6:.1f} MB/s")
+            derivation.append(f"PCIe is the narrower: attainable {quantity.rate(rate)}")
     if rate is not None and link.rails > 1:
         rate *= link.rails
-        derivation.append(f"{link.rails} rails together: {rate / 1e6:.1f} MB/s")
+        derivation.append(f"{link.rails} rails together: {quantity.rate(rate)}")
     if rate is not None:
-        derivation.append(f"attainable goodput {rate / 1e6:.1f} MB/s in each direction")
+        derivation.append(f"attainable goodput {quantity.rate(rate)} in each direction")
     floor, floor_line = _floor(link, crossings(pattern, form), rate, message_bytes, table)
     constant = floor_constant(link, table)
     sources.append(f"latency floor: {constant.source}")
@@ -79,7 +121,7 @@ def _floor(
     times = f"{crossed} x " if crossed > 1 else ""
     less = f" - {credit} B of credit" if credit else ""
     moved = (
-        "" if rate is None else f" + {times}({size} B{less}, at least 0) / {rate / 1e6:.1f} MB/s"
+        "" if rate is None else f" + {times}({size} B{less}, at least 0) / {quantity.rate(rate)}"
     )
     return (
         start + transfer,

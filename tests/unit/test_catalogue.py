@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters_page import adapters_page
 from wireproof.analysis.catalogue import FAMILIES, Family, Row, family_of
 from wireproof.analysis.catalogue.find import by_driver, by_kind
 from wireproof.model.record import Nic, Rdma
@@ -338,8 +337,3 @@ def test_the_kinds_that_stand_on_others_are_stacked() -> None:
         found = by_kind(kind)
         assert found is not None
         assert not found.stacked
-
-
-def test_the_page_of_adapters_is_up_to_date() -> None:
-    written = (ROOT / "docs" / "adapters.md").read_text()
-    assert written == adapters_page(FAMILIES), "run: python tools/adapters_page.py"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -22,7 +20,6 @@ from wireproof.physics import (
     shaper_credit_bytes,
     unslowed_bytes,
 )
-from wireproof.physics.describe import page
 
 # MB/s: TCP at MTU 1500 and 9000, RoCEv2 at 1024, 2048, 4096. The last column of some rows is
 # printed rounded down.
@@ -285,9 +282,3 @@ def test_a_user_may_override_a_constant_with_a_source() -> None:
 def test_a_bad_limits_file_is_refused_in_one_sentence(text: str, said: str) -> None:
     with pytest.raises(PhysicsError, match=said):
         override(default_table(), text)
-
-
-def test_the_page_of_constants_is_the_table() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "physics.md").read_text(encoding="utf-8")
-    assert text == page()
-    assert all(f"`{key}`" in text for key in default_table())

@@ -98,7 +98,10 @@ class Bounds:
                 f"{quantity.rate(one.rate)} with {one.option}" for one in self.choices[:6]
             )
             more = f" and {len(self.choices) - 6} more" if len(self.choices) > 6 else ""
-            said = f"not given: attainable is {others}{more}; {chosen.option} is the slowest that the numbers fit"
+            said = (
+                f"not given: attainable is {others}{more}; {chosen.option} is the slowest that "
+                "the numbers fit"
+            )
             lines = (*lines, said)
         return chosen.rate, lines
 
@@ -138,7 +141,10 @@ class Bounds:
         if self.link.at_most:
             return "the rate is the port's, and this function of it may be held to less"
         if self.link.rails > 1 and reached >= share / self.link.rails:
-            return f"it fills one of the {self.link.rails} rails: whether all were to be used is not known"
+            return (
+                f"it fills one of the {self.link.rails} rails: whether all were to be used is "
+                "not known"
+            )
         return ""
 
 

@@ -143,7 +143,8 @@ def claim_from_text(
     link = msgspec.structs.replace(link, rails=rails * link.rails)
     if link.rails > _MOST_RAILS or (rails > 1 and link.protocol in ("shm", "loopback")):
         raise PhysicsError(
-            f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, 4xndr400"
+            f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, "
+            "4xndr400"
         )
     link = msgspec.structs.replace(
         _kept(link, _carried(link, carrying)), mtu=mtu, pcie=pcie, source=source or link.source
@@ -256,7 +257,8 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     """A link whose name says its rate; a stated rate must agree."""
     if len(kind) > _SHOWN:
         raise PhysicsError(
-            f"unknown link {kind[:_SHOWN]!r}...; write one of {', '.join((*FAMILIES, *link_names()))}"
+            f"unknown link {kind[:_SHOWN]!r}...; write one of "
+            f"{', '.join((*FAMILIES, *link_names()))}"
         )
     try:
         link = link_from_name(kind)
@@ -273,7 +275,8 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     nominal = _NOMINAL.get(link.kind.removeprefix("ipoib-"), own)
     if not (abs(rate - own) < 0.6 or rate == nominal):
         raise PhysicsError(
-            f"{kind!r} is a link of {nominal:g} Gb/s and cannot be one of {rate:g}; write {kind} alone, "
+            f"{kind!r} is a link of {nominal:g} Gb/s and cannot be one of {rate:g}; write {kind} "
+            "alone, "
             f"or a family with its rate (ethernet:{rate:g}, roce:{rate:g}, infiniband:{rate:g})"
         )
     return link

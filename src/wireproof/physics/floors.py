@@ -10,7 +10,10 @@ from __future__ import annotations
 __all__ = ["ROWS"]
 
 _L = "fabric practice and data sheets (L)"
-_EST = "an estimate: no measured value is known here, the adapter's generation before it taken as the bound (L)"
+_EST = (
+    "an estimate: no measured value is known here, the adapter's generation before it taken as "
+    "the bound (L)"
+)
 
 ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("floor.shm", 150, "ns", f"same socket, {_L}", True),
@@ -156,7 +159,8 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "floor.efa",
         6000,
         "ns",
-        f"to 100 Gb/s: 9.9 us by MPI on hpc6a (aws-parallelcluster 6449), 24 us cold (magic_castle 331), {_L}",
+        "to 100 Gb/s: 9.9 us by MPI on hpc6a (aws-parallelcluster 6449), 24 us cold (magic_castle "
+        f"331), {_L}",
         True,
     ),
     (
@@ -200,7 +204,8 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "typical.infiniband",
         1600,
         "ns",
-        "0.86 to 1.1 us at EDR and later, up to 1.9 at QDR; 2.5 is taken as a fault (ngc_multinode_perf 97)",
+        "0.86 to 1.1 us at EDR and later, up to 1.9 at QDR; 2.5 is taken as a fault "
+        "(ngc_multinode_perf 97)",
         True,
     ),
     ("typical.omnipath", 1600, "ns", _L, True),

@@ -35,7 +35,8 @@ def parse_slot(text: str) -> tuple[int, int, int | None]:
     match = _SLOT.fullmatch(re.sub(r"[\s/,=_-]", "", text.lower()))
     if match is None:
         raise PhysicsError(
-            f"PCIe slot {text[:60]!r} is not understood; write generation 1 to 6 and the lanes, for example "
+            f"PCIe slot {text[:60]!r} is not understood; write generation 1 to 6 and the lanes, "
+            "for example "
             "'gen3 x8' or 'gen4 x16 mps256'"
         )
     generation, lanes, payload = match.groups()
@@ -79,7 +80,8 @@ def _goodput(slot: str, size: int, table: Table) -> tuple[float, str]:
         overhead, share = table["pcie.tlp_overhead"].value, table["pcie.dllp_share"].value
     goodput = raw * size / (size + overhead) * share
     line = (
-        f"PCIe gen{generation} x{lanes}: {raw / 1e9:.2f} GB/s x {size}/({size}+{overhead:g}) x {share:.4g}"
+        f"PCIe gen{generation} x{lanes}: {raw / 1e9:.2f} GB/s x {size}/({size}+{overhead:g}) x "
+        f"{share:.4g}"
         f" = {goodput / 1e9:.2f} GB/s"
     )
     return goodput, line

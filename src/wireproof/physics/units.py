@@ -48,7 +48,8 @@ _SECONDS = {
     "nsec": -9,
 }
 ALLOWED = (
-    "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; bits: Mb/s, Gb/s, Mbps, "
+    "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; "
+    "bits: Mb/s, Gb/s, Mbps, "
     "Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, Mmsg/s"
 )
 
@@ -91,7 +92,8 @@ def exact(value: Decimal | float | int) -> Decimal:
         raise PhysicsError(f"{value} is negative: a rate or a time is 0 or more")
     if number and number.adjusted() >= _LARGEST_POWER:
         raise PhysicsError(
-            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: look at it again"
+            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: look at "
+            "it again"
         )
     return number
 
@@ -121,7 +123,8 @@ def parse_quantity(text: str) -> Quantity:
     seen = text.strip()
     if not seen or len(seen) > _LONGEST:
         raise PhysicsError(
-            f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or 39.9Gb/s"
+            f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or "
+            "39.9Gb/s"
         )
     found = _NUMBER.match(seen)
     if found is None:
@@ -134,7 +137,8 @@ def parse_quantity(text: str) -> Quantity:
     unit = seen[found.end() :].strip()
     if unit[:1] in (",", "'", "_"):
         raise PhysicsError(
-            f"{seen!r}: write the number with a decimal point and no other separators, such as 4986.11MB/s"
+            f"{seen!r}: write the number with a decimal point and no other separators, such as "
+            "4986.11MB/s"
         )
     number = exact(Decimal(found.group(0)))
     return _with_unit(seen, number, unit)
@@ -188,9 +192,15 @@ def _remark(unit: str) -> str:
     """Units that some programs print for another one."""
     low = unit.lower()
     if "byte" in low and low[:1] in "kmg" and low[1:2] != "i":
-        return f"{unit} is taken as 10^3 steps; iperf3 and IMB before 2018 print it for 2^10 steps: then write MiB/s"
+        return (
+            f"{unit} is taken as 10^3 steps; iperf3 and IMB before 2018 print it for 2^10 "
+            "steps: then write MiB/s"
+        )
     if unit in ("MB/sec", "GB/sec"):
-        return f"{unit} is taken as 10^3 steps; older perftest prints MB/sec for 2^20 bytes: then write MiB/s"
+        return (
+            f"{unit} is taken as 10^3 steps; older perftest prints MB/sec for 2^20 bytes: then "
+            "write MiB/s"
+        )
     return ""
 
 
@@ -200,11 +210,15 @@ def _refusal(text: str, unit: str) -> str:
     if re.fullmatch(r"[kmgt]?i?b(/s|/sec|ps)", unit.lower()):
         letter = unit[0].upper() if unit[0].lower() in "kmgt" else ""
         return (
-            f"{unit!r} may mean bits or bytes, a factor of eight: write {letter}b/s for bits or {letter}B/s for bytes"
+            f"{unit!r} may mean bits or bytes, a factor of eight: write {letter}b/s for bits or "
+            f"{letter}B/s for bytes"
             f" (the prefix in capitals); allowed are {ALLOWED}"
         )
     if re.fullmatch(r"[kmgt]?ps", unit.lower()):
-        return f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; allowed are {ALLOWED}"
+        return (
+            f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; "
+            f"allowed are {ALLOWED}"
+        )
     return f"unit {unit[:24]!r} is not known; allowed are {ALLOWED}"
 
 

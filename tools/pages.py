@@ -1,4 +1,7 @@
-"""Writes docs/adapters.md from the catalogue of port counters: ``python tools/adapters_page.py``."""
+"""Writes what the pages of docs/ take from the code: ``python tools/pages.py``.
+
+The prose above the mark is written by hand; a test compares what is below it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ from pathlib import Path
 
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.model import quantity
+from wireproof.physics.limits import limits
+from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.table import default_table
 
-__all__ = ["adapters_page"]
+__all__ = ["pages", "with_generated"]
 
 _LEVELS = {"wire": "wire", "function": "function of the adapter", "stack": "kernel's interface"}
 _CARRIERS = {
@@ -18,33 +25,62 @@ _CARRIERS = {
     "psm": "PSM",
 }
 _QUALITIES = {"lower-bound": "a part may be missing", "double": "counted again beneath"}
-_HEAD = """# Adapters: which counters are believed
-
-wireproof knows an adapter by the driver that the kernel names (`device/driver` in sysfs, else `ethtool -i`) and, for
-virtual interfaces, by the kernel's kind; never by an interface's name. The driver of an RDMA device comes first. An
-adapter whose driver is not on this page is unproven, by name.
-
-* **Level**: *wire* is counted at the physical port; *function* at a virtual port of the adapter, so what the adapter's
-  own switch turns round is in it; *kernel's interface* in the operating system.
-* **Refresh**: how old a value may be. No entry: it is read when wireproof asks.
-* **Blind**: what no counter of its own shows. Unless a row of *everything* can be read, it stays unproven.
-* What stands after *unchecked* in a source nobody has read or tried; such a row never proves more than it must.
-* PSM3 has no device of its own: over verbs (with or without the `rv` module) it is RDMA of the adapter that it uses,
-  over its sockets it is TCP or UDP of the kernel. OPX and PSM2 count in the Omni-Path port, UCX and libfabric in
-  whatever they chose.
-* *Unsaid function*: the kernel does not say whether the port is a physical or a virtual function (a virtual machine, or
-  an adapter without SR-IOV). Registers that a virtual function lists and never moves are then a lower bound: they say
-  something when they move and nothing when they stand.
-* 32-bit counters that *peg* stop at 2^32-1: a value that stands there is no evidence.
-
-`python tools/adapters_page.py` writes this page from
-`src/wireproof/analysis/catalogue/`, and a test compares.
-"""
+MARK = "<!-- What follows is written by tools/pages.py. -->"
 
 
-def adapters_page(families: Iterable[Family]) -> str:
-    """The whole page as Markdown."""
-    return "\n".join([_HEAD, *(_section(family) for family in families)])
+def with_generated(page: str, generated: str) -> str:
+    """``page`` with what follows its mark replaced. Raises ValueError without a mark."""
+    prose, mark, _ = page.partition(MARK)
+    if not mark:
+        raise ValueError(f"the page has no line {MARK!r}")
+    return f"{prose}{MARK}\n\n{generated}"
+
+
+def pages() -> dict[Path, str]:
+    """Each page that has a generated part, as it must be."""
+    docs = Path(__file__).resolve().parents[1] / "docs"
+    parts = {docs / "adapters.md": adapters(FAMILIES), docs / "physics.md": constants()}
+    return {
+        path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
+    }
+
+
+# --- docs/physics.md
+
+
+def constants() -> str:
+    """Every link by name, and every constant of its limits."""
+    lines = [
+        "## Links\n",
+        "| name | line rate after encoding | attainable | latency floor |",
+        "|---|---|---|---|",
+        *(_link(name) for name in link_names()),
+        "\nAttainable is at the largest MTU; with `--link 1gbe` at MTU 1500 it is 117.7 MB/s.\n",
+        "## Constants\n",
+        "| name | value | unit | L | source |",
+        "|---|---|---|---|---|",
+    ]
+    for key, row in default_table().items():
+        literature = "L" if row.literature else ""
+        lines.append(f"| `{key}` | {row.value:g} | {row.unit} | {literature} | {row.source} |")
+    return "\n".join(lines) + "\n"
+
+
+def _link(name: str) -> str:
+    link = link_from_name(name)
+    found = limits(link, "pingpong", "latency", 0)
+    line_rate = "-" if link.rate_bits_per_s is None else f"{link.rate_bits_per_s / 1e9:.4g} Gb/s"
+    attainable = found.attainable_bytes_per_s
+    most = "-" if attainable is None else quantity.rate(attainable)
+    return f"| `{name}` | {line_rate} | {most} | {(found.floor_ns or 0) / 1e3:g} µs |"
+
+
+# --- docs/adapters.md
+
+
+def adapters(families: Iterable[Family]) -> str:
+    """Each adapter with its counters."""
+    return "\n".join(_section(family) for family in families)
 
 
 def _section(family: Family) -> str:
@@ -102,5 +138,5 @@ def _remarks(row: Row) -> str:
 
 
 if __name__ == "__main__":
-    page = Path(__file__).resolve().parents[1].joinpath("docs", "adapters.md")
-    page.write_text(adapters_page(FAMILIES), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -182,8 +182,9 @@ def _wall(found: Findings, title: str, ours: Sequence[float], target: float) -> 
         f"IMB's default run here took {found.full_s:.0f} s"
         if found.full_s is not None
         else f"IMB was run with -iter {MOST},{NUMERATOR} -pause 0, {REPEATS} times each size"
-        f" ({statistics.median(found.imb_s):.0f} s); the time of its default -iter {P2P_DEFAULT[0]},{P2P_DEFAULT[1]}"
-        f" is derived from its own best times, {QUIET_S:.0f} s at most; --full runs it"
+        f" ({statistics.median(found.imb_s):.0f} s); the time of its default -iter "
+        f"{P2P_DEFAULT[0]},{P2P_DEFAULT[1]} is derived from its own best times, {QUIET_S:.0f} s at "
+        "most; --full runs it"
     )
     return Row(
         group=GROUP,
@@ -278,8 +279,8 @@ def run(setting: Setting) -> None:
                 begun = time.monotonic()
                 _round(stage, found, sizes)
                 setting.say(
-                    f"lab: round {number + 1} of {setting.lab_rounds}: {time.monotonic() - begun:.0f} s"
-                    + ("" if quiet else ", beside other jobs")
+                    f"lab: round {number + 1} of {setting.lab_rounds}: "
+                    f"{time.monotonic() - begun:.0f} s" + ("" if quiet else ", beside other jobs")
                 )
             if setting.full:
                 _full(stage, found, setting)

@@ -197,8 +197,9 @@ def _memory_of(setting: Setting, install: MpiInstall) -> None:
         for size, rows in ((8, 0), (SIZES[-1], -1))
     )
     note = (
-        f"peak of ours {whole:.0f} MB; MPI_Init and one exchange {bare:.0f} MB; a plain program that sends the same"
-        f" windows of messages {same:.0f} MB, of which {PLAIN_BUFFERS_MB:.0f} MB are its two buffers"
+        f"peak of ours {whole:.0f} MB; MPI_Init and one exchange {bare:.0f} MB; a plain program "
+        f"that sends the same windows of messages {same:.0f} MB, of which {PLAIN_BUFFERS_MB:.0f} "
+        "MB are its two buffers"
     )
     title = f"{label_of(install)}: sweep to 4 MiB, above the MPI's own, per rank"
     setting.add(_exact(MEMORY, title, "MB", whole - (same - PLAIN_BUFFERS_MB), MEMORY_MB, note))

@@ -117,7 +117,6 @@ def test_hops_are_no_latency_fault() -> None:
 
 
 # --- mixed speeds
-# --------------------------------------------------------------------------------------------------
 
 
 def test_two_kinds_of_nics_are_a_note_and_each_is_judged_by_its_own_kind() -> None:
@@ -138,7 +137,6 @@ def test_fewer_slow_nodes_than_a_kind_are_faults() -> None:
 
 
 # --- fabrics
-# -------------------------------------------------------------------------------------------------------
 
 
 def test_oversubscription_is_a_tier_and_no_fault() -> None:
@@ -203,7 +201,6 @@ def test_contention_among_many_is_no_fault_and_hides_no_port(fabric: bool) -> No
 
 
 # --- scale
-# ---------------------------------------------------------------------------------------------------------
 
 
 def test_slow_nodes_of_a_thousand_and_two_that_met_each_other() -> None:

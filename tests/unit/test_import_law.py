@@ -65,7 +65,10 @@ def test_python_breach_is_named_with_its_line(
         ("verdict/judge.py", "from wireproof import __version__"),
         (
             "cli/demo.py",
-            "import subprocess, rich\nfrom wireproof.lab import up\nfrom wireproof.verdict import judge",
+            (
+                "import subprocess, rich\nfrom wireproof.lab import up\nfrom wireproof.verdict "
+                "import judge"
+            ),
         ),
         ("__main__.py", "from wireproof.cli import main"),
         ("launch/start.py", "import os, subprocess\nfrom wireproof.settings import mpi"),

@@ -27,7 +27,10 @@ def of(name: str, link: str) -> judgement.JudgedSeries:
 
 def test_the_schema_on_disk_is_current() -> None:
     again = json.dumps(judgement.json_schema(), indent=2, sort_keys=True) + "\n"
-    command = "run: python -m wireproof.report.json.judgement > src/wireproof/report/json/judgement.schema.json"
+    command = (
+        "run: python -m wireproof.report.json.judgement > "
+        "src/wireproof/report/json/judgement.schema.json"
+    )
     assert SCHEMA_FILE.read_text() == again, command
 
 

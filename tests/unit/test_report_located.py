@@ -87,11 +87,17 @@ def flat(text: str) -> str:
 def test_the_text_tells_everything_in_order() -> None:
     shown = flat(summary(section(located())))
     order = [
-        "n3 sends slowly: 37.00 MB/s of 119.0 MB/s expected, 69 % less (68 % to 70 %); confidence > 0.999, confirmed",
+        (
+            "n3 sends slowly: 37.00 MB/s of 119.0 MB/s expected, 69 % less (68 % to 70 %); "
+            "confidence > 0.999, confirmed"
+        ),
         "cause, confidence 0.8: link errors rise at n3 (n3: net/hsn0/tx_errors +512)",
         "cleared (suspected by the screen, good alone): n[1-2]",
         "no fault: n1 -> n4 is fast alone",
-        "paths: one switch 119.0 MB/s; across leaves 59.00 MB/s (2.0 times slower than the best, by design)",
+        (
+            "paths: one switch 119.0 MB/s; across leaves 59.00 MB/s (2.0 times slower than the "
+            "best, by design)"
+        ),
         "no sample of n8: did not answer within 10 s",
         "A slowdown of 3.1 % or more would have been found (noise of one sample 1.0 %).",
     ]

@@ -78,7 +78,8 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
     verdict: Verdict = "fail" if slow is not None else "pass"
     return Section(
         title=f"Screen of {hosts} nodes",
-        lead="Every direction of every pair was streamed in rounds of disjoint pairs; one pair was swept over sizes.",
+        lead="Every direction of every pair was streamed in rounds of disjoint pairs; one pair was "
+        "swept over sizes.",
         run=_run(points, hosts),
         judgement=Judgement(verdict=verdict, proof="on-wire", findings=findings, pairs=pairs),
         limits=LIMITS,
@@ -99,14 +100,16 @@ def off_wire() -> Section:
     finding = Finding(
         code="nolocal-shm",
         severity="fail",
-        message=f"n1 -> n2: of {due / 1e6:.0f} MB to be moved port hsn0 saw 0 B; the bytes never left the machine",
+        message=f"n1 -> n2: of {due / 1e6:.0f} MB to be moved port hsn0 saw 0 B; the bytes never "
+        "left the machine",
         advice="Separate the nodes' IPC namespace and /dev/shm, or forbid shared memory below.",
         subject="n1 -> n2",
         evidence={"expected_bytes": due, "seen_bytes": 0, "nic": "hsn0"},
     )
     return Section(
         title="A lie that was caught",
-        lead="Planted on purpose: both ranks were put into one shared-memory domain while two hosts were claimed.",
+        lead="Planted on purpose: both ranks were put into one shared-memory domain while two "
+        "hosts were claimed.",
         run=_run(points, 2),
         judgement=Judgement(verdict="fail", proof="off-wire", findings=[finding], pairs=pairs),
         limits=LIMITS,
@@ -121,7 +124,10 @@ def empty() -> Section:
     )
 
 
-HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e\r\n'\"><img src=x onerror=alert(2)>:smile:[bold]{{7*7}}"
+HOSTILE = (
+    "</script><script>alert(1)</script>\x1b[31m\u202e\r\n'\"><img src=x "
+    "onerror=alert(2)>:smile:[bold]{{7*7}}"
+)
 
 
 def hostile() -> Section:

@@ -188,7 +188,8 @@ ADAPTERS = (
         (replace(_plain("bnxt_en"), files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),),
         "hsn0",
         _TCP,
-        "net/ethernet/broadcom/bnxt: ring statistics written by the chip once a second (stats-block-usecs)",
+        "net/ethernet/broadcom/bnxt: ring statistics written by the chip once a second "
+        "(stats-block-usecs)",
         turns=True,
         rate=3.1e9,
     ),
@@ -228,7 +229,8 @@ ADAPTERS = (
         ),
         "hsn0",
         _BOTH,
-        "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the firmware)",
+        "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the "
+        "firmware)",
         fast="rdma",
         turns=True,
         unsure=True,
@@ -288,7 +290,8 @@ ADAPTERS = (
         (replace(_roce("cxgb4", "cxgb4_0"), files=netdev("wire", ALL)),),
         "hsn0",
         _BOTH,
-        "net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats: MPS port statistics, offloaded TCP included",
+        "net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats: MPS port statistics, offloaded "
+        "TCP included",
         fast="rdma",
     ),
     Adapter(

@@ -110,8 +110,9 @@ MLX5_IB = _mlx5(
 _VF_FILES = (*netdev(), *stuck(MLX5_PHY), *MLX5_VPORT, *MLX5_ROCE)
 _LEG = {"kernel": {"bond0": WHOLE, "p0": (0.6, 0.3), "p1": (0.4, 0.7)}}
 _MLX5_SOURCE = (
-    "infiniband/hw/mlx5/mad.c (port_xmit_data from the vport), net/ethernet/mellanox/mlx5/core/en_stats.c,"
-    " ipoib/ipoib.c (the 802.3 group is listed on InfiniBand too), Documentation mlx5/counters.rst"
+    "infiniband/hw/mlx5/mad.c (port_xmit_data from the vport), "
+    "net/ethernet/mellanox/mlx5/core/en_stats.c, ipoib/ipoib.c (the 802.3 group is listed on "
+    "InfiniBand too), Documentation mlx5/counters.rst"
 )
 
 _MLX4_IB = Port(

@@ -103,8 +103,8 @@ ADAPTERS = (
         ),
         "ib0",
         shares_between("ib0", {"psm", "kernel"}),
-        "hfi2 as proposed, chip.h: C_DC_XMIT_FLITS is of Omni-Path 100"
-        " alone; what fills port_xmit_data is not known",
+        "hfi2 as proposed, chip.h: C_DC_XMIT_FLITS is of Omni-Path 100 alone; what fills "
+        "port_xmit_data is not known",
         fast="psm",
         rate=50e9,
     ),

@@ -219,7 +219,8 @@ def _show(seed: int) -> None:
     found = judge(run_of(played))
     say = sys.stdout.write
     say(
-        f"{scene.adapter.key} / {scene.end(1).key}: {scene.move}\n nic {scene.nic!r} late {scene.late_s} {scene.start}"
+        f"{scene.adapter.key} / {scene.end(1).key}: {scene.move}\n nic {scene.nic!r} late "
+        f"{scene.late_s} {scene.start}"
     )
     say(f" hidden {scene.hidden} rate {scene.rate:.3g} line {scene.adapter.rate:.3g}\n")
     for other in scene.others:
@@ -227,7 +228,8 @@ def _show(seed: int) -> None:
     say(f" {opinion(played)}\n verdict {verdict_of(found)}\n")
     for pair in found.pairs:
         say(
-            f"  {pair.pattern} {pair.message_bytes} {pair.origin}->{pair.target} {pair.proof} {pair.codes}"
+            f"  {pair.pattern} {pair.message_bytes} {pair.origin}->{pair.target} {pair.proof} "
+            f"{pair.codes}"
         )
         say(f" expected {pair.expected_bytes} seen {pair.seen_bytes}\n")
     for finding in found.findings:
@@ -255,7 +257,8 @@ def main() -> int:
     share = counts["undecided"] / max(1, counts["decidable"])
     false = sum(count for name, count in counts.items() if name.startswith(("false", "on-wire at")))
     sys.stdout.write(
-        f"{counts['worlds']} worlds, {false} false, undecided {share:.2%} of {counts['decidable']}\n"
+        f"{counts['worlds']} worlds, {false} false, undecided {share:.2%} of "
+        f"{counts['decidable']}\n"
     )
     return 1 if false or share > 0.05 else 0
 

@@ -129,7 +129,10 @@ def _struct(value: msgspec.Struct, path: str) -> str:
             -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0,
         )
     if isinstance(value, Estimate) and not value.low_ns <= value.median_ns <= value.high_ns:
-        return f"{path} has a median of {value.median_ns!r} outside of {value.low_ns!r} to {value.high_ns!r}"
+        return (
+            f"{path} has a median of {value.median_ns!r} outside of {value.low_ns!r} to "
+            f"{value.high_ns!r}"
+        )
     return ""
 
 

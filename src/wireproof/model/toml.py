@@ -46,7 +46,8 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
         )
     if line := _too_deep(text):
         raise BadInput(
-            f"{source}: line {line} is nested or dotted more than {DEEPEST} deep: nothing of ours is."
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} deep: nothing of ours "
+            "is."
         )
     try:
         return tomllib.loads(text)

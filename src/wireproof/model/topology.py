@@ -176,7 +176,8 @@ def _tables(
 def _node_names(nodes: object, source: str) -> list[Any]:
     if isinstance(nodes, bool) or not isinstance(nodes, int | list):
         raise BadInput(
-            f'{source}: nodes must be a count or a list of names: nodes = 4, or nodes = ["n1", "n2"].'
+            f'{source}: nodes must be a count or a list of names: nodes = 4, or nodes = ["n1", '
+            '"n2"].'
         )
     if isinstance(nodes, list):
         return nodes
@@ -249,7 +250,8 @@ def check_topology(topology: Topology, source: str = "topology") -> None:
     _check_wire(topology, source)
     if "mount" in topology.share and not {"pid", "shm"} <= set(topology.share):
         raise BadInput(
-            f'{source}: share = ["mount"] needs "pid" and "shm" too: a node\'s own /proc and /dev/shm are mounts.'
+            f'{source}: share = ["mount"] needs "pid" and "shm" too: '
+            "a node's own /proc and /dev/shm are mounts."
         )
     seen: set[tuple[str, str, str, str]] = set()
     for number, fault in enumerate(topology.faults, start=1):
@@ -281,8 +283,9 @@ def _check_wire(topology: Topology, source: str) -> None:
         most = most_wire_rate(network.mtu)
         if rate > most:
             raise BadInput(
-                f'{where}: wire = "store-and-forward" keeps MTU {network.mtu} honest up to {most / 1e9:.3g}gbit:'
-                f' give that or less (rate is {network.rate}), a larger mtu, or wire = "token-bucket".'
+                f'{where}: wire = "store-and-forward" keeps MTU {network.mtu} honest up to '
+                f"{most / 1e9:.3g}gbit: give that or less (rate is {network.rate}), a larger mtu, "
+                'or wire = "token-bucket".'
             )
 
 
@@ -299,7 +302,8 @@ def _check_nodes(topology: Topology, source: str) -> None:
     for node in topology.nodes:
         if _NODE.fullmatch(node) is None or node in _RESERVED:
             raise BadInput(
-                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, digits and -."
+                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, "
+                "digits and -."
             )
     names = [
         name
@@ -320,15 +324,18 @@ def _check_network(network: Network, topology: Topology, where: str) -> None:
         raise BadInput(f"{where}: switch: use 1 to 10 small letters and digits, letter first.")
     if _DEVICE.fullmatch(network.device) is None or network.device in ("lo", "all", "default"):
         raise BadInput(
-            f"{where}: device {network.device[:40]!r} cannot be a NIC's name: write one such as hsn0."
+            f"{where}: device {network.device[:40]!r} cannot be a NIC's name: write one such as "
+            "hsn0."
         )
     if re.fullmatch(r"[0-9a-f]+", network.device):
         raise BadInput(
-            f"{where}: device {network.device!r} has hexadecimal digits only: PSM3 takes that for a number; write hsn0."
+            f"{where}: device {network.device!r} has hexadecimal digits only: PSM3 takes that for "
+            "a number; write hsn0."
         )
     if not 576 <= network.mtu <= 65535:
         raise BadInput(
-            f"{where}: mtu = {network.mtu} is out of range: give 576 to 65535, usually 1500 or 9000."
+            f"{where}: mtu = {network.mtu} is out of range: give 576 to 65535, usually 1500 or "
+            "9000."
         )
     _try(where, "rate", parse_rate, network.rate or "1gbit")
     try:
@@ -351,7 +358,8 @@ def _check_distinct(topology: Topology, source: str) -> None:
     for index, one in enumerate(subnets):
         if any(one.overlaps(other) for other in subnets[:index]):
             raise BadInput(
-                f"{source}: network {topology.networks[index].name!r}: subnet {one} overlaps another one."
+                f"{source}: network {topology.networks[index].name!r}: subnet {one} overlaps "
+                "another one."
             )
 
 
@@ -379,7 +387,8 @@ def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
         return
     if not fault.direction:
         raise BadInput(
-            f'{where}: direction is missing: write direction = "tx" (leaves the node) or "rx" (reaches it).'
+            f'{where}: direction is missing: write direction = "tx" (leaves the node) or "rx" '
+            "(reaches it)."
         )
     if not fault.value:
         raise BadInput(f"{where}: value is missing: {fault.kind} needs one.")

@@ -276,8 +276,8 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     if not (abs(rate - own) < 0.6 or rate == nominal):
         raise PhysicsError(
             f"{kind!r} is a link of {nominal:g} Gb/s and cannot be one of {rate:g}; write {kind} "
-            "alone, "
-            f"or a family with its rate (ethernet:{rate:g}, roce:{rate:g}, infiniband:{rate:g})"
+            f"alone, or a family with its rate (ethernet:{rate:g}, roce:{rate:g}, "
+            f"infiniband:{rate:g})"
         )
     return link
 

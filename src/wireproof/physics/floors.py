@@ -159,8 +159,10 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "floor.efa",
         6000,
         "ns",
-        "to 100 Gb/s: 9.9 us by MPI on hpc6a (aws-parallelcluster 6449), 24 us cold (magic_castle "
-        f"331), {_L}",
+        (
+            "to 100 Gb/s: 9.9 us by MPI on hpc6a (aws-parallelcluster 6449), 24 us cold "
+            f"(magic_castle 331), {_L}"
+        ),
         True,
     ),
     (
@@ -204,8 +206,10 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "typical.infiniband",
         1600,
         "ns",
-        "0.86 to 1.1 us at EDR and later, up to 1.9 at QDR; 2.5 is taken as a fault "
-        "(ngc_multinode_perf 97)",
+        (
+            "0.86 to 1.1 us at EDR and later, up to 1.9 at QDR; 2.5 is taken as a fault "
+            "(ngc_multinode_perf 97)"
+        ),
         True,
     ),
     ("typical.omnipath", 1600, "ns", _L, True),

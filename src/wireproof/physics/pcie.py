@@ -36,8 +36,7 @@ def parse_slot(text: str) -> tuple[int, int, int | None]:
     if match is None:
         raise PhysicsError(
             f"PCIe slot {text[:60]!r} is not understood; write generation 1 to 6 and the lanes, "
-            "for example "
-            "'gen3 x8' or 'gen4 x16 mps256'"
+            "for example 'gen3 x8' or 'gen4 x16 mps256'"
         )
     generation, lanes, payload = match.groups()
     if generation == "6" and lanes in ("12", "32"):
@@ -81,7 +80,6 @@ def _goodput(slot: str, size: int, table: Table) -> tuple[float, str]:
     goodput = raw * size / (size + overhead) * share
     line = (
         f"PCIe gen{generation} x{lanes}: {raw / 1e9:.2f} GB/s x {size}/({size}+{overhead:g}) x "
-        f"{share:.4g}"
-        f" = {goodput / 1e9:.2f} GB/s"
+        f"{share:.4g} = {goodput / 1e9:.2f} GB/s"
     )
     return goodput, line

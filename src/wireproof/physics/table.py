@@ -135,8 +135,10 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "pcie.flit_overhead",
         16,
         "B",
-        "generation 6: header of a packet with a 64-bit address; no framing or CRC of its own "
-        "(FLIT mode)",
+        (
+            "generation 6: header of a packet with a 64-bit address; no framing or CRC of its own "
+            "(FLIT mode)"
+        ),
         False,
     ),
     ("pcie.dllp_share", 0.985, "1", f"flow control and acknowledgements, {_L}", True),

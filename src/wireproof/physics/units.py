@@ -49,8 +49,8 @@ _SECONDS = {
 }
 ALLOWED = (
     "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; "
-    "bits: Mb/s, Gb/s, Mbps, "
-    "Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, Mmsg/s"
+    "bits: Mb/s, Gb/s, Mbps, Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, "
+    "Mmsg/s"
 )
 
 
@@ -211,8 +211,7 @@ def _refusal(text: str, unit: str) -> str:
         letter = unit[0].upper() if unit[0].lower() in "kmgt" else ""
         return (
             f"{unit!r} may mean bits or bytes, a factor of eight: write {letter}b/s for bits or "
-            f"{letter}B/s for bytes"
-            f" (the prefix in capitals); allowed are {ALLOWED}"
+            f"{letter}B/s for bytes (the prefix in capitals); allowed are {ALLOWED}"
         )
     if re.fullmatch(r"[kmgt]?ps", unit.lower()):
         return (

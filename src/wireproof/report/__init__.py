@@ -1,3 +1,3 @@
-"""Results for readers: the same values as text for a terminal, one HTML page, one JSON object, and progress
-while a run lasts.
+"""Results for readers: the same values as text for a terminal, one HTML page, one JSON object, and
+progress while a run lasts.
 """

@@ -73,7 +73,10 @@ def value_words(metric: Metric, value: float) -> str:
 
 def _story(located: Located) -> Story:
     what = "goodput" if located.metric == "goodput" else "half round trip"
-    count = f"{located.measured} of {located.nodes} nodes, {located.rounds} rounds, {located.samples} samples"
+    count = (
+        f"{located.measured} of {located.nodes} nodes, {located.rounds} rounds, "
+        f"{located.samples} samples"
+    )
     return Story(
         metric=located.metric,
         title=f"Who is slow, by {what} ({count})",

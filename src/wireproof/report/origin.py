@@ -107,7 +107,10 @@ def _claim(run: Run) -> list[Fact]:
     link = run.claim.link
     if link is None:
         return [("link claimed", "none", False), nodes]
-    text = f"{link.name}, {link.protocol}, {quantity.line_rate(link.line_rate)}, MTU {link.mtu or 'unknown'}"
+    text = (
+        f"{link.name}, {link.protocol}, {quantity.line_rate(link.line_rate)}, MTU "
+        f"{link.mtu or 'unknown'}"
+    )
     return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})"), False), nodes]
 
 

@@ -16,9 +16,8 @@ EFA = Family(
         hw_counters(
             "tx_bytes",
             "rx_bytes",
-            "linux drivers/infiniband/hw/efa/efa_verbs.c efa_fill_port_stats (linux 5.15 and later: of the "
-            "port); unchecked: "
-            "whether the bytes of RDMA read and write are in it",
+            "linux drivers/infiniband/hw/efa/efa_verbs.c efa_fill_port_stats (linux 5.15 and "
+            "later: of the port); unchecked: whether the bytes of RDMA read and write are in it",
             packets_tx="tx_pkts",
             packets_rx="rx_pkts",
             quality="lower-bound",
@@ -26,9 +25,8 @@ EFA = Family(
         hw_counters(
             "tx_bytes",
             "rx_bytes",
-            "linux 5.4 to 5.14 drivers/infiniband/hw/efa/efa_verbs.c efa_alloc_hw_stats: of the device too; "
-            "unchecked: "
-            "whether the bytes of RDMA read and write are in it",
+            "linux 5.4 to 5.14 drivers/infiniband/hw/efa/efa_verbs.c efa_alloc_hw_stats: of the "
+            "device too; unchecked: whether the bytes of RDMA read and write are in it",
             of_port=False,
             packets_tx="tx_pkts",
             packets_rx="rx_pkts",
@@ -65,9 +63,9 @@ MANA = Family(
         hw_counters(
             "tx_bytes",
             "rx_bytes",
-            "linux drivers/infiniband/hw/mana/counters.c mana_ib_get_hw_port_stats (2025 and later; before that "
-            "events only): "
-            "bytes and packets of the function, asked for on request",
+            "linux drivers/infiniband/hw/mana/counters.c mana_ib_get_hw_port_stats (2025 and "
+            "later; before that events only): bytes and packets of the function, asked for on "
+            "request",
             packets_tx="tx_packets",
             packets_rx="rx_packets",
         ),
@@ -85,15 +83,16 @@ NETVSC = Family(
     kinds=("netvsc", "hv_netvsc"),
     rows=(
         netdev(
-            "linux drivers/net/hyperv/netvsc_drv.c netvsc_get_stats64: rings and the virtual function's packets "
-            "together",
+            "linux drivers/net/hyperv/netvsc_drv.c netvsc_get_stats64: rings and the virtual "
+            "function's packets together",
             misses="RDMA",
             quality="double",
         ),
     ),
     source="linux drivers/net/hyperv/netvsc_drv.c",
     stacked=True,
-    note="With accelerated networking the packets go by a virtual function beneath; its interface counts them too.",
+    note="With accelerated networking the packets go by a virtual function beneath; its interface "
+    "counts them too.",
 )
 
 FAILOVER = Family(
@@ -118,8 +117,9 @@ ERDMA = Family(
         hw_counters(
             "tx_bytes_cnt",
             "rx_bytes_cnt",
-            "linux drivers/infiniband/hw/erdma/erdma_verbs.c erdma_descs (2023 and later): the firmware's numbers; "
-            "unchecked: whether the bytes of retransmissions and headers are in it",
+            "linux drivers/infiniband/hw/erdma/erdma_verbs.c erdma_descs (2023 and later): the "
+            "firmware's numbers; unchecked: whether the bytes of retransmissions and headers are "
+            "in it",
             packets_tx="tx_packets_cnt",
             packets_rx="rx_packets_cnt",
             quality="lower-bound",

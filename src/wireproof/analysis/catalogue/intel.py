@@ -17,9 +17,8 @@ _PACKETS: dict[str, Any] = {
     "packets_rx": "ip4InPkts ip6InPkts",
 }
 _IRDMA = (
-    "linux drivers/infiniband/hw/irdma/verbs.c irdma_hw_stat_descs, irdma_get_hw_stats (48-bit registers added "
-    "up to 64, "
-    "read on request)"
+    "linux drivers/infiniband/hw/irdma/verbs.c irdma_hw_stat_descs, irdma_get_hw_stats (48-bit "
+    "registers added up to 64, read on request)"
 )
 _PORT = "linux 5.14 and later: of the port"
 _DEVICE = "i40iw up to linux 5.13 and irdma outside the kernel: of the device too"
@@ -43,21 +42,24 @@ ICE = Family(
             "tx_bytes.nic",
             "rx_bytes.nic",
             "linux drivers/net/ethernet/intel/ice/ice_ethtool.c ice_gstrings_pf_stats; ice_main.c "
-            "ice_update_pf_stats: "
-            "GLPRT_GOTC and GLPRT_GORC of the MAC, 40 bits added up to 64, read on request",
-            misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+            "ice_update_pf_stats: GLPRT_GOTC and GLPRT_GORC of the MAC, 40 bits added up to 64, "
+            "read on request",
+            misses="what the adapter's own switch turned round; it holds the traffic of all "
+            "functions of the port",
         ),
         *_irdma(),
         netdev(
-            "linux drivers/net/ethernet/intel/ice/ice_main.c ice_get_stats64: rings, live. In github "
-            "intel/ethernet-linux-ice src/ice_main.c ice_update_vsi_ring_stats, 1.14.9 and later, the registers of "
-            "the function as the watchdog last read them, every 1 to 2 s",
+            "linux drivers/net/ethernet/intel/ice/ice_main.c ice_get_stats64: rings, live. In "
+            "github intel/ethernet-linux-ice src/ice_main.c ice_update_vsi_ring_stats, 1.14.9 and "
+            "later, the registers of the function as the watchdog last read them, every 1 to 2 s",
             misses="RDMA (unchecked: of Intel's own driver)",
         ),
     ),
-    source="linux drivers/net/ethernet/intel/ice, drivers/infiniband/hw/irdma; github intel/ethernet-linux-ice src",
-    note="Intel's own driver from 1.14.9 on shows the interface's statistics 1 to 2 s late; which driver runs is not "
-    "recorded. What crossed is taken from the port's row, which both drivers read on request.",
+    source="linux drivers/net/ethernet/intel/ice, drivers/infiniband/hw/irdma; github "
+    "intel/ethernet-linux-ice src",
+    note="Intel's own driver from 1.14.9 on shows the interface's statistics 1 to 2 s late; which "
+    "driver runs is not recorded. What crossed is taken from the port's row, which both drivers "
+    "read on request.",
 )
 
 I40E = Family(
@@ -68,9 +70,10 @@ I40E = Family(
             "port.tx_bytes",
             "port.rx_bytes",
             "linux drivers/net/ethernet/intel/i40e/i40e_ethtool.c i40e_gstrings_stats; i40e_main.c "
-            "i40e_update_pf_stats: "
-            "GLPRT_GOTC and GLPRT_GORC of the MAC, 48 bits added up to 64, read on request",
-            misses="what the adapter's own switch turned round; it holds the traffic of all functions of the port",
+            "i40e_update_pf_stats: GLPRT_GOTC and GLPRT_GORC of the MAC, 48 bits added up to 64, "
+            "read on request",
+            misses="what the adapter's own switch turned round; it holds the traffic of all "
+            "functions of the port",
         ),
         *_irdma(),
         netdev(
@@ -87,8 +90,9 @@ IDPF = Family(
     rows=(
         *_irdma(),
         netdev(
-            "linux drivers/net/ethernet/intel/idpf/idpf_lib.c idpf_get_stats64, idpf_statistics_task: the control "
-            "plane's numbers, asked for every 10 s (a change to 250 ms was proposed)",
+            "linux drivers/net/ethernet/intel/idpf/idpf_lib.c idpf_get_stats64, "
+            "idpf_statistics_task: the control plane's numbers, asked for every 10 s (a change to "
+            "250 ms was proposed)",
             refresh_ms=10000.0,
             misses="RDMA",
         ),
@@ -102,9 +106,8 @@ IAVF = Family(
     rows=(
         *_irdma(),
         netdev(
-            "linux drivers/net/ethernet/intel/iavf/iavf_virtchnl.c VIRTCHNL_OP_GET_STATS: the physical "
-            "function's numbers "
-            "of this one, asked for by the watchdog every 2 s",
+            "linux drivers/net/ethernet/intel/iavf/iavf_virtchnl.c VIRTCHNL_OP_GET_STATS: the "
+            "physical function's numbers of this one, asked for by the watchdog every 2 s",
             level="function",
             refresh_ms=2000.0,
             misses="RDMA",
@@ -113,7 +116,10 @@ IAVF = Family(
     source="linux drivers/net/ethernet/intel/iavf",
 )
 
-_MAC_OF_FUNCTION = "; unchecked: whether frames that the internal switch turned round are in it, so it is taken for the function's"
+_MAC_OF_FUNCTION = (
+    "; unchecked: whether frames that the internal switch turned round are in it, "
+    "so it is taken for the function's"
+)
 
 IXGBE = Family(
     name="Intel 82598, 82599, X540, X550, E610 (ixgbe)",
@@ -122,8 +128,8 @@ IXGBE = Family(
         ethtool(
             "tx_bytes_nic",
             "rx_bytes_nic",
-            "linux drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c ixgbe_gstrings_stats: GOTC and GORC of the MAC, "
-            "added up on request and every 2 s" + _MAC_OF_FUNCTION,
+            "linux drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c ixgbe_gstrings_stats: GOTC and "
+            "GORC of the MAC, added up on request and every 2 s" + _MAC_OF_FUNCTION,
             level="function",
             packets_tx="tx_pkts_nic",
             packets_rx="rx_pkts_nic",
@@ -143,8 +149,8 @@ IGB = Family(
         ethtool(
             "tx_bytes",
             "rx_bytes",
-            "linux drivers/net/ethernet/intel/igb/igb_ethtool.c igb_gstrings_stats, igc/igc_ethtool.c: GOTC and "
-            "GORC of the "
+            "linux drivers/net/ethernet/intel/igb/igb_ethtool.c igb_gstrings_stats, "
+            "igc/igc_ethtool.c: GOTC and GORC of the "
             "MAC, added up on request and every 2 s" + _MAC_OF_FUNCTION,
             level="function",
             packets_tx="tx_packets",
@@ -152,7 +158,8 @@ IGB = Family(
             fcs=True,
         ),
         netdev(
-            "linux drivers/net/ethernet/intel/igb/igb_main.c igb_update_stats, igc/igc_main.c: rings, live"
+            "linux drivers/net/ethernet/intel/igb/igb_main.c igb_update_stats, igc/igc_main.c: "
+            "rings, live"
         ),
     ),
     source="linux drivers/net/ethernet/intel/igb, drivers/net/ethernet/intel/igc",
@@ -163,7 +170,8 @@ E1000E = Family(
     drivers=("e1000e",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/intel/e1000e/netdev.c e1000e_get_stats64: GOTC and GORC of the MAC, live",
+            "linux drivers/net/ethernet/intel/e1000e/netdev.c e1000e_get_stats64: GOTC and GORC of "
+            "the MAC, live",
             carrier="any",
             level="wire",
             fcs=True,
@@ -178,8 +186,8 @@ E1000 = Family(
     drivers=("e1000",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/intel/e1000/e1000_main.c e1000_update_stats: GOTC and GORC of the MAC, "
-            "every 2 s (e1000_watchdog)",
+            "linux drivers/net/ethernet/intel/e1000/e1000_main.c e1000_update_stats: GOTC and GORC "
+            "of the MAC, every 2 s (e1000_watchdog)",
             carrier="any",
             level="function",
             refresh_ms=2000.0,
@@ -195,7 +203,8 @@ INTEL_VF = Family(
     drivers=("igbvf", "ixgbevf"),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/intel/ixgbevf/ixgbevf_main.c ixgbevf_get_stats, igbvf/netdev.c: rings, live",
+            "linux drivers/net/ethernet/intel/ixgbevf/ixgbevf_main.c ixgbevf_get_stats, "
+            "igbvf/netdev.c: rings, live",
         ),
     ),
     source="linux drivers/net/ethernet/intel/ixgbevf, drivers/net/ethernet/intel/igbvf",

@@ -10,7 +10,10 @@ from wireproof.analysis.catalogue.row import Family, Row
 __all__ = ["MAKERS"]
 
 _TELEMETRY = "cxi/{device}/hni_"
-_SIZES = "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max"
+_SIZES = (
+    "27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 "
+    "4096_to_8191 8192_to_max"
+)
 
 
 CXI = Family(
@@ -26,21 +29,24 @@ CXI = Family(
                 carrier="any",
                 level="function",
                 width=56,
-                source="github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cass_telem.c "
-                "telem_sysfs_item_retrieve: registers of the network interface, read on request, as VALUE@SECONDS; "
-                "shs-cassini-headers include/cassini-telemetry-sysfs-defs.h: 56 bits; "
-                "unchecked: whether a loopback inside the adapter counts",
+                source="github HewlettPackard/shs-cxi-driver "
+                "drivers/net/ethernet/hpe/ss1/cass_telem.c telem_sysfs_item_retrieve: registers of "
+                "the network interface, read on request, as VALUE@SECONDS; shs-cassini-headers "
+                "include/cassini-telemetry-sysfs-defs.h: 56 bits; unchecked: whether a loopback "
+                "inside the adapter counts",
             )
         ),
         netdev(
-            "github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cxi_eth_ops.c: software",
+            "github HewlettPackard/shs-cxi-driver drivers/net/ethernet/hpe/ss1/cxi_eth_ops.c: "
+            "software",
             misses="libfabric's cxi, the traffic of MPI",
         ),
     ),
     source="github HewlettPackard/shs-cxi-driver docs/ABI/testing/sysfs-class-cxi",
     blind=("rdma",),
     deviceless=True,
-    note="Files of /sys/class/cxi/DEVICE/device/telemetry. Where they are hidden, MPI's traffic is not seen at all.",
+    note="Files of /sys/class/cxi/DEVICE/device/telemetry. Where they are hidden, MPI's traffic is "
+    "not seen at all.",
 )
 
 IONIC = Family(
@@ -50,9 +56,8 @@ IONIC = Family(
         ethtool(
             "octets_tx_total",
             "octets_rx_all",
-            "linux drivers/net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc: the port's block, "
-            "which the "
-            "firmware writes; unchecked: how often",
+            "linux drivers/net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc: the "
+            "port's block, which the firmware writes; unchecked: how often",
             packets_tx="frames_tx_all",
             packets_rx="frames_rx_all",
             refresh_ms=2000.0,
@@ -61,17 +66,16 @@ IONIC = Family(
         hw_counters(
             "tx_rdma_ucast_bytes",
             "rx_rdma_ucast_bytes",
-            "linux drivers/infiniband/hw/ionic/ionic_hw_stats.c (6.18 and later; before that AMD's own driver): "
-            "names and "
-            "numbers are the firmware's, asked for on request; ionic_if.h ionic_lif_stats has the same names",
+            "linux drivers/infiniband/hw/ionic/ionic_hw_stats.c (6.18 and later; before that AMD's "
+            "own driver): names and numbers are the firmware's, asked for on request; ionic_if.h "
+            "ionic_lif_stats has the same names",
             packets_tx="tx_rdma_ucast_pkts",
             packets_rx="rx_rdma_ucast_pkts",
             misses="multicast",
         ),
         netdev(
-            "linux drivers/net/ethernet/pensando/ionic/ionic_lif.c ionic_get_stats64: the firmware's block of "
-            "the function, "
-            "refreshed once a second; unchecked: the time",
+            "linux drivers/net/ethernet/pensando/ionic/ionic_lif.c ionic_get_stats64: the "
+            "firmware's block of the function, refreshed once a second; unchecked: the time",
             level="function",
             refresh_ms=2000.0,
             misses="RDMA",
@@ -86,9 +90,8 @@ QEDE = Family(
     drivers=("qede", "qedr*"),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/qlogic/qede/qede_main.c qede_get_stats64: the function's Ethernet "
-            "statistics; on "
-            "request, since linux 6.5 once a second",
+            "linux drivers/net/ethernet/qlogic/qede/qede_main.c qede_get_stats64: the function's "
+            "Ethernet statistics; on request, since linux 6.5 once a second",
             level="function",
             refresh_ms=1000.0,
             misses="RDMA",
@@ -106,18 +109,20 @@ HNS3 = Family(
             ethtool(
                 "mac_tx_total_oct_num",
                 "mac_rx_total_oct_num",
-                "linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string: the MAC, asked "
-                "for on request",
+                "linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string: "
+                "the MAC, asked for on request",
                 packets_tx="mac_tx_total_pkt_num",
                 packets_rx="mac_rx_total_pkt_num",
             )
         ),
         netdev(
-            "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, live",
+            "linux drivers/net/ethernet/hisilicon/hns3/hns3_enet.c hns3_nic_get_stats64: rings, "
+            "live",
             misses="RDMA",
         ),
     ),
-    source="linux drivers/net/ethernet/hisilicon/hns3; drivers/infiniband/hw/hns: hw_counters of packets, not bytes",
+    source="linux drivers/net/ethernet/hisilicon/hns3; drivers/infiniband/hw/hns: hw_counters of "
+    "packets, not bytes",
     blind=("rdma",),
 )
 
@@ -126,14 +131,14 @@ CXGB4 = Family(
     drivers=("cxgb4", "iw_cxgb4*"),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats, t4_hw.c t4_get_port_stats: "
-            "octets of the "
-            "port's MAC, live; iWARP is in them",
+            "linux drivers/net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats, t4_hw.c "
+            "t4_get_port_stats: octets of the port's MAC, live; iWARP is in them",
             carrier="any",
             level="wire",
         ),
     ),
-    source="linux drivers/net/ethernet/chelsio/cxgb4, drivers/infiniband/hw/cxgb4 (hw_counters of segments, not bytes)",
+    source="linux drivers/net/ethernet/chelsio/cxgb4, drivers/infiniband/hw/cxgb4 (hw_counters of "
+    "segments, not bytes)",
 )
 
 CXGB4VF = Family(
@@ -141,8 +146,8 @@ CXGB4VF = Family(
     drivers=("cxgb4vf",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/chelsio/cxgb4vf/cxgb4vf_main.c cxgb4vf_get_stats: the firmware's "
-            "numbers, on request",
+            "linux drivers/net/ethernet/chelsio/cxgb4vf/cxgb4vf_main.c cxgb4vf_get_stats: the "
+            "firmware's numbers, on request",
             level="function",
         ),
     ),
@@ -154,7 +159,8 @@ ENIC = Family(
     drivers=("enic", "usnic*"),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/cisco/enic/enic_main.c enic_get_stats: the virtual NIC's own, on request",
+            "linux drivers/net/ethernet/cisco/enic/enic_main.c enic_get_stats: the virtual NIC's "
+            "own, on request",
             level="function",
             misses="usNIC, whose queues are other virtual functions",
         ),
@@ -169,8 +175,9 @@ BE2NET = Family(
     drivers=("be2net", "ocrdma*"),
     rows=(
         port_data(
-            "linux drivers/infiniband/hw/ocrdma/ocrdma_stats.c ocrdma_sysfs_xmit_data: bytes of send, write and read "
-            "response divided by 4, cut to 32 bits, asked for once a second (ocrdma_update_stats)",
+            "linux drivers/infiniband/hw/ocrdma/ocrdma_stats.c ocrdma_sysfs_xmit_data: bytes of "
+            "send, write and read response divided by 4, cut to 32 bits, asked for once a second "
+            "(ocrdma_update_stats)",
             "rdma",
             "function",
             width=32,

@@ -14,9 +14,8 @@ HFI1 = Family(
     drivers=("hfi1*",),
     rows=(
         port_data(
-            "linux drivers/infiniband/hw/hfi1/mad.c pma_get_ib_portcounters_ext: C_DC_XMIT_FLITS and "
-            "C_DC_RCV_FLITS copied "
-            "without conversion, flits of 8 bytes, read from the chip",
+            "linux drivers/infiniband/hw/hfi1/mad.c pma_get_ib_portcounters_ext: C_DC_XMIT_FLITS "
+            "and C_DC_RCV_FLITS copied without conversion, flits of 8 bytes, read from the chip",
             "any",
             "wire",
             unit=8,
@@ -32,10 +31,11 @@ CN5000 = Family(
     name="Cornelis CN5000 (hfi2, or hfi1 faster than 100 Gb/s)",
     drivers=("hfi2*",),
     rows=(netdev(_IPOIB, misses="OPX and verbs"),),
-    source="linux drivers/infiniband/hw/hfi2/chip.h (proposed): C_DC_XMIT_FLITS is a counter of Omni-Path 100 only; "
-    "unchecked: what fills port_xmit_data on CN5000, and in which unit",
+    source="linux drivers/infiniband/hw/hfi2/chip.h (proposed): C_DC_XMIT_FLITS is a counter of "
+    "Omni-Path 100 only; unchecked: what fills port_xmit_data on CN5000, and in which unit",
     blind=("rdma", "psm"),
-    note="Cornelis' own driver for it is called hfi1, as that of Omni-Path 100; the port's rate tells them apart.",
+    note="Cornelis' own driver for it is called hfi1, as that of Omni-Path 100; the port's rate "
+    "tells them apart.",
 )
 
 QIB = Family(
@@ -43,9 +43,9 @@ QIB = Family(
     drivers=("ib_qib*",),
     rows=(
         port_data(
-            "linux drivers/infiniband/hw/qib/qib_mad.c pma_get_portcounters_ext: 4-byte words sent and received "
-            "(wordsend, "
-            "wordrcv) of the port, 64 bits (IB_PMA_CLASS_CAP_EXT_WIDTH), less what was cleared; the 32-bit form pegs",
+            "linux drivers/infiniband/hw/qib/qib_mad.c pma_get_portcounters_ext: 4-byte words sent "
+            "and received (wordsend, wordrcv) of the port, 64 bits (IB_PMA_CLASS_CAP_EXT_WIDTH), "
+            "less what was cleared; the 32-bit form pegs",
             "any",
             "wire",
             width=32,
@@ -61,8 +61,8 @@ IPATH = Family(
     drivers=("ib_ipath*",),
     rows=(
         port_data(
-            "linux 4.2 drivers/staging/rdma/ipath/ipath_mad.c recv_pma_get_portcounters_ext: 4-byte words; "
-            "the 32-bit form pegs",
+            "linux 4.2 drivers/staging/rdma/ipath/ipath_mad.c recv_pma_get_portcounters_ext: "
+            "4-byte words; the 32-bit form pegs",
             "any",
             "wire",
             pegs=True,

@@ -25,15 +25,14 @@ SFC = Family(
             ethtool(
                 "port_tx_bytes",
                 "port_rx_bytes",
-                "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_stat_desc: the port's MAC, written by the adapter "
-                "once a second; "
-                "Onload is in it",
+                "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_stat_desc: the port's MAC, written "
+                "by the adapter once a second; Onload is in it",
                 refresh_ms=1000.0,
             )
         ),
         netdev(
-            "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_update_stats_pf, _vf: the port's, or the virtual "
-            "function's",
+            "linux drivers/net/ethernet/sfc/ef10.c efx_ef10_update_stats_pf, _vf: the port's, or "
+            "the virtual function's",
             carrier="any",
             level="function",
             refresh_ms=1000.0,
@@ -47,9 +46,8 @@ MLXSW = Family(
     drivers=("mlxsw*",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/mellanox/mlxsw/spectrum.c mlxsw_sp_port_get_stats64: the port's IEEE "
-            "802.3 counters, "
-            "kept for a second; forwarded traffic is in them",
+            "linux drivers/net/ethernet/mellanox/mlxsw/spectrum.c mlxsw_sp_port_get_stats64: the "
+            "port's IEEE 802.3 counters, kept for a second; forwarded traffic is in them",
             carrier="any",
             level="wire",
             refresh_ms=1000.0,
@@ -63,9 +61,8 @@ ATLANTIC = Family(
     drivers=("atlantic",),
     rows=(
         netdev(
-            "linux drivers/net/ethernet/aquantia/atlantic/aq_nic.c aq_nic_update_ndev_stats: octets of the "
-            "adapter's DMA, "
-            "asked for once a second",
+            "linux drivers/net/ethernet/aquantia/atlantic/aq_nic.c aq_nic_update_ndev_stats: "
+            "octets of the adapter's DMA, asked for once a second",
             level="function",
             refresh_ms=1000.0,
         ),
@@ -79,7 +76,8 @@ THUNDERX = Family(
     rows=(
         netdev(
             "linux drivers/net/ethernet/cavium/thunder/nicvf_main.c nicvf_get_stats64, "
-            "marvell/octeontx2/nic/otx2_common.c otx2_get_stats64: registers of the virtual NIC, on request",
+            "marvell/octeontx2/nic/otx2_common.c otx2_get_stats64: registers of the virtual NIC, "
+            "on request",
             level="function",
         ),
     ),

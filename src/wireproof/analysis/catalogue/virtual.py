@@ -41,8 +41,8 @@ VETH = Family(
     kinds=("veth",),
     rows=(
         netdev(
-            "linux drivers/net/veth.c veth_get_stats64: software, live; a packet may be as large as the kernel's "
-            "segmentation offload makes it"
+            "linux drivers/net/veth.c veth_get_stats64: software, live; a packet may be as large "
+            "as the kernel's segmentation offload makes it"
         ),
     ),
     source="linux drivers/net/veth.c",
@@ -68,20 +68,23 @@ IPOIB = Family(
     ),
     source="linux drivers/infiniband/ulp/ipoib",
     blind=("rdma",),
-    note="Where the adapter is known, its own rows are used; its port counters hold these bytes too.",
+    note="Where the adapter is known, its own rows are used; its port counters hold these bytes "
+    "too.",
 )
 
 SOFT_RDMA = Family(
     name="RDMA in software (rxe, siw)",
     drivers=("rdma_rxe", "rxe", "siw"),
     rows=(),
-    source="linux drivers/infiniband/sw/rxe/rxe_net.c rxe_send (an IP packet of the interface below), "
-    "drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); measured with linux 6.1 rdma_rxe: 100 writes of 64 KiB moved "
-    "the interface by 7.27 MB and 1775 packets, hw_counters/sent_pkts by 1750 (150 of them sent again) and no byte "
-    "counter of rxe's, which has none; the newest kernels add sent_bytes and port_xmit_data (rxe_mad.c), not needed",
-    note="Its bytes are the interface's own, which then shows RDMA and TCP as one. What rxe sends within one machine "
-    "moves its packet counters and no interface, the loopback's neither (measured). The rate that it prints is a guess "
-    "from the interface's speed: 2.5 Gb/s where that is unknown.",
+    source="linux drivers/infiniband/sw/rxe/rxe_net.c rxe_send (an IP packet of the interface "
+    "below), drivers/infiniband/sw/siw/siw_qp_tx.c (kernel TCP); measured with linux 6.1 rdma_rxe: "
+    "100 writes of 64 KiB moved the interface by 7.27 MB and 1775 packets, hw_counters/sent_pkts "
+    "by 1750 (150 of them sent again) and no byte counter of rxe's, which has none; the newest "
+    "kernels add sent_bytes and port_xmit_data (rxe_mad.c), not needed",
+    note="Its bytes are the interface's own, which then shows RDMA and TCP as one. What rxe sends "
+    "within one machine moves its packet counters and no interface, the loopback's neither "
+    "(measured). The rate that it prints is a guess from the interface's speed: 2.5 Gb/s where "
+    "that is unknown.",
     rdma_packets=(
         "ib/{device}/{port}/hw_counters/sent_pkts",
         "ib/{device}/{port}/hw_counters/rcvd_pkts",
@@ -123,7 +126,8 @@ VIRTUAL = (
     ),
     _stacked(
         "tunnels (vxlan, geneve, gre, ipip, sit, wireguard, macsec)",
-        "vxlan geneve gre gretap erspan ip6gre ip6gretap ipip sit ip6tnl vti vti6 wireguard macsec gtp bareudp xfrm",
+        "vxlan geneve gre gretap erspan ip6gre ip6gretap ipip sit ip6tnl vti vti6 wireguard macsec "
+        "gtp bareudp xfrm",
         (
             "vxlan",
             "geneve",
@@ -136,15 +140,16 @@ VIRTUAL = (
             "wireguard",
             "macsec",
         ),
-        "net/core/dev.c dev_get_tstats64 and drivers/net/vxlan: software; without the outer headers",
+        "net/core/dev.c dev_get_tstats64 and drivers/net/vxlan: software; without the outer "
+        "headers",
     ),
     _stacked(
         "tun and tap",
         "tun",
         ("tun", "tap"),
         "drivers/net/tun.c tun_net_get_stats64: software",
-        "A program holds the other end; what it does with the packets (another interface, a wire of a lab) is "
-        "not known.",
+        "A program holds the other end; what it does with the packets (another interface, a wire "
+        "of a lab) is not known.",
     ),
     _stacked(
         "Open vSwitch",

@@ -55,7 +55,10 @@ def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
     missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
     return (
         text,
-        f"The numbers are embedded for machines as JSON (wireproof.result, version 1) in this page.{missing}",
+        (
+            "The numbers are embedded for machines as JSON (wireproof.result, version 1) in this "
+            f"page.{missing}"
+        ),
     )
 
 

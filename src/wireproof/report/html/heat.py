@@ -134,7 +134,10 @@ def _cell(cell: Cell | None, same: bool, best: float, many: bool) -> HeatCell | 
     fill, ink = shade(share)
     bad = cell.verdict == "fail"
     word = "" if cell.verdict == "pass" else "fail" if bad else "not sure"
-    title = f"{clean(cell.origin, 80)} → {clean(cell.target, 80)}: {quantity.megabytes(cell.goodput)} MB/s"
+    title = (
+        f"{clean(cell.origin, 80)} → {clean(cell.target, 80)}: {quantity.megabytes(cell.goodput)} "
+        "MB/s"
+    )
     title += f", {cell.proof}, {cell.verdict}"
     shown = quantity.percent(cell.efficiency) if cell.efficiency is not None else cell.verdict
     value = quantity.significant(cell.goodput / 1e6, 4 if many else 3)

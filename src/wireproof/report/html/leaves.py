@@ -77,7 +77,10 @@ def leaf_map(
     }
     guilty = _guilty(located, group)
     what = "leaf switch" if real else "group of neighbours by name"
-    note = f"Rows send, columns receive; a cell is the median from one {what} to another, and empty where no pair was "
+    note = (
+        f"Rows send, columns receive; a cell is the median from one {what} to another, and "
+        "empty where no pair was "
+    )
     note += f"measured. {left_out} more are left out." if left_out else "measured."
     slowest = _slowest(values, names, best)
     return LeafMap(

@@ -115,13 +115,19 @@ def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str
             if len(merged) >= 3:
                 lines.append(
                     (
-                        f"{_short(table)} {' → '.join(clean(name, 40) for name in rows[0].between)}",
+                        (
+                            f"{_short(table)} "
+                            f"{' → '.join(clean(name, 40) for name in rows[0].between)}"
+                        ),
                         merged,
                     )
                 )
     note = ""
     if len(lines) > MOST_SERIES:
-        note = f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables hold them all."
+        note = (
+            f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables hold "
+            "them all."
+        )
         lines.sort(key=lambda line: median(row.goodput or 0.0 for row in line[1]))
         lines = [*lines[: MOST_SERIES // 2], *lines[-(MOST_SERIES - MOST_SERIES // 2) :]]
     return [Series(name, f"s{i}", rows) for i, (name, rows) in enumerate(lines)], note

@@ -251,4 +251,7 @@ def _alt(count: int, rows: list[_Seen]) -> str:
     more = f" and {len(bad) - 8} more" if len(bad) > 8 else ""
     told = f"Culprits: {', '.join(bad[:8])}{more}" if bad else "No culprit"
     least = quantity.percent(min((one.share for one in rows), default=None))
-    return f"Strip of {count} nodes, two rows of bars: sends and receives. {told}. Least: {least} of what is expected."
+    return (
+        f"Strip of {count} nodes, two rows of bars: sends and receives. {told}. Least: {least} "
+        "of what is expected."
+    )

@@ -205,7 +205,10 @@ def _evidence(name: str, value: str | float | list[str] | None) -> str:
 
 def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
     """Bars on one common scale; of very many, those whose seen and expected bytes differ most."""
-    note = f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle background subtracted. "
+    note = (
+        f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
+        "background subtracted. "
+    )
     note += "Headers and acknowledgements make the bar a little longer than the mark."
     shown = found
     if len(found) > MOST_BARS:

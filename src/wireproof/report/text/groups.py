@@ -18,8 +18,8 @@ __all__ = ["LEGEND", "group_parts"]
 
 MOST_ROWS = 40
 LEGEND = (
-    "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own mean; msg/s and MB/s "
-    "over all ranks"
+    "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own "
+    "mean; msg/s and MB/s over all ranks"
 )
 
 

@@ -76,7 +76,10 @@ def _value(judged: JudgedSeries) -> str:
             share, best = share * held / best if share and best else share, held
         text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
         if judged.efficiency is not None and judged.attainable_bytes_per_s:
-            text += f": {judged.efficiency:.1%} of attainable {judged.attainable_bytes_per_s / 1e6:.1f} MB/s"
+            text += (
+                f": {judged.efficiency:.1%} of attainable "
+                f"{judged.attainable_bytes_per_s / 1e6:.1f} MB/s"
+            )
             text += "" if share is None else f", {share:.1%} of nominal"
         parts.append(text)
     return "; ".join(parts)
@@ -97,7 +100,10 @@ def short_text(judged: JudgedSeries, look: Look) -> str:
         "",
     )
     share = "" if judged.efficiency is None else f"  {judged.efficiency:.1%} of attainable"
-    return f"{_verdict(judged, look)} {_what(judged, look)}{share}{'  ' + telling if telling else ''}\n"
+    return (
+        f"{_verdict(judged, look)} "
+        f"{_what(judged, look)}{share}{'  ' + telling if telling else ''}\n"
+    )
 
 
 def long_text(judged: JudgedSeries, look: Look) -> str:

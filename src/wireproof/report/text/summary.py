@@ -40,7 +40,10 @@ _WORDS = {
     "warning": "WARNING",
     "note": "note",
 }
-_LEGEND = "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = 10^6 bytes, MiB = 2^20"
+_LEGEND = (
+    "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = "
+    "10^6 bytes, MiB = 2^20"
+)
 MOST_ROWS = 24
 MOST_FINDINGS = 4
 

@@ -57,7 +57,10 @@ def document(
 def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     """The verdict first, then what crossed which port, then the reasons."""
     found = [
-        f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status {exit_status}"
+        (
+            f"path: {judgement.proof} ({_WORDS[judgement.verdict]}); the command ended with status "
+            f"{exit_status}"
+        )
     ]
     if judgement.proof == "on-wire" and judgement.level in LEVELS:
         found.append(f"  the bytes were {LEVELS[judgement.level]}")
@@ -66,7 +69,8 @@ def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list
     printed = judgement.printed
     if printed and printed.rate_bytes_per_s:
         found.append(
-            f"  the printed rows put {quantity.megabytes(printed.rate_bytes_per_s)} MB/s on a port in one direction"
+            f"  the printed rows put {quantity.megabytes(printed.rate_bytes_per_s)} MB/s on a port "
+            "in one direction"
         )
     found += [f"  {one.severity}: {clean(one.message)} [{one.code}]" for one in judgement.reasons]
     return found
@@ -78,7 +82,10 @@ def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     """
     peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
     if attainable and peak is not None:
-        can = f"of the payload that the claimed link can carry ({quantity.megabytes(attainable)} MB/s)"
+        can = (
+            f"of the payload that the claimed link can carry ({quantity.megabytes(attainable)} "
+            "MB/s)"
+        )
         return [f"  the peak, headers included, is {quantity.percent(peak / attainable)} {can}"]
     names = judgement.port.split(", ")
     ports = [
@@ -94,7 +101,10 @@ def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     share, host, port = max(shares, key=lambda one: one[0])
     speed = f"{(port.speed_bits_per_s or 0) / 1e9:g} Gb/s"
     return [
-        f"  the peak is {quantity.percent(share)} of the {speed} that {clean(port.nic, 32)} of {clean(host, 64)} claims"
+        (
+            f"  the peak is {quantity.percent(share)} of the {speed} that {clean(port.nic, 32)} of "
+            f"{clean(host, 64)} claims"
+        )
     ]
 
 

@@ -7,7 +7,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,12 @@ from wireproof.lab.state import find_holders, state_root
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Share, Topology
-from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.prove import (
+    Companion,
+    ProofSpecification,
+    ProvedCommand,
+    prove_command,
+)
 from wireproof.workflow.target.target import Target
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
@@ -138,7 +143,19 @@ def stream_rate(
         serve.communicate()
 
 
-def stream_proved(lab: Lab, where: Target, size: int) -> Proved:
+def run_proved(
+    argv: Sequence[str],
+    where: Target,
+    *,
+    environment: Mapping[str, str] | None = None,
+    **more: Any,
+) -> ProvedCommand:
+    """The command with its proof; ``environment`` is added to ours."""
+    wanted = ProofSpecification(argv=tuple(argv), target=where, **more)
+    return prove_command(wanted, environment={**os.environ, **(environment or {})})
+
+
+def stream_proved(lab: Lab, where: Target, size: int) -> ProvedCommand:
     """One stream of plain sockets from n1 to n2, whose port the shell reads from the server's
     file.
     """
@@ -155,7 +172,7 @@ def stream_proved(lab: Lab, where: Target, size: int) -> Proved:
     )
     send = 'exec "$0" "$1" send "$2" "$(head -n1 "$3")" "$4"'
     argv = ("sh", "-c", send, sys.executable, str(STREAM), address, str(file), str(size))
-    proved = run_proved(argv, where, companions=[Companion("n2", serve)], echo=False)
+    proved = run_proved(argv, where, companions=(Companion("n2", serve),))
     assert proved.exit_status == 0
     return proved
 

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.lab.conftest import Build, say, stream_proved
+from tests.lab.conftest import Build, run_proved, say, stream_proved
 
 from wireproof.lab import Lab
 from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
-from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.prove import Companion, ProvedCommand
 from wireproof.workflow.target.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
@@ -43,7 +43,7 @@ def intel() -> tuple[Path, dict[str, str]]:
     }
 
 
-def port(proved: Proved, host: str, nic: str) -> PortTraffic:
+def port(proved: ProvedCommand, host: str, nic: str) -> PortTraffic:
     ports = next(one.ports for one in proved.traffic.hosts if one.host == host)
     return next(one for one in ports if one.nic == nic)
 
@@ -61,7 +61,7 @@ def switch_bytes(lab: Lab, node: str) -> tuple[int, int]:
     raise AssertionError(f"the switch has no port {device}")
 
 
-def codes(proved: Proved) -> set[str]:
+def codes(proved: ProvedCommand) -> set[str]:
     return {one.code for one in proved.judgement.reasons}
 
 
@@ -70,7 +70,7 @@ def test_imb_over_the_wire(build: Build) -> None:
     lab = build()
     _, environment = intel()
     argv = ["mpiexec", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", *PINGPONG]
-    proved = run_proved(argv, place(lab), environment=environment, echo=False)
+    proved = run_proved(argv, place(lab), environment=environment)
     assert proved.exit_status == 0, proved.output
     assert [point.message_bytes for point in proved.series[0].points][-1] == 1 << 21
     assert proved.judgement.proof == "on-wire"
@@ -88,7 +88,7 @@ def test_imb_in_the_memory_of_one_node(build: Build) -> None:
     lab = build()
     _, environment = intel()
     argv = ["mpiexec", "-hosts", "n1", "-ppn", "2", "-n", "2", *PINGPONG]
-    proved = run_proved(argv, place(lab), environment=environment, echo=False)
+    proved = run_proved(argv, place(lab), environment=environment)
     assert proved.exit_status == 0, proved.output
     assert proved.series[0].points
     assert (proved.judgement.proof, proved.judgement.verdict) == ("off-wire", "fail")
@@ -116,12 +116,10 @@ def test_a_lie_below_the_mpi_is_found_around_a_foreign_benchmark(build: Build) -
         str(imb / PINGPONG[0]),
         *PINGPONG[1:],
     ]
-    lied = run_proved(argv, place(lab), environment=environment, echo=False)
+    lied = run_proved(argv, place(lab), environment=environment)
     assert lied.exit_status == 0, lied.output
     assert lied.judgement.proof == "off-wire"
-    honest = run_proved(
-        argv, place(lab), environment={**environment, "UCX_TLS": "tcp,self"}, echo=False
-    )
+    honest = run_proved(argv, place(lab), environment={**environment, "UCX_TLS": "tcp,self"})
     assert honest.judgement.proof == "on-wire"
 
 
@@ -153,9 +151,7 @@ def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(buil
 def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n2", "-t", "2", *flags]
-    proved = run_proved(
-        argv, place(lab), companions=[Companion("n2", ("iperf3", "-s"))], echo=False
-    )
+    proved = run_proved(argv, place(lab), companions=(Companion("n2", ("iperf3", "-s")),))
     assert proved.exit_status == 0, proved.output
     assert proved.judgement.proof == "on-wire"
     sender = "n2" if "-R" in flags else "n1"
@@ -170,9 +166,7 @@ def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
 def test_iperf3_over_loopback(build: Build) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n1", "-t", "2"]
-    proved = run_proved(
-        argv, place(lab), companions=[Companion("n1", ("iperf3", "-s"))], echo=False
-    )
+    proved = run_proved(argv, place(lab), companions=(Companion("n1", ("iperf3", "-s")),))
     assert proved.exit_status == 0, proved.output
     assert proved.judgement.proof == "off-wire"
     assert "traffic-loopback" in codes(proved)
@@ -184,16 +178,13 @@ def test_iperf3_over_loopback(build: Build) -> None:
 def test_another_network_than_the_claimed_one(build: Build) -> None:
     lab = build(2, SLOW, FAST)
     argv = ["iperf3", "-c", lab.node_address("n2", "hsn"), "-t", "2"]
-    servers = [Companion("n2", ("iperf3", "-s"))]
-    proved = run_proved(argv, place(lab, nic="fast0"), companions=servers, echo=False)
+    servers = (Companion("n2", ("iperf3", "-s")),)
+    proved = run_proved(argv, place(lab, nic="fast0"), companions=servers)
     assert proved.judgement.proof == "wrong-path"
     assert "hsn0" in next(
         one.message for one in proved.judgement.reasons if one.code == "traffic-wrong-path"
     )
-    assert (
-        run_proved(argv, place(lab, nic="hsn0"), companions=servers, echo=False).judgement.proof
-        == "on-wire"
-    )
+    assert run_proved(argv, place(lab, nic="hsn0"), companions=servers).judgement.proof == "on-wire"
 
 
 HPCC_INPUT = "\n".join(
@@ -250,7 +241,7 @@ def test_hpcc(
     (tmp_path / "hpccinf.txt").write_text(HPCC_INPUT)
     monkeypatch.chdir(tmp_path)
     argv = ["mpirun.openmpi", "-H", hosts, "-np", "2", "--mca", "mpi_yield_when_idle", "1", "hpcc"]
-    proved = run_proved(argv, place(build()), results=[tmp_path / "hpccoutf.txt"], echo=False)
+    proved = run_proved(argv, place(build()), results=(tmp_path / "hpccoutf.txt",))
     assert proved.exit_status == 0, proved.output
     assert {one.tool for one in proved.series} == {"hpcc"}
     assert proved.judgement.proof == proof
@@ -259,9 +250,7 @@ def test_hpcc(
 @pytest.mark.mpi
 def test_mpich_finds_the_nodes_by_a_plain_command_line(build: Build) -> None:
     mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
-    proved = run_proved(
-        [mpiexec, "-hosts", "n1,n2", "-ppn", "1", "hostname"], place(build()), echo=False
-    )
+    proved = run_proved([mpiexec, "-hosts", "n1,n2", "-ppn", "1", "hostname"], place(build()))
     assert sorted(proved.output.split()) == [b"n1", b"n2"]
 
 
@@ -270,5 +259,5 @@ def test_the_users_own_launcher_is_left_alone(build: Build) -> None:
     _, environment = intel()
     own = {**environment, "I_MPI_HYDRA_BOOTSTRAP": "fork"}
     argv = ["mpiexec", "-n", "2", "hostname"]
-    proved = run_proved(argv, place(build()), environment=own, echo=False)
+    proved = run_proved(argv, place(build()), environment=own)
     assert proved.output.split() == [b"n1", b"n1"]

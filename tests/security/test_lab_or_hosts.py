@@ -12,6 +12,7 @@ from wireproof.settings.resolve import resolve
 from wireproof.workflow.target import lab_or_hosts
 from wireproof.workflow.target.lab_or_hosts import lab_of, real_host
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.target import Target
 
 
 @pytest.fixture(autouse=True)
@@ -66,15 +67,16 @@ def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(
 
 
 def test_prove_obeys_the_same_rule(running: list[str]) -> None:
-    from wireproof.cli.prove import proving_place
+    from wireproof.workflow.prove.hosts import target_of_command
 
-    assert (
-        proving_place(resolve({"hosts": "n1,n2", "launcher": "ssh"}, {}), ("true",), None, None).lab
-        is None
-    )
+    def target(argv: tuple[str, ...], **options: str) -> Target:
+        settings = resolve(options, {})
+        return target_of_command(settings, argv, lab=None, link=None, environment={})
+
+    assert target(("true",), hosts="n1,n2", launcher="ssh").lab is None
     running.append("n1")
     with pytest.raises(BadInput, match="real host too"):
-        proving_place(resolve({}, {}), ("mpirun", "-hosts", "n1,n2", "x"), None, None)
+        target(("mpirun", "-hosts", "n1,n2", "x"))
 
 
 def test_a_name_server_that_does_not_answer_holds_nothing_up(

@@ -21,9 +21,11 @@ from wireproof.model.traffic import (
     Watched,
     WatchStart,
 )
-from wireproof.report.text.watched import document, lines
+from wireproof.report.json.encode import json_text
+from wireproof.report.json.proof import proof_document
+from wireproof.report.text.watched import lines
 from wireproof.verdict.external.watched import judge_traffic
-from wireproof.workflow.command_hosts import entered_node, hosts_of_command
+from wireproof.workflow.prove.hosts import entered_node, hosts_of_command
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'
 FULL = HELLO + b"".join(
@@ -171,7 +173,7 @@ def test_no_proof_without_bytes_on_a_port_and_a_number(
     assert (found.verdict == "pass") == (found.proof == "on-wire")
     assert found.reasons
     assert "\x1b" not in "\n".join(lines(0, traffic, found))
-    assert document(["x\x1b"], 0, traffic, found, series)
+    assert json_text(proof_document(["x\x1b"], 0, traffic, found, series))
 
 
 @settings(max_examples=100, deadline=None)

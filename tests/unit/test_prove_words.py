@@ -17,10 +17,12 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
-from wireproof.report.text.watched import document, lines
+from wireproof.report.json.encode import json_text
+from wireproof.report.json.proof import proof_document
+from wireproof.report.text.watched import lines
 from wireproof.verdict.external.watched.reasons import reason, troubles
-from wireproof.workflow.command_hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.result_files import ResultFile, usual_results
+from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
+from wireproof.workflow.prove.results import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach
 from wireproof.workflow.target.target import Target
 
@@ -176,7 +178,7 @@ def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -
 
 def test_the_document_is_one_json_object() -> None:
     traffic, judgement = _told()
-    found = json.loads(document(["osu_bw"], 7, traffic, judgement, []))
+    found = json.loads(json_text(proof_document(["osu_bw"], 7, traffic, judgement, []), indent=2))
     assert (found["proof"], found["verdict"], found["exit_status"]) == ("on-wire", "pass", 7)
     assert found["hosts"][0]["ports"][0]["tx"]["bytes"] == 1.2e9
     assert {one["code"] for one in found["reasons"]} == {"traffic-on-wire", "traffic-retransmits"}

@@ -4,150 +4,22 @@ it touches.
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from wireproof.cli.console import Console
+from wireproof.cli.open_files import allow_files, descriptor
 from wireproof.cli.options import settings_of, sysfs_root_option
-from wireproof.files.hostile import read_bounded
+from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
-    from wireproof.model.claim import LinkClaim
-    from wireproof.settings.resolve import Settings
-    from wireproof.workflow.prove import Companion, Proved
-    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
 
-__all__ = ["command", "proving_place"]
-
-LONGEST_INTERVAL_S = 60.0
-
-
-def _link(options: dict[str, Any]) -> LinkClaim | None:
-    if not options["link"]:
-        return None
-    from wireproof.physics.claims import claim_from_text
-
-    return claim_from_text(options["link"], mtu=options["mtu"], pcie=options["pcie"])
-
-
-def _read_text(path: str) -> str:
-    return read_bounded(path, 1 << 20).decode("utf-8", "replace")
-
-
-def _hosts(settings: Settings, argv: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
-    from wireproof.workflow.command_hosts import hosts_of_allocation, hosts_of_command
-
-    if settings.hosts.value:
-        return settings.hosts.value, ""
-    if named := hosts_of_command(argv, _read_text):
-        return (
-            named,
-            f"watching {', '.join(named[:8])}, as the command names them; --hosts says otherwise",
-        )
-    if allocated := hosts_of_allocation(os.environ):
-        return (
-            allocated,
-            f"watching the {len(allocated)} nodes of the Slurm job; --hosts says otherwise",
-        )
-    return (), ""
-
-
-def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
-    """``wireproof lab exec LAB NODE WORDS`` means these words in that node: (words, lab, node or
-    nothing).
-    """
-    from wireproof.model.errors import BadInput
-    from wireproof.workflow.command_hosts import entered_node
-
-    entered = entered_node(argv)
-    if entered is None:
-        return argv, lab, ""
-    if lab not in (None, entered[0]):
-        raise BadInput(
-            f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one."
-        )
-    return entered[2], entered[0], entered[1]
-
-
-def proving_place(
-    settings: Settings, argv: tuple[str, ...], lab: str | None, link: LinkClaim | None
-) -> Target:
-    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a place
-    too.
-    """
-    from wireproof.workflow.target.lab_or_hosts import lab_of
-    from wireproof.workflow.target.resolve import agent_of
-    from wireproof.workflow.target.target import Target, lab_target
-
-    hosts, how = ((), "") if lab and not settings.hosts.value else _hosts(settings, argv)
-    found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
-    said = (how,) if how else ()
-    if found is not None:
-        place = lab_target(found, hosts or found.nodes, nic=settings.nic.value, link=link)
-        return dataclasses.replace(place, said=(*said, *place.said))
-    count = max(len(hosts), 1)
-    nics = (settings.nic.value,) * count if settings.nic.value else ()
-    return Target(
-        hosts=hosts,
-        start_on=hosts,
-        nics=nics,
-        link=link,
-        agent=agent_of(settings.launcher.value),
-        wire=bool(hosts),
-        ranks=count,
-        said=said,
-    )
-
-
-def _tell(proved: Proved, argv: tuple[str, ...], place: Target, as_json: bool) -> None:
-    from wireproof.report.text.watched import document, lines
-
-    status, traffic, judgement = proved.exit_status, proved.traffic, proved.judgement
-    if as_json:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(
-            document(argv, status, traffic, judgement, proved.series, [*place.said, *proved.notes])
-        )
-        sys.stdout.buffer.flush()
-        return
-    for line in [*proved.notes, *lines(status, traffic, judgement)]:
-        click.echo(f"wireproof: {line}", err=True)
-
-
-def _servers(given: tuple[tuple[str, str], ...], place: Target) -> list[Companion]:
-    from wireproof.model.errors import BadInput
-    from wireproof.settings.hosts import parse_hosts
-    from wireproof.workflow.prove import Companion
-
-    found = []
-    for host, text in given:
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            raise BadInput(f"--server {host[:60]}: {text[:60]!r} has an open quote.") from error
-        if not words:
-            raise BadInput(f"--server {host[:60]}: no command was given for it.")
-        if place.lab is not None and host not in place.lab.nodes:
-            raise BadInput(
-                f"--server {host[:60]!r}: the lab has the nodes {', '.join(place.lab.nodes)}."
-            )
-        found.append(Companion(parse_hosts(host)[0], tuple(words)))
-    return found
-
-
-def _strict_status(proved: Proved) -> int:
-    """The command's status when it failed, else that of the proof: 0 on-wire, 1 another path, 3
-    unproven.
-    """
-    from wireproof.cli.outcome import status_of
-
-    return proved.exit_status or status_of(proved.judgement.verdict)
+__all__ = ["command"]
 
 
 @click.command(
@@ -180,7 +52,8 @@ def _strict_status(proved: Proved) -> int:
     "--prefix",
     metavar="'CMD ARG...'",
     default="",
-    help="command that the reader of the ports is started through: from a pod, one that enters the node.",
+    help="command that the reader of the ports is started through: from a pod, one that enters"
+    " the node.",
 )
 @sysfs_root_option
 @click.option(
@@ -211,46 +84,60 @@ def _strict_status(proved: Proved) -> int:
 )
 @click.option(
     "--json",
-    "json",
+    "as_json",
     is_flag=True,
     help="one JSON object on stdout; the command's output goes to stderr.",
 )
 @click.argument("argv", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(argv: tuple[str, ...], **options: Any) -> int:
+def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 
     Its output is passed on untouched and its exit status is kept; what the ports saw is told on
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
-    from wireproof.cli.console import say
-    from wireproof.model.errors import BadInput
-    from wireproof.settings.durations import parse_duration
-    from wireproof.workflow.prove import run_proved
-    from wireproof.workflow.result_files import usual_results
-    from wireproof.workflow.target.resolve import reader_prefix
+    from wireproof.workflow.prove import prove_command, specification
 
-    interval = parse_duration(options["interval"])
-    if not 0.001 <= interval <= LONGEST_INTERVAL_S:
-        raise BadInput(f"--interval {options['interval'][:40]!r} is out of range: give 1ms to 60s.")
-    known = {name: options[name] for name in ("hosts", "nic", "launcher")}
+    known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
     settings = settings_of({**known, "link": ""})
-    argv, lab, node = _entered(argv, options["lab"])
-    place = proving_place(settings, argv, lab, _link(options))
-    place = dataclasses.replace(
-        place, sysfs_root=options["sysfs_root"], prefix=reader_prefix(options["prefix"])
+    wanted = specification(argv, settings, cast("ProofOptions", options), os.environ)
+    console = Console()
+    for line in wanted.target.said:
+        console.say(line)
+    allow_files(wanted.target)
+    sys.stdout.flush()
+    errors = descriptor(sys.stderr)
+    sinks = (errors if as_json else descriptor(sys.stdout), errors)
+    proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
+    if as_json:
+        _print_json(wanted, proved)
+    else:
+        _print_text(proved)
+    if strict:
+        # The command's status when it failed, else that of the proof.
+        return proved.exit_status or status_of(proved.judgement.verdict)
+    return proved.exit_status
+
+
+def _print_json(wanted: ProofSpecification, proved: ProvedCommand) -> None:
+    from wireproof.report.json.encode import json_text
+    from wireproof.report.json.proof import proof_document
+
+    document = proof_document(
+        wanted.argv,
+        proved.exit_status,
+        proved.traffic,
+        proved.judgement,
+        proved.series,
+        [*wanted.target.said, *proved.notes],
     )
-    if node:
-        place = dataclasses.replace(place, start_on=(node, *place.start_on))
-    for line in place.said:
-        say(line)
-    results = options["results"] or usual_results(argv, Path.cwd())
-    proved = run_proved(
-        argv,
-        place,
-        companions=_servers(options["server"], place),
-        interval_s=interval,
-        output_to_stderr=options["json"],
-        results=results,
-    )
-    _tell(proved, argv, place, options["json"])
-    return _strict_status(proved) if options["strict"] else proved.exit_status
+    sys.stdout.flush()
+    sys.stdout.buffer.write(json_text(document, indent=2).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _print_text(proved: ProvedCommand) -> None:
+    from wireproof.report.text.watched import lines
+
+    told = lines(proved.exit_status, proved.traffic, proved.judgement)
+    for line in [*proved.notes, *told]:
+        click.echo(f"wireproof: {line}", err=True)

@@ -46,7 +46,7 @@ def _claimed(options: dict[str, Any], path: str) -> LinkClaim | None:
 def _place(options: dict[str, Any], recipe: Recipe) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     from wireproof.cli.options import settings_of
-    from wireproof.workflow.command_hosts import hosts_of_allocation
+    from wireproof.workflow.prove.hosts import hosts_of_allocation
     from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 
     link = _claimed(options, path_of(options["fabric"] or "", recipe))

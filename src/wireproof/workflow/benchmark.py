@@ -25,7 +25,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.report.json.encode import json_text
 from wireproof.workflow.benchmark_steps import Asked, Prepared, Step, prepare_run
-from wireproof.workflow.prove import Companion, Proved, run_proved
+from wireproof.workflow.prove import Companion, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.target.reach import guarded, reach
 
 if TYPE_CHECKING:
@@ -120,24 +120,36 @@ def main_argv(step: Step, place: Target) -> list[str]:
     return argv if place.lab is not None or not step.host else guarded(place, step.host, argv)
 
 
-def _prove(prepared: Prepared, place: Target, *, as_json: bool) -> Proved:
+def _prove(prepared: Prepared, place: Target, *, as_json: bool) -> ProvedCommand:
     servers = tuple(
         Companion(step.host, tuple(_enclosed(step)))
         for step in prepared.steps
         if step.role == "server"
     )
     main = next(step for step in prepared.steps if step.role != "server")
-    return run_proved(
-        main_argv(main, place),
-        place,
-        companions=servers,
-        output_to_stderr=as_json,
-        name=prepared.recipe.program,
-        hold_stdin=bool(main.host),
+    from wireproof.cli.console import Console
+    from wireproof.cli.open_files import allow_files, descriptor
+
+    allow_files(place)
+    sys.stdout.flush()
+    errors = descriptor(sys.stderr)
+    return prove_command(
+        ProofSpecification(
+            argv=tuple(main_argv(main, place)),
+            target=place,
+            companions=servers,
+            name=prepared.recipe.program,
+            hold_stdin=bool(main.host),
+        ),
+        environment=os.environ,
+        sinks=(errors if as_json else descriptor(sys.stdout), errors),
+        reporter=Console(),
     )
 
 
-def _read_result(prepared: Prepared, folder: str, place: Target, proved: Proved) -> Proved:
+def _read_result(
+    prepared: Prepared, folder: str, place: Target, proved: ProvedCommand
+) -> ProvedCommand:
     """With the numbers of a tool that writes a file, and its path judged by them."""
     name = prepared.recipe.result_file
     if not name:
@@ -186,7 +198,7 @@ def _has_no_limit(one: JudgedSeries) -> bool:
     return one.verdict == "inconclusive" and doubts == {"only-a-floor"}
 
 
-def _judged(proved: Proved, place: Target, path: str) -> list[JudgedSeries]:
+def _judged(proved: ProvedCommand, place: Target, path: str) -> list[JudgedSeries]:
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or
     disproven here.
     """
@@ -210,7 +222,7 @@ def _judged(proved: Proved, place: Target, path: str) -> list[JudgedSeries]:
     ]
 
 
-def _could_not_run(prepared: Prepared, proved: Proved) -> int:
+def _could_not_run(prepared: Prepared, proved: ProvedCommand) -> int:
     """The tool's own words are the best explanation that there is."""
     if proved.exit_status == INTERRUPTED:
         from wireproof.report.text.watched import lines
@@ -229,7 +241,7 @@ def _could_not_run(prepared: Prepared, proved: Proved) -> int:
     raise CouldNotMeasure(f"{prepared.recipe.program} {how}: its last lines, above, say why.")
 
 
-def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
+def _tell(proved: ProvedCommand, judged: list[JudgedSeries], verdict: Verdict) -> None:
     from wireproof.report.text.judgement import long_text
     from wireproof.report.text.look import Look
     from wireproof.report.text.watched import lines
@@ -243,7 +255,11 @@ def _tell(proved: Proved, judged: list[JudgedSeries], verdict: Verdict) -> None:
 
 
 def _document(
-    prepared: Prepared, title: str, proved: Proved, judged: list[JudgedSeries], verdict: Verdict
+    prepared: Prepared,
+    title: str,
+    proved: ProvedCommand,
+    judged: list[JudgedSeries],
+    verdict: Verdict,
 ) -> str:
     document = {
         "schema": SCHEMA,

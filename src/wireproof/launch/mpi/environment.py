@@ -22,6 +22,7 @@ __all__ = [
     "library_path",
     "mpich_nic",
     "openmpi_nic",
+    "own_environment",
     "psm3_variables",
 ]
 
@@ -81,6 +82,11 @@ def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) 
         if not name.startswith(command.clear)
     }
     return {**kept, **command.environment}
+
+
+def own_environment() -> dict[str, str]:
+    """A copy of this process's: what a program inherits when nobody says otherwise."""
+    return dict(os.environ)
 
 
 def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,13 +1,8 @@
-"""A watched command as text for a terminal and as one JSON object."""
+"""A watched command as text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import msgspec
-
 from wireproof.model import quantity
-from wireproof.model.series import Series
 from wireproof.model.traffic import (
     DirectionTraffic,
     HostTraffic,
@@ -16,42 +11,16 @@ from wireproof.model.traffic import (
     TrafficVerdict,
 )
 from wireproof.report.answers import LEVELS
-from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, natural
 
-__all__ = ["SCHEMA", "document", "lines"]
+__all__ = ["lines"]
 
-SCHEMA = 1
 SHOWN_BYTES = 10_000
 """Ports that carried less in both directions are left out, unless they are all that there is to
 show.
 """
 MOST_HOSTS = 40
 _WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
-
-
-def document(
-    command: Sequence[str],
-    exit_status: int,
-    traffic: Traffic,
-    judgement: TrafficVerdict,
-    series: Sequence[Series],
-    said: Sequence[str] = (),
-) -> bytes:
-    """One JSON object; docs/prove.md names its fields."""
-    whole = {
-        "schema": SCHEMA,
-        "command": [clean(word) for word in command],
-        "exit_status": exit_status,
-        "seconds": traffic.seconds,
-        "idle_s": traffic.idle_s,
-        "interval_s": traffic.interval_s,
-        **msgspec.to_builtins(judgement),
-        "hosts": msgspec.to_builtins(traffic.hosts),
-        "series": msgspec.to_builtins(list(series)),
-        "notes": list(said),
-    }
-    return json_text(whole, indent=2).encode() + b"\n"
 
 
 def lines(exit_status: int, traffic: Traffic, judgement: TrafficVerdict) -> list[str]:

@@ -1,16 +1,23 @@
-"""Which hosts a command touches: said by the user, by a Slurm allocation, or by the command's own
-words.
+"""Which hosts a command touches: named by the user, by a Slurm allocation, or by the command's own
+arguments.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from wireproof.files.hostile import read_bounded
+from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.resolve import Settings
+from wireproof.workflow.target.lab_or_hosts import lab_of
+from wireproof.workflow.target.resolve import agent_of
+from wireproof.workflow.target.target import Target, lab_target
 
-__all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command"]
+__all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command", "target_of_command"]
 
 _LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
 _FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
@@ -29,6 +36,56 @@ _LAUNCHERS = (
 _WRAPPERS = ("env", "time", "nice", "numactl", "taskset", "timeout", "stdbuf", "sudo")
 MOST_WORDS = 4000
 LONGEST_FILE = 1 << 20
+
+
+def target_of_command(
+    settings: Settings,
+    argv: Sequence[str],
+    *,
+    lab: str | None,
+    link: LinkClaim | None,
+    environment: Mapping[str, str],
+) -> Target:
+    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a target
+    too.
+    """
+    hosts, said = _hosts(settings, argv, environment)
+    if lab and not settings.hosts.value:  # all nodes of the lab
+        hosts, said = (), ()
+    found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
+    if found is not None:
+        target = lab_target(found, hosts or found.nodes, nic=settings.nic.value, link=link)
+        return dataclasses.replace(target, said=(*said, *target.said))
+    count = max(len(hosts), 1)
+    return Target(
+        hosts=hosts,
+        start_on=hosts,
+        nics=(settings.nic.value,) * count if settings.nic.value else (),
+        link=link,
+        agent=agent_of(settings.launcher.value),
+        wire=bool(hosts),
+        ranks=count,
+        said=said,
+    )
+
+
+def _hosts(
+    settings: Settings, argv: Sequence[str], environment: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
+    if settings.hosts.value:
+        return settings.hosts.value, ()
+    if named := hosts_of_command(argv, _read_text):
+        shown = ", ".join(named[:8])
+        return named, (f"watching {shown}, as the command names them; --hosts says otherwise",)
+    if allocated := hosts_of_allocation(environment):
+        count = len(allocated)
+        return allocated, (f"watching the {count} nodes of the Slurm job; --hosts says otherwise",)
+    return (), ()
+
+
+def _read_text(path: str) -> str:
+    return read_bounded(path, LONGEST_FILE).decode("utf-8", "replace")
 
 
 def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,66 @@
+"""A watched command as one JSON document: what ``wireproof prove --json`` prints. docs/prove.md
+names its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.series import Reason, Series
+from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.report.names import clean
+
+__all__ = ["ProofDocument", "proof_document"]
+
+SCHEMA = 1
+
+
+class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """``exit_status`` is the command's. Units: bytes, bytes/s, seconds; unknown is null."""
+
+    schema: int
+    command: list[str]
+    exit_status: int
+    seconds: float
+    idle_s: float
+    interval_s: float
+    proof: Proof
+    verdict: Verdict
+    reasons: list[Reason]
+    port: str
+    crossed_bytes: float | None
+    peak_bytes_per_s: float | None
+    attainable_bytes_per_s: float | None
+    printed: Printed | None
+    derivation: list[str]
+    level: str
+    quality: str
+    hosts: list[HostTraffic]
+    series: list[Series]
+    notes: list[str]
+
+
+def proof_document(
+    command: Sequence[str],
+    exit_status: int,
+    traffic: Traffic,
+    judgement: TrafficVerdict,
+    series: Sequence[Series],
+    notes: Sequence[str] = (),
+) -> ProofDocument:
+    """The command, what crossed the ports while it ran, and the judgement, as one flat object."""
+    return ProofDocument(
+        schema=SCHEMA,
+        command=[clean(word) for word in command],
+        exit_status=exit_status,
+        seconds=traffic.seconds,
+        idle_s=traffic.idle_s,
+        interval_s=traffic.interval_s,
+        **msgspec.structs.asdict(judgement),
+        hosts=list(traffic.hosts),
+        series=list(series),
+        notes=list(notes),
+    )

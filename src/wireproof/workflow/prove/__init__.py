@@ -1,0 +1,21 @@
+"""Any command, with the proof of the path that its bytes took."""
+
+from wireproof.workflow.prove.command import (
+    INTERRUPTED,
+    Companion,
+    ProofSpecification,
+    ProvedCommand,
+    prove_command,
+)
+from wireproof.workflow.prove.specification import ProofOptions, prove, specification
+
+__all__ = [
+    "INTERRUPTED",
+    "Companion",
+    "ProofOptions",
+    "ProofSpecification",
+    "ProvedCommand",
+    "prove",
+    "prove_command",
+    "specification",
+]

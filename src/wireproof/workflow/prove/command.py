@@ -1,0 +1,180 @@
+"""Any command between two readings of the ports of every host that it touches, and the judgement of
+what was seen.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.adapters import read
+from wireproof.analysis.traffic import not_watched
+from wireproof.instrument.watch_command import WatchedCommand
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.series import Series
+from wireproof.model.traffic import Traffic, TrafficVerdict
+from wireproof.verdict.external.watched import judge_traffic
+from wireproof.workflow.prove.results import ResultFile
+from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
+from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.target.reach import guarded, launcher_environment, reach
+from wireproof.workflow.target.target import Target
+
+__all__ = ["INTERRUPTED", "Companion", "ProofSpecification", "ProvedCommand", "prove_command"]
+
+COMPANION_S = 0.5
+INTERRUPTED = 128 + signal.SIGINT
+
+
+@dataclasses.dataclass(frozen=True)
+class Companion:
+    """A server that the command talks to: started on ``host`` before it and ended after it, by
+    us.
+    """
+
+    host: str
+    argv: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProofSpecification:
+    """``argv`` runs on ``target`` (in a lab: inside its first node). ``name``: how its output is
+    called in the series' ``source``; ``results``: files that it writes numbers to; ``hold_stdin``
+    is for a ``guarded`` command.
+    """
+
+    argv: tuple[str, ...]
+    target: Target
+    companions: tuple[Companion, ...] = ()
+    interval_s: float = 0.1
+    name: str = ""
+    results: tuple[Path, ...] = ()
+    hold_stdin: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProvedCommand:
+    """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it).
+    ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
+    time. ``series``: the numbers in it.
+    """
+
+    exit_status: int
+    output: bytes
+    seconds: float
+    traffic: Traffic
+    judgement: TrafficVerdict
+    series: list[Series]
+    notes: tuple[str, ...] = ()
+
+
+def prove_command(
+    wanted: ProofSpecification,
+    *,
+    environment: Mapping[str, str],
+    sinks: Sinks = NOWHERE,
+    reporter: Reporter | None = None,
+) -> ProvedCommand:
+    """Run the command between two readings of every host, and judge.
+
+    ``environment`` is what it inherits. Its output is passed on to ``sinks`` as it comes. Raises
+    ``CouldNotMeasure`` when no host can be watched: then the command was not started.
+    """
+    argv, target = wanted.argv, wanted.target
+    if not argv:
+        raise BadInput(
+            "no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`."
+        )
+    whole = {**environment, **launcher_environment(target, environment)}
+    files = [ResultFile(path) for path in wanted.results]
+    with Watch(target, whole, wanted.interval_s, reporter or LoggingReporter()) as watch:
+        watch.begin()
+        servers = _start_companions(watch, wanted.companions, sinks)
+        watch.look_at_the_background()
+        command, status, seconds = _run(watch, wanted, sinks)
+        traffic = watch.traffic(seconds)
+        for server in servers:
+            server.end()
+        watched = watch.watched()
+    series = _numbers(bytes(command.output), wanted.name or Path(argv[0]).name, files)
+    unwatched = not_watched((host for one in series for host in one.hosts), watched)
+    traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
+    return ProvedCommand(
+        exit_status=status,
+        output=bytes(command.output),
+        seconds=seconds,
+        traffic=traffic,
+        judgement=judge_traffic(traffic, series, target.claim()),
+        series=series,
+        notes=_notes(command),
+    )
+
+
+def _start_companions(
+    watch: Watch, companions: Sequence[Companion], sinks: Sinks
+) -> list[WatchedCommand]:
+    started = []
+    for one in companions:
+        argv = guarded(watch.target, one.host, one.argv)
+        started.append(watch.start(argv, (None, sinks[1]), hold_stdin=True))
+    watch.wait(COMPANION_S if started else 0.0)
+    for command, one in zip(started, companions, strict=True):
+        if command.gone:
+            raise CouldNotMeasure(
+                f"{one.argv[0]} on {one.host} ended at once, with status {command.end()};"
+                f" it is started there by {watch.node}, which has to be at the same path."
+            )
+    if started:
+        watch.mark()  # their start is no background
+    return started
+
+
+def _run(
+    watch: Watch, wanted: ProofSpecification, sinks: Sinks
+) -> tuple[WatchedCommand, int, float]:
+    """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not
+    the proof.
+    """
+    begun = time.monotonic()
+    argv = _on_target(wanted.argv, wanted.target)
+    command = watch.start(argv, sinks, hold_stdin=wanted.hold_stdin)
+    try:
+        while not watch.hearing.listen(3600.0, command.ended):
+            continue
+        return command, command.end(), time.monotonic() - begun
+    except KeyboardInterrupt:
+        command.end()
+        watch.hearing.listen(1.0, command.ended)
+        return command, INTERRUPTED, time.monotonic() - begun
+
+
+def _notes(command: WatchedCommand) -> tuple[str, ...]:
+    lost = f"the last {command.dropped} bytes of the output were not read for numbers"
+    return (lost,) if command.dropped else ()
+
+
+def _on_target(argv: Sequence[str], target: Target) -> list[str]:
+    """In a lab the command runs inside the first node; else it runs here, and its own launcher goes
+    elsewhere.
+    """
+    if target.lab is not None and target.start_on:
+        return reach(target, target.start_on[0], argv)
+    return list(argv)
+
+
+def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Series]:
+    """Every series that an adapter knows, in the output and in the files; none when there are
+    none.
+    """
+    found: list[Series] = []
+    for data, source in [(output, name), *((file.written(), file.path.name) for file in files)]:
+        try:
+            found += read(data, source) if data else []
+        except BadInput:
+            continue
+    return found

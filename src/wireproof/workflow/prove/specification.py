@@ -1,0 +1,165 @@
+"""From what a user writes to the specification of a proof, and ``wireproof.prove``."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.settings.durations import parse_duration
+from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.resolve import Settings, resolve
+from wireproof.workflow.prove.command import Companion, ProofSpecification, prove_command
+from wireproof.workflow.prove.hosts import entered_node, target_of_command
+from wireproof.workflow.prove.results import usual_results
+from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.target.resolve import reader_prefix
+from wireproof.workflow.target.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.report.json.proof import ProofDocument
+
+__all__ = ["ProofKeywords", "ProofOptions", "prove", "specification"]
+
+LONGEST_INTERVAL_S = 60.0
+
+
+class ProofOptions(TypedDict, total=False):
+    """As the options of ``wireproof prove`` are written; ``server``: pairs of a host and its
+    command line.
+    """
+
+    lab: str | None
+    link: str | None
+    mtu: int | None
+    pcie: str
+    prefix: str
+    sysfs_root: str
+    interval: str
+    results: Sequence[Path]
+    server: Sequence[tuple[str, str]]
+
+
+class ProofKeywords(ProofOptions, total=False):
+    """The options with the settings that the command line also takes from files and variables."""
+
+    hosts: str
+    nic: str
+    launcher: str
+
+
+def prove(
+    argv: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    reporter: Reporter | None = None,
+    **options: Unpack[ProofKeywords],
+) -> ProofDocument:
+    """Run ``argv`` between two readings of the ports of its hosts: did the bytes use the wire?
+
+    Gives what ``wireproof prove --json`` prints. The command inherits ``environment`` (default:
+    that of this process); its output is read for numbers and passed on to nobody. Raises BadInput
+    for options that cannot be used and CouldNotMeasure when no host can be watched.
+    """
+    from wireproof.launch.mpi.environment import own_environment
+    from wireproof.report.json.proof import proof_document
+
+    inherited = own_environment() if environment is None else environment
+    reporter = reporter or LoggingReporter()
+    settings = resolve(
+        {
+            "hosts": options.get("hosts"),
+            "nic": options.get("nic"),
+            "launcher": options.get("launcher"),
+        },
+        {},
+    )
+    wanted = specification(tuple(argv), settings, options, inherited)
+    for line in wanted.target.said:
+        reporter.say(line)
+    proved = prove_command(wanted, environment=inherited, reporter=reporter)
+    return proof_document(
+        wanted.argv,
+        proved.exit_status,
+        proved.traffic,
+        proved.judgement,
+        proved.series,
+        [*wanted.target.said, *proved.notes],
+    )
+
+
+def specification(
+    argv: tuple[str, ...],
+    settings: Settings,
+    options: ProofOptions,
+    environment: Mapping[str, str],
+) -> ProofSpecification:
+    """Every option typed and checked, and the target found. Raises BadInput."""
+    interval_s = _interval_s(options.get("interval", "100ms"))
+    argv, lab, node = _entered(argv, options.get("lab"))
+    target = target_of_command(
+        settings, argv, lab=lab, link=_link(options), environment=environment
+    )
+    target = dataclasses.replace(
+        target,
+        sysfs_root=options.get("sysfs_root", ""),
+        prefix=reader_prefix(options.get("prefix", "")),
+        start_on=(node, *target.start_on) if node else target.start_on,
+    )
+    return ProofSpecification(
+        argv=argv,
+        target=target,
+        companions=tuple(_companions(options.get("server", ()), target)),
+        interval_s=interval_s,
+        results=tuple(options.get("results") or usual_results(argv, Path.cwd())),
+    )
+
+
+def _interval_s(text: str) -> float:
+    seconds = parse_duration(text)
+    if not 0.001 <= seconds <= LONGEST_INTERVAL_S:
+        raise BadInput(f"--interval {text[:40]!r} is out of range: give 1ms to 60s.")
+    return seconds
+
+
+def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
+    """``wireproof lab exec LAB NODE ARGV`` means this argv in that node: (argv, lab, node or
+    nothing).
+    """
+    entered = entered_node(argv)
+    if entered is None:
+        return argv, lab, ""
+    if lab not in (None, entered[0]):
+        raise BadInput(
+            f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one."
+        )
+    return entered[2], entered[0], entered[1]
+
+
+def _link(options: ProofOptions) -> LinkClaim | None:
+    from wireproof.physics.claims import claim_from_text
+
+    link = options.get("link")
+    if not link:
+        return None
+    return claim_from_text(link, mtu=options.get("mtu"), pcie=options.get("pcie", ""))
+
+
+def _companions(given: Sequence[tuple[str, str]], target: Target) -> list[Companion]:
+    found = []
+    for host, text in given:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise BadInput(f"--server {host[:60]}: {text[:60]!r} has an open quote.") from error
+        if not words:
+            raise BadInput(f"--server {host[:60]}: no command was given for it.")
+        if target.lab is not None and host not in target.lab.nodes:
+            nodes = ", ".join(target.lab.nodes)
+            raise BadInput(f"--server {host[:60]!r}: the lab has the nodes {nodes}.")
+        found.append(Companion(parse_hosts(host)[0], tuple(words)))
+    return found

@@ -1,0 +1,162 @@
+"""The readers of the ports on every host of a target, and what runs while they read."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wireproof.analysis.ledger import slowest_refresh_ms
+from wireproof.analysis.traffic import host_traffic
+from wireproof.instrument.watch import Watcher, watch_argv
+from wireproof.instrument.watch_command import Hearing, WatchedCommand
+from wireproof.launch.engines import find_engine, find_program
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.record import Nic
+from wireproof.model.traffic import Traffic, Watched
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target.reach import reach
+from wireproof.workflow.target.target import Target
+
+__all__ = ["NOWHERE", "Sinks", "Watch"]
+
+IDLE_S = 1.0
+"""Quiet time before the command, for the background."""
+START_S = 30.0
+"""For ssh to the slowest host, and the engine's first reading there."""
+READING_S = 10.0
+SETTLE_S = 1.2
+"""Drivers refresh their counters once a second at worst; virtual NICs at once."""
+SETTLE_VIRTUAL_S = 0.1
+SAY_AFTER_S = 2.0
+
+Sinks = tuple[int | None, int | None]
+"""Descriptors that a command's output and errors are passed on to; None: to nobody."""
+NOWHERE: Sinks = (None, None)
+
+
+class Watch:
+    """The readers and the commands of one proof; leaving it leaves none of them.
+
+    ``environment``: the complete one of everything that is started.
+    """
+
+    def __init__(
+        self, target: Target, environment: Mapping[str, str], interval_s: float, reporter: Reporter
+    ) -> None:
+        self.target, self.environment, self.interval_s = target, environment, interval_s
+        self.hearing = Hearing()
+        self._reporter = reporter
+        self._watchers: list[Watcher] = []
+        self._commands: list[WatchedCommand] = []
+        self.node = find_program("wireproof-node")
+        self._engine: Path = find_engine("nompi")
+        self._marks = 1
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for command in self._commands:
+            command.close()
+        for watcher in self._watchers:
+            watcher.close()
+        self.hearing.close()
+
+    def begin(self) -> None:
+        """Start a reader on every host; ``CouldNotMeasure`` when none of them can be read."""
+        hosts = self.target.hosts or ("",)
+        for host in hosts:
+            try:
+                self._start_reader(host)
+            except OSError as error:
+                raise CouldNotMeasure(
+                    f"the readers of {len(hosts)} hosts cannot be started: {error.strerror}."
+                ) from error
+        if not self.hearing.listen(SAY_AFTER_S, lambda: not self._silent(1)):
+            self._reporter.say(f"waiting for {', '.join(self._silent(1)[:8])}")
+        self._wait_for_marks(1, START_S, "did not answer within 30 s")
+        lost = [one.follower for one in self._watchers if one.follower.error]
+        for follower in lost:
+            why = _advised(follower.error, self._engine)
+            self._reporter.warn(f"{follower.host} is not watched: {why}")
+        if len(lost) == len(self._watchers):
+            why = _advised(lost[0].error, self._engine)
+            raise CouldNotMeasure(f"no host can be watched: {lost[0].host}: {why}")
+
+    def _start_reader(self, host: str) -> None:
+        name = host or socket.gethostname()
+        root = self.target.sysfs_root.replace("{host}", name)
+        argv = watch_argv(self._engine, self.interval_s, root=root, prefix=self.target.prefix)
+        watcher = Watcher(name, reach(self.target, host, argv), self.environment)
+        self._watchers.append(watcher)
+        self.hearing.add_watch(watcher)
+
+    def _silent(self, count: int) -> list[str]:
+        """Hosts that have neither given ``count`` full readings nor failed."""
+        followers = [one.follower for one in self._watchers]
+        return [one.host for one in followers if not one.error and len(one.marks) < count]
+
+    def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
+        if self.hearing.listen(seconds, lambda: not self._silent(count)):
+            return
+        silent = set(self._silent(count))
+        for one in self._watchers:
+            if one.follower.host in silent:
+                one.follower.error = late
+
+    def mark(self) -> None:
+        """A full reading of every host, now."""
+        self._marks += 1
+        for one in self._watchers:
+            one.ask()
+        self._wait_for_marks(self._marks, READING_S, "gave no reading within 10 s")
+
+    def wait(self, seconds: float) -> None:
+        self.hearing.listen(seconds, lambda: False)
+
+    def look_at_the_background(self) -> None:
+        """A quiet second, then the reading that the command is counted from."""
+        self.wait(IDLE_S)
+        self.mark()
+        for one in self._watchers:
+            one.follower.forget_peaks()
+
+    def traffic(self, seconds: float) -> Traffic:
+        """The reading after the command, and what the three of them say."""
+        nics = self._nics()
+        virtual = all(
+            nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in nics
+        )  # no NIC here has counters that lag behind
+        slowest_s = slowest_refresh_ms(nics) / 1e3 + SETTLE_VIRTUAL_S
+        settle_s = SETTLE_VIRTUAL_S if virtual else max(SETTLE_S, slowest_s)
+        self.wait(settle_s)
+        for one in self._watchers:
+            one.follower.settled_s = 0.0 if virtual else min(settle_s, IDLE_S)
+        self.mark()
+        hosts = [host_traffic(one) for one in self.watched()]
+        return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
+
+    def watched(self) -> list[Watched]:
+        return [one.follower.watched() for one in self._watchers]
+
+    def start(
+        self, argv: Sequence[str], sinks: Sinks, *, hold_stdin: bool = False
+    ) -> WatchedCommand:
+        """A command under the guard; it ends with this watch at the latest."""
+        started = WatchedCommand(
+            argv, self.environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
+        )
+        self._commands.append(started)
+        return started
+
+    def _nics(self) -> list[Nic]:
+        return [
+            nic for one in self._watchers if one.follower.about for nic in one.follower.about.nics
+        ]
+
+
+def _advised(error: str, engine: Path) -> str:
+    if "engine is not there" in error:
+        return f"{error}: copy {engine} to the same path there; it needs nothing else."
+    return error

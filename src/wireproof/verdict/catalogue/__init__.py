@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue.external import EXTERNAL
 from wireproof.verdict.catalogue.located import LOCATED
-from wireproof.verdict.catalogue.runs import TEXT
-from wireproof.verdict.catalogue.watched import TRAFFIC
+from wireproof.verdict.catalogue.path import PATH
+from wireproof.verdict.catalogue.runs import RUNS
+from wireproof.verdict.catalogue.watched import WATCHED
+
+if TYPE_CHECKING:
+    from wireproof.locate.causes.rules import Rule
 
 __all__ = ["CATALOGUE", "Entry", "causes", "explain", "explain_text", "page"]
 
@@ -46,7 +51,7 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed(f"{TEXT}\n{EXTERNAL}\n{TRAFFIC}\n{LOCATED}")
+CATALOGUE: dict[str, Entry] = _parsed("\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED)))
 
 
 def causes() -> dict[str, Entry]:
@@ -60,18 +65,24 @@ def causes() -> dict[str, Entry]:
         rule.code: Entry(
             code=rule.code,
             title=f"Cause: {rule.sentence.format(**words)}",
-            meaning=f"Said of a {', '.join(sorted(rule.kinds))} that was found slow, with a confidence of "
-            f"{rule.confidence:g}" + (f" (at best {rule.sure:g})." if rule.surer else "."),
-            detection="; ".join(sign.means() for sign in rule.when)
-            + (
-                f". Surer when {'; '.join(sign.means() for sign in rule.surer)}."
-                if rule.surer
-                else "."
-            ),
+            meaning=_said_of(rule),
+            detection=_seen_when(rule),
             next_action=rule.fix.format(**words),
         )
         for rule in RULES
     }
+
+
+def _said_of(rule: Rule) -> str:
+    kinds = ", ".join(sorted(rule.kinds))
+    best = f" (at best {rule.sure:g})" if rule.surer else ""
+    return f"Said of a {kinds} that was found slow, with a confidence of {rule.confidence:g}{best}."
+
+
+def _seen_when(rule: Rule) -> str:
+    surer = "; ".join(sign.means() for sign in rule.surer)
+    more = f". Surer when {surer}" if surer else ""
+    return f"{'; '.join(sign.means() for sign in rule.when)}{more}."
 
 
 def explain(code: str) -> Entry:
@@ -99,27 +110,30 @@ def explain_text(code: str) -> str:
 
 
 _PREFACE = """\
-Every finding has one of these codes; `wireproof explain CODE` prints its entry. The list is closed: a code, once
-printed, keeps its meaning. This page is written by `wireproof.verdict.catalogue.page()`, and a test keeps it equal to
-the catalogue.
+Every finding has one of these codes; `wireproof explain CODE` prints its entry. The list is closed:
+a code, once printed, keeps its meaning. This page is written by
+`wireproof.verdict.catalogue.page()`, and a test keeps it equal to the catalogue.
 
-A finding is a *fail*, *inconclusive*, a *warning* or a *note*. One fail fails the run; else anything inconclusive, or
-nothing measured at all, makes it inconclusive; else it passes. Warnings and notes never decide.
+A finding is a *fail*, *inconclusive*, a *warning* or a *note*. One fail fails the run; else
+anything inconclusive, or nothing measured at all, makes it inconclusive; else it passes. Warnings
+and notes never decide.
 
-The path of each number has one of five proofs: `on-wire` (the payload is on the claimed port of both ends), `off-wire`
-(shared memory, loopback), `wrong-path` (another NIC), `mixed` (part here, part elsewhere), `unproven` (no evidence that
-can be believed). Only `on-wire` can pass. The results of other programs (`wireproof judge`) hold no counters: they pass
-as `unproven`, when they are complete and nothing in them contradicts the claim; `off-wire` then says that the numbers
-themselves exclude the claimed wire.
+The path of each number has one of five proofs: `on-wire` (the payload is on the claimed port of
+both ends), `off-wire` (shared memory, loopback), `wrong-path` (another NIC), `mixed` (part here,
+part elsewhere), `unproven` (no evidence that can be believed). Only `on-wire` can pass. The results
+of other programs (`wireproof judge`) hold no counters: they pass as `unproven`, when they are
+complete and nothing in them contradicts the claim; `off-wire` then says that the numbers themselves
+exclude the claimed wire.
 """
 
 
 _CAUSES = """\
 # Causes
 
-Whoever is found slow gets the causes that counters, facts and sentinels speak for, the likeliest first. "Other nodes"
-are up to 64 that nobody blames. A cause is never said without something seen, and its confidence is a judgement of
-ours, not a measured frequency. Below a switch a cause must hold for half of its nodes.
+Whoever is found slow gets the causes that counters, facts and sentinels speak for, the likeliest
+first. "Other nodes" are up to 64 that nobody blames. A cause is never said without something seen,
+and its confidence is a judgement of ours, not a measured frequency. Below a switch a cause must
+hold for half of its nodes.
 """
 
 
@@ -128,13 +142,13 @@ def page() -> str:
     parts = ["# Findings\n", _PREFACE]
     for code, entry in CATALOGUE.items():
         parts.append(f"### `{code}`: {entry.title}\n")
-        parts.append(
-            f"{entry.meaning}\n\n*Detected by:* {entry.detection}\n\n*What to do:* {entry.next_action}\n"
-        )
+        parts.append(_body(entry, "Detected by"))
     parts.append(_CAUSES)
     for code, entry in causes().items():
         parts.append(f"#### `{code}`: {entry.title.removeprefix('Cause: ')}\n")
-        parts.append(
-            f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n*What to do:* {entry.next_action}\n"
-        )
+        parts.append(_body(entry, "Seen when"))
     return "\n".join(parts)
+
+
+def _body(entry: Entry, seen: str) -> str:
+    return f"{entry.meaning}\n\n*{seen}:* {entry.detection}\n\n*What to do:* {entry.next_action}\n"

@@ -1,4 +1,4 @@
-"""Every error code that a run can hold has its finding, and no code is listed that nothing emits."""
+"""Every error code that a run can hold has its finding; no code is listed that nothing emits."""
 
 from __future__ import annotations
 

@@ -77,8 +77,7 @@ def test_no_library_makes_sockets_quicker_than_a_nic() -> None:
     assert only(sockperf(0.3, VMA), "25gbe").proof == "off-wire"
 
 
-# --- perftest
-# -----------------------------------------------------------------------------------------------------
+# --- perftest ---
 
 SIZES = (65536, 1 << 20, 4 << 20, 8 << 20)
 
@@ -89,14 +88,18 @@ def perftest(
     """``messages_from``: bytes/s that the message rate is made of."""
     rule = "-" * 87
     rows = "".join(
-        f" {size:<10d} 5000  {bandwidth * 1.001:>14.2f} {bandwidth:>18.2f} {messages_from / size / 1e6:>18.6f}\n"
+        f" {size:<10d} 5000  {bandwidth * 1.001:>14.2f} {bandwidth:>18.2f} "
+        f"{messages_from / size / 1e6:>18.6f}\n"
         for size in SIZES
     )
     return (
-        f"{rule}\n                    RDMA_Write BW Test\n Number of qps   : 1\t\tTransport type : IB\n"
-        f" Connection type : RC\t\tUsing SRQ      : OFF\n TX depth        : 128\n Mtu             : {mtu}[B]\n"
+        f"{rule}\n                    RDMA_Write BW Test\n Number of qps   : 1\t\tTransport type : "
+        "IB\n"
+        " Connection type : RC\t\tUsing SRQ      : OFF\n TX depth        : 128\n Mtu             "
+        f": {mtu}[B]\n"
         f" Link type       : {layer}\n{rule}\n"
-        f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n{rows}{rule}\n"
+        f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   "
+        f"MsgRate[Mpps]\n{rows}{rule}\n"
     )
 
 
@@ -182,8 +185,7 @@ def test_only_a_table_that_fills_the_link_between_the_same_hosts_acquits_it() ->
     )
 
 
-# --- nccl-tests
-# ---------------------------------------------------------------------------------------------------
+# --- nccl-tests ---
 
 LARGE = (1 << 20, 16 << 20, 256 << 20, 1 << 30)
 
@@ -194,8 +196,10 @@ def nccl(program: str, bus_gb: float, factor: float, *hosts: str) -> list[Series
         for rank, host in enumerate(hosts)
     )
     head = (
-        f"$ ./build/{program}_perf -b 1M -e 1G\n# nThread 1 nGpus 1 minBytes 1048576 maxBytes {LARGE[-1]} "
-        f"step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n{lines}#\n"
+        f"$ ./build/{program}_perf -b 1M -e 1G\n# nThread 1 nGpus 1 minBytes 1048576 maxBytes "
+        f"{LARGE[-1]} "
+        "step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n# "
+        f"Using devices\n{lines}#\n"
     )
     text = head + HEAD
     for size in LARGE:

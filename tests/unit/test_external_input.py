@@ -73,7 +73,10 @@ def test_many_rows_of_one_size_are_one_point() -> None:
 
 
 def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict() -> None:
-    code = "import sys, wireproof.verdict.external, wireproof.physics; sys.exit('numpy' in sys.modules)"
+    code = (
+        "import sys, wireproof.verdict.external, wireproof.physics; sys.exit('numpy' in "
+        "sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     series, link = imb("40gbe_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("40gbe")
     assert judge_series(series, link) == judge_series(series, link)

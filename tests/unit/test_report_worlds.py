@@ -27,6 +27,7 @@ from wireproof.model.record import (
     WitnessReading,
 )
 from wireproof.model.run import Missing, Provenance, Run
+from wireproof.model.subject import Port
 from wireproof.report.section import Section
 
 ATTAINABLE = 119.5e6
@@ -181,6 +182,7 @@ def _slow_finding(host: str, share: float) -> Finding:
         message=f"{host} sends at 297 Mb/s of 956 attainable ({100 * share:.0f} %)",
         advice="Look at that node's NIC, cable and switch port in the named direction.",
         subject=f"{host} tx",
+        about=Port(host, "tx"),
         evidence={
             "node": host,
             "direction": "tx",

@@ -60,20 +60,21 @@ def curve_of(series: Series) -> Curve:
         trouble = _trouble(point)
         if trouble:
             curve.bad.append(trouble)
-            continue
-        row = _row(series, point, waits)
-        by_size.setdefault(row.size, []).append(row)
-    for size in sorted(by_size):
-        same = by_size[size]
-        if len(same) > 1:
-            same.sort(key=lambda row: (row.goodput or 0.0, -(row.wait_ns or 0.0)))
-        curve.rows.append(same[len(same) // 2])
+        else:
+            by_size.setdefault(point.message_bytes, []).append(_row(series, point, waits))
+    curve.rows = [_middle(by_size[size]) for size in sorted(by_size)]
     # Nothing is sent for a put or get of nothing; an empty message is one.
     least = 0 if series.traffic == "pingpong" else 1
-    small = [row for row in curve.rows if row.wait_ns is not None and least <= row.size <= SMALL]
+    small = [row for row in curve.waited if least <= row.size <= SMALL]
     curve.start = min(small, key=lambda row: row.wait_ns or 0.0, default=None)
     curve.best = max(curve.moved, key=lambda row: row.goodput or 0.0, default=None)
     return curve
+
+
+def _middle(same: list[Row]) -> Row:
+    if len(same) > 1:
+        same.sort(key=lambda row: (row.goodput or 0.0, -(row.wait_ns or 0.0)))
+    return same[len(same) // 2]
 
 
 def _trouble(point: SeriesPoint) -> str:
@@ -108,22 +109,34 @@ def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
     if time is not None and waits and series.traffic in _WAITED:
         wait = max(time, point.time_step_ns / 2)
         doubt = min(1.0, point.time_step_ns / 2 / wait) if wait else 1.0
-    goodput: float | None = None
-    size = point.message_bytes
     if series.traffic in ("collective", "ring", "other"):
-        return Row(size, None, None, 0.0, point)
-    if wait and size and series.traffic != "atomic":
-        goodput = size / wait * 1e9
-        printed = point.goodput_bytes_per_s
-        # The printed one has more digits; it is only taken where its definition is this one.
-        if printed and abs(printed / goodput - 1) < _SAME:
-            goodput = printed
-    elif point.goodput_bytes_per_s:
-        goodput = point.goodput_bytes_per_s / max(1, series.directions)
-        doubt = min(1.0, point.goodput_step / 2 / point.goodput_bytes_per_s)
-    elif time and size and not waits:
-        goodput = size / time * 1e9
-        doubt = min(1.0, point.time_step_ns / 2 / time)
-    elif point.messages_per_s and size:
-        goodput = point.messages_per_s * size / max(1, series.directions)
-    return Row(size, wait, goodput, doubt, point)
+        return Row(point.message_bytes, None, None, 0.0, point)
+    if wait and point.message_bytes and series.traffic != "atomic":
+        goodput: float | None = _of_wait(point, wait)
+    else:
+        goodput, hidden = _printed(series, point, None if waits else time)
+        doubt = doubt if hidden is None else hidden
+    return Row(point.message_bytes, wait, goodput, doubt, point)
+
+
+def _of_wait(point: SeriesPoint, wait_ns: float) -> float:
+    """The printed goodput has more digits; it is only taken where its definition is this one."""
+    goodput = point.message_bytes / wait_ns * 1e9
+    printed = point.goodput_bytes_per_s
+    return printed if printed and abs(printed / goodput - 1) < _SAME else goodput
+
+
+def _printed(
+    series: Series, point: SeriesPoint, time: float | None
+) -> tuple[float | None, float | None]:
+    """(goodput of one direction, share that rounding hides where the column tells): of the first
+    column that tells it. ``time``: of a message, where nothing waits for an answer.
+    """
+    printed, size, ways = point.goodput_bytes_per_s, point.message_bytes, max(1, series.directions)
+    if printed:
+        return printed / ways, min(1.0, point.goodput_step / 2 / printed)
+    if time and size:
+        return size / time * 1e9, min(1.0, point.time_step_ns / 2 / time)
+    if point.messages_per_s and size:
+        return point.messages_per_s * size / ways, None
+    return None, None

@@ -79,11 +79,17 @@ def judge_told(case: Case) -> None:
         return
     if len(series.hosts) == 1 and any("ranks are on" in note for note in series.notes[:_NOTES]):
         case.off = True
-        text = f"the log itself says that all ranks are on {series.hosts[0][:80]}: no wire is between them"
+        text = (
+            f"the log itself says that all ranks are on {series.hosts[0][:80]}: no wire is "
+            "between them"
+        )
         case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
     elif any(_LOOPBACK.match(host) for host in series.hosts[:_NOTES]):
         case.off = True
-        text = f"the log itself names {series.hosts[0][:80]}, which is this machine's loopback and no wire"
+        text = (
+            f"the log itself names {series.hosts[0][:80]}, which is this machine's loopback and "
+            "no wire"
+        )
         case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
     elif _BY_PROVIDER.get(_provider(series)) == "shm":
         case.off = True

@@ -58,9 +58,17 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     if reached * (1 + closest.doubt) >= share:
         return True
     best = max(row.goodput or 0.0 for row in telling)
+    _short_of(case, bounds, closest, best, attainable)
+    if closest.wait_ns is not None and case.series.traffic == "pingpong":
+        _halved_twice(case, best, reached)
+    return True
+
+
+def _short_of(case: Case, bounds: Bounds, closest: Row, best: float, attainable: float) -> None:
+    share, reached = _share(case), _reached(case, closest, attainable)
     text = (
-        f"{throughput(best)} is {best / attainable:.1%} of the attainable {throughput(attainable)}; "
-        f"at least {share:.0%} is expected of {case.kind}"
+        f"{throughput(best)} is {best / attainable:.1%} of the attainable "
+        f"{throughput(attainable)}; at least {share:.0%} is expected of {case.kind}"
     )
     if closest.wait_ns is not None and case.curve.start is not None:
         text += f", less {HANDSHAKE} starts of {short_time(case.curve.start.wait_ns or 0.0)}"
@@ -71,16 +79,20 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
         "expected": share,
         "size": closest.size,
     }
-    severity, why = _severity(case, bounds, reached)
-    case.add("below-expectation", severity, text + why, evidence)
-    if (
-        closest.wait_ns is not None
-        and case.series.traffic == "pingpong"
-        and 0.9 <= 2 * reached <= 1.02
-    ):
-        text = f"twice {throughput(best)} would fit {case.kind}: is the time a whole round trip and not half of one?"
+    why = _excuse(case, bounds, reached)
+    severity: Severity = "inconclusive"
+    if not why:
+        severity, why = _unexcused(case, bounds, reached)
+    case.add("below-expectation", severity, f"{text}; {why}" if why else text, evidence)
+
+
+def _halved_twice(case: Case, best: float, reached: float) -> None:
+    if 0.9 <= 2 * reached <= 1.02:
+        text = (
+            f"twice {throughput(best)} would fit {case.kind}: is the time a whole round trip and "
+            "not half of one?"
+        )
         case.add("wrong-formula", "note", text)
-    return True
 
 
 def _tells(case: Case, row: Row, attainable: float) -> bool:
@@ -116,26 +128,30 @@ def _share(case: Case) -> float:
     return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
-def _severity(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
-    series, protocol = case.series, bounds.link.protocol
+def _excuse(case: Case, bounds: Bounds, reached: float) -> str:
+    """Why the shortfall may not be the link's; "" where nothing excuses it."""
+    series = case.series
     if any(reason.code == "too-few-iterations" for reason in case.reasons):
-        return "inconclusive", "; of too few iterations"
+        return "of too few iterations"
     if series.tool == "nccl_tests" and reached >= _GPUS:
-        return "inconclusive", "; the way between GPU and adapter may be the narrower"
+        return "the way between GPU and adapter may be the narrower"
     if case.unit_wrong:
-        return "inconclusive", "; its unit is in doubt"
+        return "its unit is in doubt"
     if series.protocol == "udp":
-        return "inconclusive", "; UDP sends at the rate that it was asked for, not at the link's"
-    excuse = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
-    if excuse:
-        return "inconclusive", f"; {excuse}"
-    if protocol == "tcp" and (bounds.link.rate_bits_per_s or 0.0) > 10e9:
-        return "fail", "; one TCP stream is bound by one core: RDMA or several streams carry more"
+        return "UDP sends at the rate that it was asked for, not at the link's"
+    return bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
+
+
+def _unexcused(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
+    """How grave a shortfall is that nothing excuses, and where to look."""
+    series, link = case.series, bounds.link
+    if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9:
+        return "fail", "one TCP stream is bound by one core: RDMA or several streams carry more"
     printed = any(row.point.goodput_bytes_per_s is not None for row in case.curve.rows)
     if series.waits and not printed and reached >= _LATENCY_SHARE:
-        return "warning", "; the table is about latency"
-    if protocol != "tcp" and not bounds.link.pcie and reached >= _SLOT:
-        return "fail", "; where the slot is narrower than the link, say so (--pcie gen3x8)"
+        return "warning", "the table is about latency"
+    if link.protocol != "tcp" and not link.pcie and reached >= _SLOT:
+        return "fail", "where the slot is narrower than the link, say so (--pcie gen3x8)"
     return "fail", ""
 
 
@@ -154,7 +170,8 @@ def judge_start(case: Case, bounds: Bounds) -> None:
     if start.wait_ns <= ways * bounds.slow:
         return
     text = (
-        f"{short_time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} usually take less than "
+        f"{short_time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} "
+        "usually take less than "
         f"{short_time(ways * bounds.slow)}"
     )
     evidence: Evidence = {
@@ -191,7 +208,8 @@ def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
     if case.series.traffic == "atomic" or last.wait_ns <= most:
         return
     text = (
-        f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of the attainable "
+        f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of "
+        "the attainable "
         f"{throughput(attainable)} would make {short_time(most)}, and no larger size tells the rate"
     )
     evidence: Evidence = {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most}

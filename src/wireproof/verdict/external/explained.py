@@ -87,22 +87,21 @@ def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str
         return []
     found = ["shm"] if _like_memory(curve, start) else []
     for name, bounds in _candidates(verbs):
-        if way and (bounds.link.protocol == "tcp") != (way == "tcp"):
-            continue
-        if start is not None and not bounds.doubt <= start <= bounds.slow:
-            continue
-        if (
-            best is not None
-            and bounds.most is not None
-            and not _REACHED * bounds.most <= best <= 1.02 * bounds.most
-        ):
-            continue
-        if all(
-            (row.wait_ns or 0.0) * (1 + row.doubt) >= bounds.shortest(row.size)
-            for row in curve.waited
-        ):
+        carried = not way or (bounds.link.protocol == "tcp") == (way == "tcp")
+        if carried and _fits(curve, bounds, start, best):
             found.append(name)
     return found
+
+
+def _fits(curve: Curve, bounds: Bounds, start: float | None, best: float | None) -> bool:
+    most = bounds.most
+    if start is not None and not bounds.doubt <= start <= bounds.slow:
+        return False
+    if best is not None and most is not None and not _REACHED * most <= best <= 1.02 * most:
+        return False
+    return all(
+        (row.wait_ns or 0.0) * (1 + row.doubt) >= bounds.shortest(row.size) for row in curve.waited
+    )
 
 
 def _like_memory(curve: Curve, start: float | None) -> bool:

@@ -65,7 +65,8 @@ def far_too_slow(case: Case) -> bool:
     if not large or best >= _TENTH * most:
         return False
     text = (
-        f"bus bandwidth of {throughput(best)} at {size(at)} is {best / most:.1%} of the {throughput(most)} of {case.kind}; "
+        f"bus bandwidth of {throughput(best)} at {size(at)} is {best / most:.1%} of the "
+        f"{throughput(most)} of {case.kind}; "
         f"less than {_TENTH:.0%} is no ring over it: sockets, one slow rail, or another network"
     )
     evidence: dict[str, str | float | int | bool | list[str] | None] = {

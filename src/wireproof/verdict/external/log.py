@@ -60,7 +60,8 @@ def _acquitted(one: Series, judged: SeriesVerdict, filling: Sequence[Series]) ->
     if other is None:
         return judged
     why = (
-        f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: the protocol of large messages "
+        f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: the "
+        "protocol of large messages "
         "is slow here, not the link"
     )
     reasons = [_doubted(reason, why) for reason in judged.reasons]

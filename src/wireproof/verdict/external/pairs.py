@@ -74,7 +74,10 @@ def judge_pairs(case: Case) -> None:
             f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in left[:_SHOWN]
         )
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        text = f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the median {throughput(usual)}: "
+        text = (
+            f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the "
+            f"median {throughput(usual)}: "
+        )
         case.add(
             "slow-pair",
             "fail",
@@ -89,7 +92,8 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
     if over and most:
         worst = max(over, key=lambda p: p.goodput)
         text = (
-            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the {throughput(most)} that {case.kind} "
+            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the "
+            f"{throughput(most)} that {case.kind} "
             f"can carry ({len(over)} of {len(pairs)} pairs)"
         )
         case.add(
@@ -114,7 +118,10 @@ def _nodes(
         if len(own) >= _FEWEST - 1 and len(of) >= _FEWEST and share >= _MOST_OF:
             found.add((direction, node))
             middle = median(pair.goodput for pair in own)
-            text = f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median {throughput(usual)} of all pairs"
+            text = (
+                f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median "
+                f"{throughput(usual)} of all pairs"
+            )
             case.add(
                 "node-direction-slow",
                 "fail",

@@ -77,30 +77,37 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     verbs, way = _verbs(case.series), carrier(case.series)
     if way == "rdma":
         link = _with_path_mtu(case.series, link)
+        if link.protocol == "tcp" and not over_fabric(link):
+            rdma = _with_path_mtu(case.series, carried_by(link, "rdma"))
+            bounds = bounds_of(rdma, table, verbs=verbs)
+            return _instead(case, bounds, "judged-as-rdma", "RDMA", path)
+        return bounds_of(link, table, verbs=verbs)
     past = bypass(case.series, path)
-    if way != "rdma" and (past or (way == "tcp" and path in _VERBS_PATHS)):
+    if past or (way == "tcp" and path in _VERBS_PATHS):
         return _past_the_kernel(case, link, past or f"path {path}", table)
-    if way == "rdma" and link.protocol == "tcp" and not over_fabric(link):
-        rdma = _with_path_mtu(case.series, carried_by(link, "rdma"))
-        return _instead(case, bounds_of(rdma, table, verbs=verbs), "judged-as-rdma", "RDMA", path)
     if way == "tcp" and link.protocol not in ("tcp", "shm", "loopback"):
-        return _instead(
-            case,
-            bounds_of(carried_by(link, "tcp"), table),
-            "judged-as-tcp",
-            "kernel TCP or UDP",
-            path,
-        )
+        bounds = bounds_of(carried_by(link, "tcp"), table)
+        return _instead(case, bounds, "judged-as-tcp", "kernel TCP or UDP", path)
     bounds = bounds_of(link, table, verbs=verbs)
     if link.protocol != "tcp" or over_fabric(link) or path not in _OPEN_PATHS or way == "tcp":
         return bounds
-    roce = bounds_of(carried_by(link, "rdma"), table)
+    return _roce_if_only_that_explains(case, bounds, table)
+
+
+def _roce_if_only_that_explains(case: Case, bounds: Bounds, table: Table | None) -> Bounds:
+    """Of an Ethernet whose carrier nobody said: RoCE, where the start excludes TCP and RoCE
+    explains the whole curve.
+    """
     start = case.curve.start.wait_ns if case.curve.start is not None else None
-    if start is None or start >= bounds.hard or start < roce.doubt or not _explains(case, roce):
+    if start is None or start >= bounds.hard:
+        return bounds
+    roce = bounds_of(carried_by(bounds.link, "rdma"), table)
+    if start < roce.doubt or not _explains(case, roce):
         return bounds
     text = (
-        f"a start of {short_time(start)} excludes kernel TCP ({short_time(bounds.floor)} at least) and RoCE explains the whole "
-        f"curve: held against {roce.link.name}; say --path tcp when TCP was meant"
+        f"a start of {short_time(start)} excludes kernel TCP ({short_time(bounds.floor)} at least) "
+        f"and RoCE explains the whole curve: held against {roce.link.name}; say --path tcp when "
+        "TCP was meant"
     )
     case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
@@ -112,7 +119,10 @@ def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None
     if link.protocol not in ("tcp", "shm", "loopback"):
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
-    text = f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's floor"
+    text = (
+        f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's "
+        "floor"
+    )
     case.add("judged-past-kernel", "note", f"{text} ({short_time(bounds.floor)} instead)")
     return bounds
 
@@ -170,14 +180,17 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         return None, []
     fastest = case.fastest
     attainable, lines = bounds.expected(case.held_goodput(fastest) if fastest is not None else None)
-    floor = f"floor {short_time(bounds.floor)}, usual up to {short_time(bounds.slow)} for half a round trip of a small message"
+    floor = (
+        f"floor {short_time(bounds.floor)}, usual up to {short_time(bounds.slow)} for half a "
+        "round trip of a small message"
+    )
     if case.off or case.mixed:
         return attainable, [*lines, floor]
     case.told = judge_expectation(case, bounds, attainable)
     judge_start(case, bounds)
     if not case.told:
         judge_middle(case, bounds, attainable)
-    _held_by(case, bounds, attainable, case.told)
+    _held_by(case, attainable)
     return attainable, [*lines, floor]
 
 
@@ -197,43 +210,42 @@ def _without_link(case: Case, least: float) -> str:
     return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
 
 
-def _held_by(case: Case, bounds: Bounds, attainable: float | None, told: bool) -> None:
+def _held_by(case: Case, attainable: float | None) -> None:
     """Says what of the series could not be held against the link, so that nothing passes without
     evidence.
     """
     series = case.series
-    if case.guessed and not told and case.held:
-        text = "RDMA was concluded from the start alone, and no size tells the rate; say --path rdma or tcp"
+    if case.guessed and not case.told and case.held:
+        text = (
+            "RDMA was concluded from the start alone, and no size tells the rate; "
+            "say --path rdma or tcp"
+        )
         case.add("sizes-too-small", "inconclusive", text)
     if series.traffic == "other":
         case.held = False
-        case.add(
-            "not-a-link-test",
-            "inconclusive",
-            f"{series.benchmark} is not judged by a link's limits",
-        )
+        text = f"{series.benchmark} is not judged by a link's limits"
+        case.add("not-a-link-test", "inconclusive", text)
     elif series.traffic in ("collective", "ring") or case.chain:
         _held_collective(case)
-    elif not told and not case.held and case.curve.rows:
+    elif not case.told:
+        _held_small(case, attainable)
+
+
+def _held_small(case: Case, attainable: float | None) -> None:
+    """No size tells the rate: what is left is a start against its floor."""
+    curve = case.curve
+    if not case.held and curve.rows:
         what = (
             "no rate is claimed"
             if attainable is None
             else "the sizes are too small to tell the rate of the link"
         )
-        case.add(
-            "sizes-too-small",
-            "inconclusive",
-            f"{what}, and the series has no start to hold against a floor",
-        )
-    elif (
-        not told and attainable is None and case.curve.best is not None and case.curve.start is None
-    ):
+        text = f"{what}, and the series has no start to hold against a floor"
+        case.add("sizes-too-small", "inconclusive", text)
+    elif attainable is None and curve.best is not None and curve.start is None:
         case.held = False
-        case.add(
-            "no-limit-known",
-            "inconclusive",
-            f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS",
-        )
+        text = f"{case.kind} without a rate has only a floor; write {case.kind}:GBPS"
+        case.add("no-limit-known", "inconclusive", text)
 
 
 def _held_collective(case: Case) -> None:
@@ -244,7 +256,10 @@ def _held_collective(case: Case) -> None:
     if far_too_slow(case):
         return
     beside = ", and ranks may be neighbours on one node" if neighbours(case.series) else ""
-    text = f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of it{beside}"
+    text = (
+        f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of "
+        f"it{beside}"
+    )
     case.add("only-a-floor", "inconclusive", text)
 
 
@@ -277,39 +292,45 @@ def _explain(case: Case) -> None:
 
 
 def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
-    series, best, start = case.series, case.curve.best, case.curve.start
+    best, start = case.curve.best, case.curve.start
     verdict = verdict_of(reason.severity for reason in case.reasons)
     if verdict == "pass" and not case.held:
         verdict = "inconclusive"
     proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
-    explained: list[str] = []
-    if (
-        verdict != "pass"
-        and series.traffic not in ("collective", "ring", "other")
-        and not case.chain
-    ):
-        explained = explanations(
-            case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight
-        )
-        _name(case, explained)
+    explained = [] if verdict == "pass" else _explained(case)
     if proof == "unproven" and (case.bounds is None or case.bounds.wire):
         case.add("log-without-counters", "note", _NO_COUNTERS)
-    moved = best.goodput if best is not None else None
-    efficiency = None
-    if moved is not None and attainable and proof == "unproven" and case.told:
-        fastest = case.fastest
-        efficiency = (moved if fastest is None else case.held_goodput(fastest)) / attainable
     return SeriesVerdict(
         proof=proof,
         verdict=verdict,
-        efficiency=efficiency,
+        efficiency=_efficiency(case, attainable) if proof == "unproven" else None,
         attainable_bytes_per_s=attainable,
-        best_bytes_per_s=moved,
+        best_bytes_per_s=best.goodput if best is not None else None,
         start_ns=start.wait_ns if start is not None else None,
         reasons=sorted(case.reasons, key=lambda reason: rank(reason.severity)),
         explained_by=explained,
         derivation=derivation,
     )
+
+
+def _efficiency(case: Case, attainable: float | None) -> float | None:
+    """Share of attainable that the fastest row reached; None where no size tells the rate."""
+    best, fastest = case.curve.best, case.fastest
+    if best is None or best.goodput is None or not attainable or not case.told:
+        return None
+    return (best.goodput if fastest is None else case.held_goodput(fastest)) / attainable
+
+
+def _explained(case: Case) -> list[str]:
+    """Names of the links that would explain the curve."""
+    series = case.series
+    if series.traffic in ("collective", "ring", "other") or case.chain:
+        return []
+    found = explanations(
+        case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight
+    )
+    _name(case, found)
+    return found
 
 
 _FILLS = 65_536

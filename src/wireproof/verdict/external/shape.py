@@ -27,7 +27,10 @@ _KNOBS = {
     "efa": "FI_EFA_INTER_MIN_READ_MESSAGE_SIZE",
     "slingshot": "FI_CXI_RDZV_THRESHOLD",
     "infiniband": "UCX_RNDV_THRESH (UCX) or FI_OFI_RXM_BUFFER_SIZE (libfabric verbs)",
-    "rocev2": "UCX_RNDV_THRESH (UCX), FI_OFI_RXM_BUFFER_SIZE (libfabric verbs) or PSM3_MQ_RNDV_NIC_THRESH (PSM3)",
+    "rocev2": (
+        "UCX_RNDV_THRESH (UCX), FI_OFI_RXM_BUFFER_SIZE (libfabric verbs) or "
+        "PSM3_MQ_RNDV_NIC_THRESH (PSM3)"
+    ),
 }
 _INTEL = (
     "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
@@ -35,7 +38,8 @@ _INTEL = (
 _OPEN = "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"
 _MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
 _ANY = (
-    "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
+    "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), "
+    "FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
     "or UCX_RNDV_THRESH (UCX)"
 )
 
@@ -60,7 +64,8 @@ def _cache(case: Case) -> None:
         return
     peak, best, end, last = found
     text = (
-        f"goodput peaks at {size(peak)} with {throughput(best)} and falls to {throughput(last)} at {size(end)} "
+        f"goodput peaks at {size(peak)} with {throughput(best)} and falls to {throughput(last)} at "
+        f"{size(end)} "
         f"({1 - last / best:.0%} less)"
     )
     start = case.curve.start
@@ -70,7 +75,10 @@ def _cache(case: Case) -> None:
     if case.bounds is not None and not case.bounds.wire:
         severity = "note"
     if severity == "warning":
-        text += "; it is too slow for copies through a cache, so look at socket buffers and NUMA placement"
+        text += (
+            "; it is too slow for copies through a cache, so look at socket buffers and NUMA "
+            "placement"
+        )
     else:
         text += ", as copies through a cache do and a wire does not"
     evidence: Evidence = {
@@ -87,33 +95,29 @@ def _two_paths(case: Case, bounds: Bounds) -> None:
     in one table.
     """
     large = [row for row in case.curve.waited if row.size >= _MIXED_FROM and row.wait_ns]
-    if (
-        not case.too_quick
-        or bounds.most is None
-        or len(large) < 2
-        or cache_fall(case.curve) is not None
-    ):
+    if not case.too_quick or len(large) < 2 or cache_fall(case.curve) is not None:
         return
-    best = max(row.goodput or 0.0 for row in large)
-    if not 0.8 <= best / bounds.most <= 1.005:
-        return
-    # The large ones have a start of their own, one that the wire has: else it is one path and a
-    # coincidence.
-    if any(
-        (row.wait_ns or 0.0) - row.size / best * 1e9 < bounds.hard
-        for row in large
-        if row.goodput != best
-    ):
+    if not _as_a_wire(large, bounds):
         return
     case.mixed = True
-    small = max(
-        (row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard), default=0
-    )
+    quick = [row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard]
+    small = max(quick, default=0)
     text = (
-        f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those of {case.kind}: "
-        "two paths carry this table"
+        f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those "
+        f"of {case.kind}: two paths carry this table"
     )
     case.add("mixed-paths", "fail", text, {"small_size": small, "large_size": large[0].size})
+
+
+def _as_a_wire(large: list[Row], bounds: Bounds) -> bool:
+    """They reach what the link carries, each with a start of its own, one that the wire has: else
+    it is one path and a coincidence.
+    """
+    best = max(row.goodput or 0.0 for row in large)
+    if bounds.most is None or not 0.8 <= best / bounds.most <= 1.005:
+        return False
+    others = [row for row in large if row.goodput != best]
+    return all((row.wait_ns or 0.0) - row.size / best * 1e9 >= bounds.hard for row in others)
 
 
 def _inversions(case: Case) -> None:
@@ -130,8 +134,7 @@ def _inversions(case: Case) -> None:
         if above:
             groups[-1].append(row)
         before = above
-        most = (row.wait_ns or 0.0) * (1 + row.doubt)
-        least = min(least, most) if least else most
+        least = min(least, _longest(row)) if least else _longest(row)
     for group in reversed(groups[:8]):
         _inversion(case, group[::-1])
 
@@ -145,15 +148,13 @@ def _inversion(case: Case, group: list[Row]) -> None:
     larger = next(
         other
         for other in case.curve.waited
-        if other.size > row.size
-        and other.wait_ns
-        and _certain(row) > _INVERTED * other.wait_ns * (1 + other.doubt)
+        if other.size > row.size and _certain(row) > _INVERTED * _longest(other) > 0
     )
-    more = (row.wait_ns or 0.0) / (larger.wait_ns or 1.0) - 1
+    wait, later = row.wait_ns or 0.0, larger.wait_ns or 1.0
     sizes = ", ".join(size(found.size) for found in group[:6])
     text = (
-        f"{size(row.size)} takes {short_time(row.wait_ns or 0.0)}, {more:.0%} more than the larger {size(larger.size)} "
-        f"({short_time(larger.wait_ns or 0.0)})"
+        f"{size(row.size)} takes {short_time(wait)}, {wait / later - 1:.0%} more than the larger "
+        f"{size(larger.size)} ({short_time(later)})"
     )
     evidence: Evidence = {
         "size": row.size,
@@ -163,50 +164,55 @@ def _inversion(case: Case, group: list[Row]) -> None:
         "sizes": sizes,
     }
     if row.size >= _CLIFF_FROM and len(group) > 1:
-        text = f"{text}; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
+        text += f"; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
         case.add("protocol-switch-cliff", "warning", text, evidence)
-    else:
-        also = (
-            f" (so does {', '.join(size(g.size) for g in group if g is not row)})"
-            if len(group) > 1
-            else ""
-        )
-        case.add(
-            "non-monotone", "note", f"{text}{also}: noise, or a disturbed measurement", evidence
-        )
+        return
+    rest = ", ".join(size(other.size) for other in group if other is not row)
+    text += f" (so does {rest})" if rest else ""
+    case.add("non-monotone", "note", f"{text}: noise, or a disturbed measurement", evidence)
+
+
+def _longest(row: Row) -> float:
+    return (row.wait_ns or 0.0) * (1 + row.doubt)
 
 
 def _cliff(case: Case) -> None:
     """Goodput falls to the next size and comes back: the protocol changes too early or too late
     there.
     """
-    rows = [row for row in case.curve.moved if row.size >= _CLIFF_FROM and row.goodput]
-    found: tuple[float, Row, Row] | None = None
-    later = 0.0
-    for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
-        low, high = before.goodput or 0.0, after.goodput or 0.0
-        later = max(later, high)
-        if (
-            1 - high / low > _CLIFF
-            and later >= 0.97 * low
-            and (found is None or 1 - high / low >= found[0])
-        ):
-            found = 1 - high / low, before, after
+    found = _deepest_fall([row for row in case.curve.moved if row.size >= _CLIFF_FROM])
     if found is None:
         return
-    fall, before, after = found
+    before, after = found
+    low, high = before.goodput or 0.0, after.goodput or 0.0
     text = (
-        f"goodput falls from {throughput(before.goodput or 0.0)} at {size(before.size)} to {throughput(after.goodput or 0.0)} at "
-        f"{size(after.size)} and comes back later: the library changes its protocol there; {_advice(case)}"
+        f"goodput falls from {throughput(low)} at {size(before.size)} to {throughput(high)} at "
+        f"{size(after.size)} and comes back later: the library changes its protocol there; "
+        f"{_advice(case)}"
     )
     evidence: Evidence = {
         "size": before.size,
         "next_size": after.size,
-        "fall": fall,
+        "fall": 1 - high / low,
         "bytes_per_s": before.goodput,
         "next_bytes_per_s": after.goodput,
     }
     case.add("protocol-switch-cliff", "warning", text, evidence)
+
+
+def _deepest_fall(moved: list[Row]) -> tuple[Row, Row] | None:
+    """Of neighbouring rows those with the deepest fall that a later row makes good again."""
+    rows = [row for row in moved if row.goodput]
+    found: tuple[Row, Row] | None = None
+    deepest = _CLIFF
+    later = 0.0
+    for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
+        low, high = before.goodput or 0.0, after.goodput or 0.0
+        later = max(later, high)
+        fall = 1 - high / low
+        if fall > _CLIFF and fall >= deepest and later >= 0.97 * low:
+            deepest, found = fall, (before, after)
+    return found
 
 
 def _advice(case: Case) -> str:

@@ -5,11 +5,14 @@ that are known.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import median
 
+from wireproof.model.finding import Evidence
 from wireproof.model.quantity import size, throughput
 from wireproof.model.series import SeriesPoint
 from wireproof.verdict.external.case import Case
+from wireproof.verdict.external.curve import Row
 
 __all__ = ["judge_soundness", "tell_formula"]
 
@@ -38,7 +41,6 @@ _UNITS = (
     (1 / 1000, "MB under a heading of GB"),
 )
 _ROWS = 3
-_MEBI = 1.048576
 _SHOWN = 5
 
 
@@ -46,16 +48,25 @@ def judge_soundness(case: Case) -> None:
     """Adds the reasons that need no link."""
     series, curve = case.series, case.curve
     if curve.bad:
-        text = f"{len(curve.bad)} rows hold what is no measured number: {'; '.join(curve.bad[:_SHOWN])}"
+        text = (
+            f"{len(curve.bad)} rows hold what is no measured number: "
+            f"{'; '.join(curve.bad[:_SHOWN])}"
+        )
         case.add("bad-number", "inconclusive", text, {"rows": len(curve.bad)})
     if not curve.rows:
         case.add("nothing-measured", "inconclusive", "the series has no row that can be judged")
     if not series.complete:
-        text = f"the table is cut short ({series.incomplete or 'it has no end'}): what is missing is not known"
+        text = (
+            f"the table is cut short ({series.incomplete or 'it has no end'}): what is missing is "
+            "not known"
+        )
         case.add("incomplete-table", "inconclusive", text, {"rows": len(curve.rows)})
     wrong = [row.size for row in curve.rows if row.point.valid is False]
     if wrong:
-        text = f"the program's own check of contents failed at {', '.join(size(s) for s in wrong[:_SHOWN])}"
+        text = (
+            "the program's own check of contents failed at "
+            f"{', '.join(size(s) for s in wrong[:_SHOWN])}"
+        )
         case.add("payload-corrupt", "fail", text, {"sizes": len(wrong)})
     _arithmetic(case)
     _iterations(case)
@@ -65,68 +76,89 @@ def _time(point: SeriesPoint) -> float | None:
     return point.hrt_ns if point.hrt_ns is not None else (point.time_max_ns or point.time_ns)
 
 
-def _products(case: Case) -> Iterable[tuple[str, list[tuple[int, float, float]]]]:
-    """(what is compared, [(size, product, share that rounding hides)]): each product should be one
-    constant.
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """Of one row a product that should be the same constant in all; ``hidden``: the share of it
+    that rounding may hide.
     """
-    points = [row.point for row in case.curve.rows]
-    moved: list[tuple[int, float, float]] = []
-    turned: list[tuple[int, float, float]] = []
-    shared: list[tuple[int, float, float]] = []
-    for p in points:
-        t, g, r = _time(p), p.goodput_bytes_per_s, p.messages_per_s
-        hidden_t = p.time_step_ns / 2 / t if t else 1.0
-        hidden_g = p.goodput_step / 2 / g if g else 1.0
-        if t and g and p.message_bytes:
-            moved.append((p.message_bytes, g * t / 1e9 / p.message_bytes, hidden_t + hidden_g))
+
+    size: int
+    value: float
+    hidden: float
+
+
+_MOVED, _TURNED, _SHARED = (
+    "time x goodput / size",
+    "time x message rate",
+    "message rate x size / goodput",
+)
+
+
+def _products(case: Case) -> dict[str, list[_Product]]:
+    """What is compared, and its value in each row that has the columns."""
+    found: dict[str, list[_Product]] = {_MOVED: [], _TURNED: [], _SHARED: []}
+    for point in (row.point for row in case.curve.rows):
+        at, t, g, r = (
+            point.message_bytes,
+            _time(point),
+            point.goodput_bytes_per_s,
+            point.messages_per_s,
+        )
+        hidden_t = point.time_step_ns / 2 / t if t else 1.0
+        hidden_g = point.goodput_step / 2 / g if g else 1.0
+        if t and g and at:
+            found[_MOVED].append(_Product(at, g * t / 1e9 / at, hidden_t + hidden_g))
         if t and r:
-            turned.append((p.message_bytes, r * t / 1e9, hidden_t + 0.5 / r))
-        if g and r and p.message_bytes:
-            shared.append((p.message_bytes, r * p.message_bytes / g, hidden_g + 0.5 / r))
-    yield "time x goodput / size", moved
-    yield "time x message rate", turned
-    yield "message rate x size / goodput", shared
+            found[_TURNED].append(_Product(at, r * t / 1e9, hidden_t + 0.5 / r))
+        if g and r and at:
+            found[_SHARED].append(_Product(at, r * at / g, hidden_g + 0.5 / r))
+    return found
 
 
 def _arithmetic(case: Case) -> None:
     """Rows whose columns do not fit together as those of the other rows do. One constant factor is
     a definition.
     """
+    series = case.series
     # IMB-MT makes its columns of different threads' times.
-    if case.series.traffic in ("collective", "ring", "other") or case.series.benchmark.endswith(
-        "MT"
-    ):
+    if series.traffic in ("collective", "ring", "other") or series.benchmark.endswith("MT"):
         return
     # Of more than two ranks the time is their mean and the goodput made of the longest: the factor
     # is none.
-    several = (case.series.processes or 0) > 2 or case.series.pairs > 1
-    for what, products in _products(case):
-        if several and what.startswith("time"):
-            continue
-        clear = [found for found in products if found[2] < _CLEAR]
-        if not clear:
-            continue
-        usual = median(product for _, product, _ in clear)
-        # IMB-P2P prints the mean of the ranks' times and rates made of the longest: noise sets them
-        # apart one way.
-        below = _NOISY if case.series.tool == "imb" and what.startswith("time") else _ODD
-        odd = [
-            (at, p)
-            for at, p, hidden in clear
-            if usual <= 0 or not -below - 2 * hidden <= p / usual - 1 <= _ODD + 2 * hidden
-        ]
-        if odd:
-            shown = ", ".join(f"{size(at)}: {p:.4g}" for at, p in odd[:_SHOWN])
-            text = (
-                f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
-            )
-            case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
-        elif what.startswith("message rate"):
-            _unit(case, usual)
-        elif what.startswith("time x goodput"):
-            sharp = [product for _, product, hidden in clear if hidden < _SHARP]
-            if len(sharp) >= _ROWS:
-                _factor(case, median(sharp))
+    several = (series.processes or 0) > 2 or series.pairs > 1
+    for what, products in _products(case).items():
+        clear = [one for one in products if one.hidden < _CLEAR]
+        if clear and not (several and what != _SHARED):
+            _compare(case, what, clear)
+
+
+def _compare(case: Case, what: str, clear: list[_Product]) -> None:
+    """Rows that differ from the usual; and where none does, what the constant itself tells."""
+    usual = median(one.value for one in clear)
+    # IMB-P2P prints the mean of the ranks' times and rates made of the longest: noise sets them
+    # apart one way.
+    below = _NOISY if case.series.tool == "imb" and what != _SHARED else _ODD
+    odd = [one for one in clear if _is_odd(one, usual, below)]
+    if odd:
+        shown = ", ".join(f"{size(one.size)}: {one.value:.4g}" for one in odd[:_SHOWN])
+        text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
+        case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
+    elif what == _SHARED:
+        _unit(case, usual)
+    elif what == _MOVED:
+        sharp = [one.value for one in clear if one.hidden < _SHARP]
+        if len(sharp) >= _ROWS:
+            _factor(case, median(sharp))
+
+
+def _is_odd(one: _Product, usual: float, below: float) -> bool:
+    if usual <= 0:
+        return True
+    return not -below - 2 * one.hidden <= one.value / usual - 1 <= _ODD + 2 * one.hidden
+
+
+def _near(value: float, targets: Iterable[float], tolerance: float) -> bool:
+    return any(abs(value / target - 1) <= tolerance for target in targets)
 
 
 def _factor(case: Case, usual: float) -> None:
@@ -137,15 +169,15 @@ def _factor(case: Case, usual: float) -> None:
     known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
     if series.traffic == "exchange":
         known |= {2.0, 4.0}  # with one neighbour, and with two (IMB Exchange)
-    if any(abs(usual / k - 1) <= 0.03 for k in known):
+    if _near(usual, known, 0.03):
         return
-    if any(abs(usual * f / k - 1) <= 0.01 for k in known for f in (_MEBI, 1 / _MEBI)):
-        text = f"time x goodput / size is {usual:.4g}: MB and MiB are mixed up, a factor of 1.0486"
+    if any(_near(usual * factor, known, 0.01) for factor in (_MEBI, 1 / _MEBI)):
+        text = f"{_MOVED} is {usual:.4g}: MB and MiB are mixed up, a factor of 1.0486"
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
-    elif any(abs(usual * f / k - 1) <= 0.03 for k in known for f in (2.0, 0.5)):
+    elif any(_near(usual * factor, known, 0.03) for factor in (2.0, 0.5)):
         text = (
-            f"time x goodput / size is {usual:.3g}: one of the two is per full round trip or of both directions, "
-            f"and the other is not ({series.formula})"
+            f"{_MOVED} is {usual:.3g}: one of the two is per full round trip or of both "
+            f"directions, and the other is not ({series.formula})"
         )
         case.add("wrong-formula", "warning", text, {"factor": usual})
 
@@ -155,16 +187,14 @@ def _unit(case: Case, usual: float) -> None:
     wrong.
     """
     series = case.series
-    known = {
-        float(d * p)
-        for d in (1, series.directions)
-        for p in (1, series.pairs, series.processes or 1)
-    } - {0.0}
+    ends = (1, series.pairs, series.processes or 1)
+    known = {float(d * p) for d in (1, series.directions) for p in ends} - {0.0}
     known |= {1 / k for k in known} | {0.5, 2.0}
-    if usual <= 0 or any(abs(usual / k - 1) <= _UNIT_OFF for k in known):
+    if usual <= 0 or _near(usual, known, _UNIT_OFF):
         return
-    fits = next((said for factor, said in _UNITS if abs(usual / factor - 1) <= _UNIT_OFF), "")
-    text = f"message rate x size is {usual:.4g} times the printed bandwidth{': ' + fits if fits else ''}"
+    fits = next((said for factor, said in _UNITS if _near(usual, (factor,), _UNIT_OFF)), "")
+    text = f"message rate x size is {usual:.4g} times the printed bandwidth"
+    text += f": {fits}" if fits else ""
     case.unit_wrong = True
     case.add(
         "unit-doubt", "inconclusive", f"{text}; its heading or its unit is wrong", {"factor": usual}
@@ -172,32 +202,30 @@ def _unit(case: Case, usual: float) -> None:
 
 
 def _iterations(case: Case) -> None:
-    series = case.series
-    if series.traffic in ("collective", "ring", "other"):
+    if case.series.traffic in ("collective", "ring", "other"):
         return
-    few = []
-    for row in case.curve.rows:
-        count = row.point.iterations
-        if count is None:
-            continue
-        waited = row.wait_ns is not None
-        few_small = _FEW_SMALL if waited else _FEW_STREAMED
-        # IMB's own rule gives ten messages of 4 MiB: long ones need no more.
-        least = few_small if row.size <= (_SMALL if waited else _STREAMED) else _FEW_LARGE
-        if count * (1 if waited else max(1, case.series.window or 1)) < least:
-            few.append((row.size, count, least))
+    few = [one for row in case.curve.rows if (one := _too_few(case, row)) is not None]
     if few:
         at, count, least = few[0]
         text = (
-            f"{count} iterations at {size(at)} ({len(few)} sizes in all), at least {least} are needed: first touches "
-            "and the clock's steps are in the mean"
+            f"{count} iterations at {size(at)} ({len(few)} sizes in all), at least {least} are "
+            "needed: first touches and the clock's steps are in the mean"
         )
-        case.add(
-            "too-few-iterations",
-            "inconclusive",
-            text,
-            {"size": at, "iterations": count, "sizes": len(few)},
-        )
+        evidence: Evidence = {"size": at, "iterations": count, "sizes": len(few)}
+        case.add("too-few-iterations", "inconclusive", text, evidence)
+
+
+def _too_few(case: Case, row: Row) -> tuple[int, int, int] | None:
+    """(size, iterations, how many it takes) of a row with fewer."""
+    count, waited = row.point.iterations, row.wait_ns is not None
+    if count is None:
+        return None
+    # IMB's own rule gives ten messages of 4 MiB: long ones need no more.
+    least = _FEW_LARGE
+    if row.size <= (_SMALL if waited else _STREAMED):
+        least = _FEW_SMALL if waited else _FEW_STREAMED
+    messages = count if waited else count * max(1, case.series.window or 1)
+    return (row.size, count, least) if messages < least else None
 
 
 def tell_formula(case: Case) -> None:
@@ -205,7 +233,10 @@ def tell_formula(case: Case) -> None:
     series = case.series
     name = series.benchmark.lower()
     if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":
-        text = "one-sided: hold it against other one-sided results only, not against two-sided ping-pongs or streams"
+        text = (
+            "one-sided: hold it against other one-sided results only, not against two-sided "
+            "ping-pongs or streams"
+        )
         if series.waits:
             text += "; its time is the whole operation, not half a round trip"
     elif "pingping" in name:
@@ -217,11 +248,17 @@ def tell_formula(case: Case) -> None:
             if best is not None and best.goodput is not None
             else ""
         )
-        text = f"the printed goodput is the sum of {series.directions} directions{each}; one direction is judged"
+        text = (
+            f"the printed goodput is the sum of {series.directions} directions{each}; one "
+            "direction is judged"
+        )
     elif series.traffic == "exchange":
         text = "both directions are loaded at once: do not hold it against a one-way stream"
     elif series.tool == "table":
-        text = "the table does not name its benchmark: of a whole round trip or a collective the verdict would be another"
+        text = (
+            "the table does not name its benchmark: of a whole round trip or a collective the "
+            "verdict would be another"
+        )
     else:
         return
     case.add("formula-differs", "note", f"{text} ({series.formula})"[:400])

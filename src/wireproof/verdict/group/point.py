@@ -137,7 +137,10 @@ def _path(
     told = ""
     if worst is not None and worst.need > 0:
         seen = "an unknown amount" if worst.seen is None else volume(worst.seen)
-        told = f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} {seen}"
+        told = (
+            f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} "
+            f"{seen}"
+        )
     text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{told}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
@@ -148,7 +151,10 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole)
     issues = []
     wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
     if wide:
-        text = f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too wide to conclude"
+        text = (
+            f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too "
+            "wide to conclude"
+        )
         issues.append(
             Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
         )
@@ -194,7 +200,8 @@ def _possible(
     if estimate.high_ns >= limit * tolerance:
         return []
     text = (
-        f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is less than the"
+        f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is "
+        "less than the"
         f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
     )
     severity: Severity = (

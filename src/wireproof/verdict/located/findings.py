@@ -42,7 +42,10 @@ def located_issues(located: Located) -> list[Issue]:
     measured again alone is inconclusive: it may be contention.
     """
     if not _has_samples(located):
-        text = f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be good"
+        text = (
+            f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be "
+            "good"
+        )
         return [
             *_missing(located),
             Issue("nothing-screened", "inconclusive", Whole(located.metric), text),
@@ -167,8 +170,10 @@ def blame_sentence(blame: Blame) -> str:
         else "not confirmed alone"
     )
     return (
-        f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} {more} "
-        f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; {sure})"
+        f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} "
+        f"{more} "
+        f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; "
+        f"{sure})"
     )
 
 
@@ -298,8 +303,10 @@ def _blind(located: Located) -> list[Issue]:
         else "no slowdown at all"
     )
     text = (
-        f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} samples of "
-        f"{located.measured} nodes scatter by {_share(located.noise)}); {_share(located.practical)} is of interest"
+        f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} "
+        "samples of "
+        f"{located.measured} nodes scatter by {_share(located.noise)}); "
+        f"{_share(located.practical)} is of interest"
     )
     evidence: Evidence = {
         "detectable": located.detectable,
@@ -320,7 +327,8 @@ def _innocent(located: Located) -> list[Issue]:
     for tier in located.tiers:
         if tier.oversubscription > 1.0 + located.practical:
             text = (
-                f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower than the best kind "
+                f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
+                "than the best kind "
                 f"({tier.samples} samples): a property of the fabric, no fault; "
                 f"{_quantity_of(located, tier.median)} is expected there when all use them"
             )

@@ -39,7 +39,8 @@ def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
                 confidence=0.9,
                 evidence=[finding.message],
                 fix=finding.advice,
-                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries {goodput(seen)} of other traffic",
+                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries "
+                f"{goodput(seen)} of other traffic",
             )
             return msgspec.structs.replace(blame, causes=[cause, *blame.causes])
     return blame

@@ -161,7 +161,8 @@ class Others:
             nic = self.seen[points[0]][place].nic
             verb = "sends" if place.direction == "tx" else "receives"
             text = (
-                f"{place.node}: {nic} {verb} {goodput(typical)} that wireproof did not send (at {len(points)} points):"
+                f"{place.node}: {nic} {verb} {goodput(typical)} that wireproof did not send (at "
+                f"{len(points)} points):"
                 " another job, or another check, uses the port"
             )
             evidence: Evidence = {

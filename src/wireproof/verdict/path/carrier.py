@@ -110,7 +110,10 @@ def carrier_issues(
     by = {name: volume(count) for name, count in busiest.by}
     where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
     if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
-        text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {by.get('rdma', by.get('psm'))}"
+        text = (
+            f"{where} the kernel's sockets carried {by['kernel']} and RDMA "
+            f"{by.get('rdma', by.get('psm'))}"
+        )
         return [
             Issue(
                 "tcp-instead-of-rdma",

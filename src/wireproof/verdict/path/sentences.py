@@ -22,7 +22,10 @@ def path_issues(
     if proof.code and ctx.run.claim.wire:
         issues.append(_deciding(ctx, point, pair, proof))
     if any(sighting.wrapped for sighting in proof.sightings):
-        text = f"{ctx.route(pair)}: a port counter wrapped once during the point; the difference was repaired"
+        text = (
+            f"{ctx.route(pair)}: a port counter wrapped once during the point; the difference was "
+            "repaired"
+        )
         issues.append(Issue("counter-wrapped", "note", ctx.route(pair), text, point=point.id))
     if proof.proof == "on-wire" and any(sighting.stray for sighting in proof.sightings):
         text = f"{ctx.route(pair)}: other ports were busy too: {_others(proof.sightings)}"
@@ -65,16 +68,37 @@ _SENTENCES = {
     "partly-off-wire": "no port carried the rest",
     "ends-disagree": "one end's counters saw it and the other end's did not",
     "inside-adapter": "the adapter turned it round inside: nothing left the physical port",
-    "same-adapter": "both ports are functions of one adapter, and no counter of its physical port tells that it left",
-    "identity-shared": "both hosts state one identity, and each one's port saw it: they cannot be told apart",
-    "unproven-no-counters": "the claimed port's counters cannot be read{remark}, so the path is not proven",
-    "adapter-unknown": "the adapter's driver {driver} is not in the catalogue of counters, so the path is not proven",
-    "port-uncounted": "another port may have carried it uncounted{remark}, so the path is not proven",
-    "counters-late": "the port's counters are refreshed too late for one point{remark}, so the path is not proven",
-    "points-disagree": "larger points of the same two hosts did not cross, so the path is not proven",
-    "rival-port": "another port carried enough to have been the one ({others}), so the path is not proven",
+    "same-adapter": (
+        "both ports are functions of one adapter, and no counter of its physical port tells that "
+        "it left"
+    ),
+    "identity-shared": (
+        "both hosts state one identity, and each one's port saw it: they cannot be told apart"
+    ),
+    "unproven-no-counters": (
+        "the claimed port's counters cannot be read{remark}, so the path is not proven"
+    ),
+    "adapter-unknown": (
+        "the adapter's driver {driver} is not in the catalogue of counters, so the path is not "
+        "proven"
+    ),
+    "port-uncounted": (
+        "another port may have carried it uncounted{remark}, so the path is not proven"
+    ),
+    "counters-late": (
+        "the port's counters are refreshed too late for one point{remark}, so the path is not "
+        "proven"
+    ),
+    "points-disagree": (
+        "larger points of the same two hosts did not cross, so the path is not proven"
+    ),
+    "rival-port": (
+        "another port carried enough to have been the one ({others}), so the path is not proven"
+    ),
     "unproven-too-few-bytes": "too little to be told from other traffic, so the path is not proven",
-    "counter-wrapped": "a counter was reset, stands at its end or passed it{remark}, so the path is not proven",
+    "counter-wrapped": (
+        "a counter was reset, stands at its end or passed it{remark}, so the path is not proven"
+    ),
     "background-traffic": "other traffic on the ports is too loud to prove the path ({others})",
 }
 

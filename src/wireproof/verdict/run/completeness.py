@@ -58,7 +58,10 @@ def _cut_short(ctx: Context) -> list[Issue]:
             )
         )
     elif run.close.failed or run.close.points > len(run.points) + run.close.failed:
-        text = f"the engine closed with {run.close.points} points, {run.close.failed} failed; {len(run.points)} are sealed"
+        text = (
+            f"the engine closed with {run.close.points} points, {run.close.failed} failed; "
+            f"{len(run.points)} are sealed"
+        )
         issues.append(Issue("points-missing", "inconclusive", _RUN, text))
     if run.open is None:
         issues.append(
@@ -152,7 +155,10 @@ def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
     ):
         return []
     speed = max(stated)
-    text = f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} ({claimed / 1e9:g} Gb/s) was claimed"
+    text = (
+        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} "
+        f"({claimed / 1e9:g} Gb/s) was claimed"
+    )
     return [
         Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", Node(host), text)
     ]
@@ -204,7 +210,10 @@ def _places(ctx: Context) -> list[Issue]:
     for host in ctx.run.hosts:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
-            text = f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its numbers are of that host"
+            text = (
+                f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its "
+                "numbers are of that host"
+            )
             issues.append(Issue("wrong-host", "inconclusive", Node(host.host), text))
     return issues
 
@@ -216,7 +225,10 @@ def _short(name: str) -> str:
 def _claim(ctx: Context) -> list[Issue]:
     issues = []
     if not ctx.run.claim.wire:
-        text = "only one machine took part: shared memory or loopback was measured, and no wire was proven"
+        text = (
+            "only one machine took part: shared memory or loopback was measured, and no wire was "
+            "proven"
+        )
         issues.append(Issue("no-wire-claimed", "inconclusive", _RUN, text))
         return issues
     if ctx.link is None or (
@@ -225,10 +237,16 @@ def _claim(ctx: Context) -> list[Issue]:
         text = "the link's rate is not known, so that no number can be called too fast or too slow"
         issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
     elif ctx.link.protocol in ("shm", "loopback"):
-        text = f"a wire was claimed between hosts, and the link is {ctx.link.kind}: no limit of a wire is known"
+        text = (
+            f"a wire was claimed between hosts, and the link is {ctx.link.kind}: no limit of a "
+            "wire is known"
+        )
         issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
     for rank, host in sorted(ctx.hosts.items()):
         if not host.boot_id:
-            text = f"{ctx.name(rank)} gave no boot id: only the counters can tell its machine from another"
+            text = (
+                f"{ctx.name(rank)} gave no boot id: only the counters can tell its machine from "
+                "another"
+            )
             issues.append(Issue("placement-unknown", "warning", ctx.node(rank), text))
     return issues

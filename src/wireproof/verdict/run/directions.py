@@ -167,7 +167,8 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issu
     peers = sorted({s.target if one.way == "sends" else s.origin for s in one.streams})
     toward = "to" if one.way == "sends" else "from"
     text = (
-        f"{one.node} {one.way} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} {', '.join(peers)}); "
+        f"{one.node} {one.way} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} "
+        f"{', '.join(peers)}); "
         f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
     direction: Direction = "tx" if one.way == "sends" else "rx"
@@ -194,7 +195,8 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
             continue
         if slow.value < ctx.criteria.direction_ratio * back.value and slow.high < back.low:
             text = (
-                f"{who} reaches {goodput(slow.value)} and {who.back} {goodput(back.value)} ({slow.kind[0]} of "
+                f"{who} reaches {goodput(slow.value)} and {who.back} {goodput(back.value)} "
+                f"({slow.kind[0]} of "
                 f"{slow.kind[2]} B): {who.origin} sends or {who.target} receives slowly"
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)

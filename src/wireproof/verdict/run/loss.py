@@ -115,7 +115,8 @@ def _words(host: _Host) -> str:
         else "no port of this host counted a drop: they were lost beyond it"
     )
     return (
-        f"{host.sums[_RESENT]:,}{of} TCP segments were sent again (at {len(host.at)} of {host.points} points{rate}); "
+        f"{host.sums[_RESENT]:,}{of} TCP segments were sent again (at {len(host.at)} of "
+        f"{host.points} points{rate}); "
         f"{where}"
     )
 

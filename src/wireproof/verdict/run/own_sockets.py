@@ -16,7 +16,8 @@ __all__ = ["for_own_sockets"]
 
 _OF_A_LIBRARY = re.compile(r"\b(UCX_|FI_|I_MPI_|PSM3_|MPIR_|OMPI_|btl_|LD_LIBRARY_PATH)")
 _ADVICE = (
-    "These are our own sockets, bound to the claimed NIC's address: look at the routes of both hosts (ip route get PEER"
+    "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
+    "hosts (ip route get PEER"
     " from ADDRESS, ip rule) and claim the NIC that is to be measured (--nic)."
 )
 

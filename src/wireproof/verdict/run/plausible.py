@@ -167,7 +167,10 @@ class _Scale:
             least = self.bounds.too_quick(time.low_ns, self.size, self.crossings)
             self.clear &= least is None or time.half_width <= self.ctx.criteria.max_half_width
             return
-        text = f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that {self.link.name} needs at least"
+        text = (
+            f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that "
+            f"{self.link.name} needs at least"
+        )
         # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching
         # it is only a doubt.
         whole = self.bounds.too_quick(time.high_ns, self.size, self.crossings) is not None
@@ -196,7 +199,8 @@ class _Scale:
             else ""
         )
         text = (
-            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take less than"
+            f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take "
+            "less than"
             f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
         )
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
@@ -224,7 +228,10 @@ class _Scale:
             self._add("above-ceiling", "inconclusive" if doubt else "fail", text, moved)
         elif moved > ceiling:
             self.clear = False
-            text = f"{goodput(moved)} may be more than the {goodput(most)} that {self.link.name} can carry"
+            text = (
+                f"{goodput(moved)} may be more than the {goodput(most)} that {self.link.name} can "
+                "carry"
+            )
             self._add("above-ceiling", "inconclusive", text, moved)
 
     def _doubt_of_excess(self, ceiling: float) -> str:
@@ -246,7 +253,10 @@ class _Scale:
         )
         if over_point is None or over_point > ceiling:
             return ""
-        return f"the ports counted {goodput(over_point)} over the whole point, so it is the times that are doubted"
+        return (
+            f"the ports counted {goodput(over_point)} over the whole point, so it is the times "
+            "that are doubted"
+        )
 
     def _least_average(self) -> float:
         """Goodput over the timed batches but stalls, less what may have come before timing began: a
@@ -274,7 +284,10 @@ class _Scale:
                 self.number.time.median_ns, self.size, self.rate, start_ns
             )
         if self.filled and is_round_trip(self.point.pattern, self.point.form):
-            return "the streams of the same two fill the link: the protocol of large messages is slow, not the link"
+            return (
+                "the streams of the same two fill the link: the protocol of large messages is "
+                "slow, not the link"
+            )
         return self.bounds.excuse(reached, share, one_pair=True)
 
     def _expectation(self, start_ns: float | None) -> None:
@@ -300,7 +313,10 @@ class _Scale:
             )
 
         time = self.number.time
-        got = f"{goodput(self.number.goodput_bytes_per_s)}, {self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
+        got = (
+            f"{goodput(self.number.goodput_bytes_per_s)}, "
+            f"{self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
+        )
         if short(time.low_ns):
             text = (
                 f"{got} {goodput(self.rate)}; at least {share:.0%} is expected of {self.link.name}"

@@ -104,7 +104,10 @@ def precision_issues(
     if wide or number.label == "unstable":
         enough = clear and decides(number.time)
         ending = "; it decides all the same" if enough else "; too wide to conclude"
-        text = f"{where}: known to +/- {number.half_width:.0%} from {samples} samples{ending if wide else ''}"
+        text = (
+            f"{where}: known to +/- {number.half_width:.0%} from {samples} "
+            f"samples{ending if wide else ''}"
+        )
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(
             Issue("unstable", severity, who, text, point=point.id, weight=number.half_width)
@@ -138,7 +141,8 @@ def arithmetic_issues(
     virtual = ctx.run.open is not None and ctx.run.open.clock.source == "virtual"
     if not virtual and point.elapsed_ns > 0 and sum(pair.batch_ns) > 1.01 * point.elapsed_ns:
         wrong.append(
-            f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s elapsed"
+            f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s "
+            "elapsed"
         )
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         typical = float(np.median(operation_times(point, pair)))
@@ -147,7 +151,8 @@ def arithmetic_issues(
             > _MEDIANS_APART + 2 * pair.estimate.half_width
         ):
             wrong.append(
-                f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} ns"
+                f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} "
+                "ns"
             )
     who = ctx.route(pair)
     return [
@@ -217,7 +222,10 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)
-        text = f"{who}: the cache-line bounce between the two cores flipped between {near:.0f} and {far:.0f} ns"
+        text = (
+            f"{who}: the cache-line bounce between the two cores flipped between {near:.0f} and "
+            f"{far:.0f} ns"
+        )
         issues.append(Issue("far-core-state", "warning", who, text, point=point.id))
     return issues
 

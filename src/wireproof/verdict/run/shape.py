@@ -94,7 +94,8 @@ def cache_issues(curves: Curves) -> list[Issue]:
         form = f" {variant.split()[0]}" if len(FORMS.get(pattern, ())) > 1 else ""
         text = (
             f"{who}, {pattern}{form}: goodput peaks at {found[0]} B with "
-            f"{goodput(top.goodput)} and falls to {goodput(end.goodput)} at {found[1]} B, as a cache does and a wire does not"
+            f"{goodput(top.goodput)} and falls to {goodput(end.goodput)} at {found[1]} B, as a "
+            "cache does and a wire does not"
         )
         # What smaller messages did not prove says nothing about the path of these.
         proven = all(
@@ -138,7 +139,8 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
             continue
         text = (
             f"{who}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message takes "
-            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library changes its protocol there"
+            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
+            "changes its protocol there"
         )
         evidence = {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns}
         issues.append(Issue("protocol-switch", "note", who, text, dict(evidence)))
@@ -160,7 +162,10 @@ def launch_issues(
         spread = slowest[0] / quickest[0] - 1
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
-            text = f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {apart}, more than their intervals"
+            text = (
+                f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {apart}, more than "
+                "their intervals"
+            )
             issues.append(
                 Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
             )

@@ -1,4 +1,6 @@
-"""A command whose ports were watched while it ran (``wireproof prove``): did its bytes cross? Pure."""
+"""A command whose ports were watched while it ran (``wireproof prove``): did its bytes cross?
+Pure.
+"""
 
 from __future__ import annotations
 

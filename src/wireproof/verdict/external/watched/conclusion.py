@@ -150,7 +150,10 @@ class _Judged:
         rate = claims.rate_bytes_per_s if claims and not claims.counted else None
         if rate is None:
             return self._too_little(wanted)
-        said = f"{volume(rate)}/s was printed, and {self._claimed_ports()} had {volume(self.claimed.peak)}/s at its peak"
+        said = (
+            f"{volume(rate)}/s was printed, and {self._claimed_ports()} had "
+            f"{volume(self.claimed.peak)}/s at its peak"
+        )
         seen = {
             "printed_bytes_per_s": rate,
             "peak_bytes_per_s": self.claimed.peak,
@@ -191,7 +194,8 @@ class _Judged:
 
     def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
         text = (
-            f"the printed rows account for {volume(wanted)} at least; below {volume(2 * START_UP_BYTES)} that"
+            f"the printed rows account for {volume(wanted)} at least; below "
+            f"{volume(2 * START_UP_BYTES)} that"
             " cannot be told from the start of the programs."
         )
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
@@ -208,10 +212,16 @@ class _Judged:
             self.loopback.bytes > START_UP_BYTES
             and self.claimed.bytes < ABSENT * self.loopback.bytes
         ):
-            carried = f"{volume(self.loopback.bytes)} went over loopback, {volume(self.claimed.bytes)} over a port"
+            carried = (
+                f"{volume(self.loopback.bytes)} went over loopback, {volume(self.claimed.bytes)} "
+                "over a port"
+            )
         elif not self.claimed.names and not self.loopback.bytes:
             carried = "nothing crossed a port"
-        text = f"{carried}, and the command printed no number that is known here: there is nothing to hold it against."
+        text = (
+            f"{carried}, and the command printed no number that is known here: there is nothing "
+            "to hold it against."
+        )
         return reason(
             "traffic-no-number",
             text,
@@ -229,7 +239,10 @@ class _Judged:
         need = f"the printed rows need {volume(wanted)} in one direction"
         got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
         if not self.claimed.below(criteria.on_wire_min * wanted):
-            text = f"{need}, {got}, and {volume(self.claimed.unsure)} of background before the command leave it open."
+            text = (
+                f"{need}, {got}, and {volume(self.claimed.unsure)} of background before the "
+                "command leave it open."
+            )
             return "unproven", [reason("traffic-background", text, seen)]
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
@@ -241,7 +254,10 @@ class _Judged:
             text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
             return "unproven", [reason("traffic-unreadable", text, seen)]
         if self.claimed.inside is not None and self.claimed.inside >= criteria.on_wire_min * wanted:
-            text = f"{need}, {got}: the adapter's own switch turned {volume(self.claimed.inside)} round."
+            text = (
+                f"{need}, {got}: the adapter's own switch turned {volume(self.claimed.inside)} "
+                "round."
+            )
             return "off-wire", [reason("traffic-inside-adapter", text, seen)]
         if dark := self.ports.dark():
             text = f"{need}, {got}; {dark} may have carried the rest uncounted."
@@ -262,7 +278,10 @@ class _Judged:
         out too.
         """
         claims = self.printed
-        text = f"the printed rows need {volume(wanted)} in one direction, {volume(self.claimed.bytes)} crossed"
+        text = (
+            f"the printed rows need {volume(wanted)} in one direction, "
+            f"{volume(self.claimed.bytes)} crossed"
+        )
         fine = reason(
             "traffic-on-wire",
             f"{text} {self._claimed_ports()}.",
@@ -281,7 +300,10 @@ class _Judged:
             "peak_bytes_per_s": peak,
             "interval_s": self.traffic.interval_s,
         }
-        said = f"{volume(rate)}/s was printed, {volume(peak)}/s is the most that {self._claimed_ports()} saw"
+        said = (
+            f"{volume(rate)}/s was printed, {volume(peak)}/s is the most that "
+            f"{self._claimed_ports()} saw"
+        )
         window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
         bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
         if claims.counted or bulk:
@@ -322,7 +344,10 @@ class _Judged:
                 found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
         same = [host.host for host in self.traffic.hosts if not host.error]
         if len(self.ports.hosts) < len(same):
-            text = f"{', '.join(same[:8])}: some of these names are one machine, whose ports are counted once."
+            text = (
+                f"{', '.join(same[:8])}: some of these names are one machine, whose ports are "
+                "counted once."
+            )
             found.append(reason("traffic-one-end", text, {"hosts": ", ".join(same[:8])}, "warning"))
         if self.traffic.unwatched:
             names = ", ".join(self.traffic.unwatched[:8])
@@ -336,7 +361,8 @@ class _Judged:
         line = self.claim.link.line_rate if self.claim.link else None
         if line and self.claimed.peak > 1.05 * line / 8:
             text = (
-                f"{', '.join(self.claimed.names)} carried {volume(self.claimed.peak)}/s at its peak, above the"
+                f"{', '.join(self.claimed.names)} carried {volume(self.claimed.peak)}/s at its "
+                "peak, above the"
                 f" {volume(line / 8)}/s of the claimed link."
             )
             found.append(
@@ -352,7 +378,10 @@ class _Judged:
 
 def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
     driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
-    text = f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the catalogue."
+    text = (
+        f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the "
+        "catalogue."
+    )
     return reason(
         "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
     )

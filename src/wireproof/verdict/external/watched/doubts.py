@@ -79,7 +79,10 @@ class Doubts:
         shared = any(one & two for i, one in enumerate(stated) for two in stated[i + 1 :])
         if not shared or self.claimed.level == "wire":
             return None
-        text = "the ports are functions of one adapter, and no counter of its physical port tells that it left."
+        text = (
+            "the ports are functions of one adapter, and no counter of its physical port tells "
+            "that it left."
+        )
         return reason("traffic-one-adapter", text)
 
     def _packets(self) -> Reason | None:
@@ -88,7 +91,8 @@ class Doubts:
         if seen is None or due < _LEAST_PACKETS or seen >= _MOST * due:
             return None
         text = (
-            f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} packets crossed"
+            f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} "
+            "packets crossed"
             f" {', '.join(self.claimed.names)}: other traffic did."
         )
         return reason("traffic-not-its-own", text, {"least_packets": due, "packets": seen})
@@ -102,8 +106,10 @@ class Doubts:
             least = _BURST_SEEN * size / (seconds + 2 * window)
             if self.claimed.peak < least:
                 text = (
-                    f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some reading must show"
-                    f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more than"
+                    f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "
+                    "reading must show"
+                    f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more "
+                    "than"
                     f" {volume(self.claimed.peak)}/s: its bytes are other traffic."
                 )
                 return reason(
@@ -149,5 +155,8 @@ class Doubts:
             return None
         if other.packets is not None and other.packets < _MOST * self.printed.least_packets:
             return None
-        text = f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been the program's path."
+        text = (
+            f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "
+            "the program's path."
+        )
         return reason("traffic-rival-port", text, {"other_bytes": other.bytes})

@@ -1,0 +1,182 @@
+"""Faster than the link: its ceiling, and what else may explain a number above it: a rate limiter's
+bucket, another unit, several links.
+"""
+
+from __future__ import annotations
+
+import math
+
+from wireproof.model.finding import Evidence
+from wireproof.model.quantity import size, throughput
+from wireproof.physics.bounds import Bounds
+from wireproof.verdict.external.case import Case
+from wireproof.verdict.external.curve import Row
+from wireproof.verdict.external.explained import cache_fall
+from wireproof.verdict.external.floor import TRANSFER_FROM
+
+__all__ = ["judge_ceiling", "judge_slowest_pair", "limited_after_burst"]
+
+_WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come near the ceiling
+_MOST_RAILS = 8.2
+_BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
+_AFTER = 0.5
+_MEBI = 1.048576
+
+
+def limited_after_burst(case: Case, bounds: Bounds) -> bool:
+    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate,
+    larger ones keep it.
+
+    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited
+    wire.
+    """
+    start, most = case.curve.start, bounds.most
+    if bounds.link.protocol != "tcp" or most is None or start is None:
+        return False
+    if (start.wait_ns or 0.0) < bounds.hard:
+        return False
+    broken, after = _around_bucket(case, bounds, most)
+    if not broken or not after or min(after) < _AFTER * most:
+        return False
+    case.bucket = broken[-1].size
+    quickest = max(row.goodput or 0.0 for row in broken)
+    text = (
+        f"messages up to {size(case.bucket)} pass at up to {throughput(quickest)}, larger ones "
+        f"keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
+        "lets a bucket of bytes through at once"
+    )
+    evidence: Evidence = {"size": case.bucket, "attainable_bytes_per_s": most}
+    case.add("rate-limited", "inconclusive", text, evidence)
+    return True
+
+
+def _around_bucket(case: Case, bounds: Bounds, most: float) -> tuple[list[Row], list[float]]:
+    """Rows that break the rate, up to the size of a bucket, and the goodput of all larger ones."""
+    least = max(TRANSFER_FROM, bounds.least_size)
+    rows = [row for row in case.curve.waited if row.goodput is not None and row.size >= least]
+    broken = [row for row in rows if _breaks(case, bounds, row, most)]
+    if not broken or broken[-1].size > _BUCKET:
+        return [], []
+    return broken, [row.goodput or 0.0 for row in rows if row.size > broken[-1].size]
+
+
+def _breaks(case: Case, bounds: Bounds, row: Row, most: float) -> bool:
+    quick = (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
+    return quick or case.held_goodput(row) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
+
+
+def judge_ceiling(case: Case, bounds: Bounds) -> None:
+    """The fastest row against the most that the link can carry."""
+    best, most = case.fastest, bounds.most
+    if best is None or best.goodput is None or most is None or case.chain:
+        return
+    tolerance = _WAITED_TOLERANCE if best.wait_ns is not None else case.criteria.ceiling_tolerance
+    if case.held_goodput(best) * (1 - best.doubt) <= most * (1 + tolerance):
+        return
+    ratio = best.goodput / most
+    ways = " in one direction" if case.series.directions > 1 else ""
+    text = (
+        f"{throughput(best.goodput)} at {size(best.size)} is {ratio:.4g} times the "
+        f"{throughput(most)} that {case.kind} can carry{ways}"
+    )
+    evidence: Evidence = {
+        "goodput_bytes_per_s": best.goodput,
+        "attainable_bytes_per_s": most,
+        "size": best.size,
+        "ratio": ratio,
+    }
+    doubt = _doubt(case, best.goodput / most, tolerance)
+    if doubt:
+        case.add("above-ceiling", "inconclusive", f"{text}; {doubt}", evidence)
+        return
+    case.add("above-ceiling", "fail", text, evidence)
+    _unit_hint(case, best.goodput, most, tolerance)
+    if _striped(case, ratio):
+        _several_links(case, ratio)
+    else:
+        case.off = True
+
+
+def _doubt(case: Case, ratio: float, tolerance: float) -> str:
+    """Why a number above the ceiling is only doubted; "" when it is not."""
+    pairs = case.series.pairs
+    if case.series.unit_doubt and ratio / _MEBI <= 1 + tolerance:
+        return "with MB for MiB it would fit"
+    if case.unit_wrong:
+        return "its unit is in doubt"
+    if pairs > 1 and ratio <= pairs * (1 + tolerance):
+        return f"{pairs} pairs may have used several links, which the output does not tell"
+    return ""
+
+
+def _striped(case: Case, ratio: float) -> bool:
+    """A plateau near a whole number of links, from a start that a wire has: several rails, not
+    memory.
+    """
+    best = case.curve.best
+    if case.too_quick or best is None or not 1.6 <= ratio <= _MOST_RAILS:
+        return False
+    if cache_fall(case.curve) is not None:
+        return False
+    moved = [row.goodput or 0.0 for row in case.curve.moved][-3:]
+    flat = len(moved) == 3 and min(moved) >= 0.9 * (best.goodput or 0.0)
+    return flat and ratio / math.ceil(ratio) >= 0.85
+
+
+def _several_links(case: Case, ratio: float) -> None:
+    case.mixed = True
+    text = (
+        f"the curve starts and stays flat as a wire's, at {ratio:.2g} times one link: "
+        f"{math.ceil(ratio)} links carry it together, or the claimed rate is too low"
+    )
+    case.add("mixed-paths", "fail", text, {"ratio": ratio})
+
+
+def judge_slowest_pair(case: Case, bounds: Bounds) -> None:
+    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the
+    link.
+    """
+    most = bounds.most
+    if not case.chain or most is None:
+        return
+    least = most * (1 + case.criteria.ceiling_tolerance)
+    for row in case.curve.rows:
+        slowest = row.point.values.get("goodput_min_bytes_per_s")
+        if slowest is None or not least < slowest < math.inf:
+            continue
+        case.off = True
+        text = (
+            f"even the slowest pair moves {throughput(slowest)}, {slowest / most:.4g} times the "
+            f"{throughput(most)} that {case.kind} can carry: no pair crossed it"
+        )
+        evidence: Evidence = {
+            "goodput_bytes_per_s": slowest,
+            "attainable_bytes_per_s": most,
+            "size": row.size,
+        }
+        case.add("above-ceiling", "fail", text, evidence)
+        return
+
+
+def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
+    """What the number would be in another unit or by another formula, where that would fit the
+    link.
+    """
+    if case.too_quick or case.series.unit_doubt:
+        return
+    waited = case.curve.best is not None and case.curve.best.wait_ns is not None
+
+    def fits(value: float) -> bool:
+        return 0.85 * most <= value <= most * (1 + tolerance)
+
+    def hint(code: str, divisor: str, value: float, why: str) -> None:
+        text = f"{throughput(best)} / {divisor} = {throughput(value)} would fit: {why}"
+        case.add(code, "note", text)
+
+    if fits(best / 8):
+        hint("unit-doubt", "8", best / 8, "bits read as bytes?")
+    elif fits(best / _MEBI) and not waited:
+        hint("unit-doubt", "1.048576", best / _MEBI, "MB read as MiB?")
+    elif fits(best / 2) and case.series.directions == 1:
+        why = "is the time halved twice?" if waited else "is it the sum of both directions?"
+        hint("wrong-formula", "2", best / 2, why)

@@ -18,10 +18,16 @@ from wireproof.instrument.measure import Outcome
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command, engine_for
 from wireproof.launch.request import LaunchRequest, Starter
-from wireproof.launch.schedulers.allocation import Allocation, current
-from wireproof.launch.schedulers.slurm import slurm, slurm_ways, way_request
+from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.schedulers.detect import current
+from wireproof.launch.schedulers.slurm import slurm
 from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script, job_ended
-from wireproof.launch.schedulers.slurm_probe import find_slurm, slurm_requests
+from wireproof.launch.schedulers.slurm_options import (
+    find_slurm,
+    request_with,
+    slurm_options,
+    slurm_requests,
+)
 from wireproof.model.frames import FrameReader
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import Host, PointRecord
@@ -56,9 +62,9 @@ def run(
     **more: object,
 ) -> Outcome:
     """The usual plan (or ``plan``) by the first way of ``starter``."""
-    ways = slurm_ways(request, find_slurm(site.through), job_hosts=job.hosts, wanted=starter)
+    ways = slurm_options(request, find_slurm(site.through), job_hosts=job.hosts, wanted=starter)
     assert ways[0].starter == starter, ways
-    command = slurm(way_request(request, ways[0]))
+    command = slurm(request_with(request, ways[0]))
     plan = more.pop("plan", None) or plan_for(request.hosts, command.expect)
     assert isinstance(plan, Plan)
     return measured(site, command, plan, out, **more)  # type: ignore[arg-type]
@@ -126,7 +132,7 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     request = LaunchRequest(
         engine=engine_for("tcp", None), hosts=("n1", "n2"), meet=meet, job=job.job
     )
-    (way,) = slurm_ways(request, find_slurm(here.through), job_hosts=job.hosts)
+    (way,) = slurm_options(request, find_slurm(here.through), job_hosts=job.hosts)
     plan = plan_for(("n1", "n2"))
     ranks = tuple(
         msgspec.structs.replace(rank, address=here.lab.node_address(rank.host, "hsn"))
@@ -134,7 +140,7 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     )
     plan = msgspec.structs.replace(plan, transport=Transport(kind="tcp"), ranks=ranks)
     before = here.sent("n1", "hsn0")
-    outcome = measured(here, slurm(way_request(request, way)), plan, tmp_path / "run")
+    outcome = measured(here, slurm(request_with(request, way)), plan, tmp_path / "run")
     assert outcome.complete, outcome.ending
     assert here.sent("n1", "hsn0") - before > payload_of(outcome) > MIB
 
@@ -171,8 +177,8 @@ def test_two_ranks_that_share_a_node_are_seen(
     the first one.
     """
     request = request_for("intel", job, ("n1", "n2"))
-    ways = slurm_ways(request, find_slurm(here.through), job_hosts=job.hosts, wanted="mpi")
-    command = slurm(way_request(request, ways[0]))
+    ways = slurm_options(request, find_slurm(here.through), job_hosts=job.hosts, wanted="mpi")
+    command = slurm(request_with(request, ways[0]))
     words = list(command.argv)
     index = words.index("-hosts")
     assert words[index : index + 4] == ["-hosts", "n1,n2", "-ppn", "1"]
@@ -203,8 +209,8 @@ def test_a_batch_job_measures_by_itself(
     request = dataclasses.replace(
         request, program=(str(request.engine.path), "run", "--plan", str(plan))
     )
-    way = slurm_ways(request, find_slurm(here.through), wanted=starter)[0]
-    command = slurm(way_request(request, way))
+    way = slurm_options(request, find_slurm(here.through), wanted=starter)[0]
+    command = slurm(request_with(request, way))
     plan.write_text(write_plan(plan_for(hosts, command.expect)), encoding="utf-8")
     words = [
         "env",

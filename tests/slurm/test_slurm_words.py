@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchRequest
-from wireproof.launch.schedulers.slurm import SlurmFound, fold_hosts, slurm, slurm_ways, way_request
-from wireproof.launch.schedulers.slurm_probe import parse_plugins, parse_version
+from wireproof.launch.schedulers.slurm import slurm
+from wireproof.launch.schedulers.slurm_options import (
+    SlurmFound,
+    parse_plugins,
+    parse_version,
+    request_with,
+    slurm_options,
+)
 from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import fold_hosts
 
 FOUND = SlurmFound(
     plugins=("pmix", "none", "pmi2", "pmix_v4"),
@@ -66,8 +73,8 @@ SRUN = (
 )
 def test_srun_starts_one_rank_on_each_host_in_their_order(family: str, plugin: str) -> None:
     asked = request(family)
-    way = slurm_ways(asked, FOUND)[0]
-    command = slurm(way_request(asked, way))
+    way = slurm_options(asked, FOUND)[0]
+    command = slurm(request_with(asked, way))
     assert shlex.join(command.argv) == SRUN.format(plugin=plugin).replace(
         "n[1-2]", "'n[1-2]'"
     ).replace("--nodelist='n[1-2]'", "'--nodelist=n[1-2]'")
@@ -79,7 +86,7 @@ def test_srun_starts_one_rank_on_each_host_in_their_order(family: str, plugin: s
 def test_what_each_mpi_is_told_under_srun() -> None:
     told = {
         family: slurm(
-            way_request(request(family), slurm_ways(request(family), FOUND)[0])
+            request_with(request(family), slurm_options(request(family), FOUND)[0])
         ).environment
         for family in FAMILIES
     }
@@ -105,9 +112,9 @@ def test_what_each_mpi_is_told_under_srun() -> None:
 )
 def test_the_mpis_own_launcher_has_slurm_start_its_daemons(family: str, expected: str) -> None:
     asked = request(family)
-    own = slurm_ways(asked, FOUND, wanted="mpi", job_hosts=("n1", "n2", "n3"))[0]
+    own = slurm_options(asked, FOUND, wanted="mpi", job_hosts=("n1", "n2", "n3"))[0]
     assert own.starter == "mpi"
-    command = slurm(way_request(asked, own))
+    command = slurm(request_with(asked, own))
     assert shlex.join(command.argv).startswith(expected)
     assert "rsh" not in command.argv
     assert "ssh" not in command.argv
@@ -119,8 +126,8 @@ def test_the_mpis_own_launcher_has_slurm_start_its_daemons(family: str, expected
 
 def test_intel_mpi_is_told_that_ppn_counts_under_slurm() -> None:
     asked = request("intel", "n1", "n1", "n2", "n2")
-    own = slurm_ways(asked, FOUND, wanted="mpi")[0]
-    command = slurm(way_request(asked, own))
+    own = slurm_options(asked, FOUND, wanted="mpi")[0]
+    command = slurm(request_with(asked, own))
     assert command.environment["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] == "0"
     assert "I_MPI_PMI_LIBRARY" not in command.environment
     assert shlex.join(command.argv).endswith("-hosts n1,n2 -ppn 2 -n 4 /w/engine run")
@@ -142,19 +149,19 @@ def test_intel_mpi_is_told_that_ppn_counts_under_slurm() -> None:
 def test_without_the_plugin_the_mpis_own_launcher_is_the_only_way(
     family: str, found: SlurmFound, why: str
 ) -> None:
-    (way,) = slurm_ways(request(family), found)
+    (way,) = slurm_options(request(family), found)
     assert way.starter == "mpi"
     assert why in way.why
 
 
 def test_an_older_srun_with_one_pmix_version_is_asked_for_that_one() -> None:
-    way = slurm_ways(request("openmpi"), SlurmFound(plugins=("none", "pmix_v3")))[0]
-    assert slurm(way_request(request("openmpi"), way)).argv[2] == "--mpi=pmix_v3"
+    way = slurm_options(request("openmpi"), SlurmFound(plugins=("none", "pmix_v3")))[0]
+    assert slurm(request_with(request("openmpi"), way)).argv[2] == "--mpi=pmix_v3"
 
 
 def test_nics_of_different_names_need_the_mpis_own_launcher() -> None:
     asked = dataclasses.replace(request("mpich"), nics=("enp97s0", "enp182s0"))
-    (way,) = slurm_ways(asked, FOUND)
+    (way,) = slurm_options(asked, FOUND)
     assert way.starter == "mpi"
     assert "enp97s0, enp182s0" in way.why
     with pytest.raises(BadInput, match="enp97s0, enp182s0"):
@@ -163,17 +170,17 @@ def test_nics_of_different_names_need_the_mpis_own_launcher() -> None:
 
 def test_an_order_that_is_not_the_jobs_is_for_srun_alone() -> None:
     asked = request("mpich", "n3", "n1")
-    ways = slurm_ways(asked, FOUND, job_hosts=("n1", "n2", "n3"))
+    ways = slurm_options(asked, FOUND, job_hosts=("n1", "n2", "n3"))
     assert [way.starter for way in ways] == ["scheduler"]
-    assert "--nodelist=n3,n1" in slurm(way_request(asked, ways[0])).argv
+    assert "--nodelist=n3,n1" in slurm(request_with(asked, ways[0])).argv
     with pytest.raises(BadInput, match="keep Slurm's order"):
-        slurm_ways(asked, SlurmFound(), job_hosts=("n1", "n2", "n3"))
+        slurm_options(asked, SlurmFound(), job_hosts=("n1", "n2", "n3"))
 
 
 def test_a_sites_prefix_comes_before_the_engine() -> None:
     asked = request("mpich", prefix=("apptainer", "exec", "image.sif"))
-    for way in slurm_ways(asked, FOUND):
-        assert slurm(way_request(asked, way)).argv[-5:] == (
+    for way in slurm_options(asked, FOUND):
+        assert slurm(request_with(asked, way)).argv[-5:] == (
             "apptainer",
             "exec",
             "image.sif",
@@ -184,8 +191,8 @@ def test_a_sites_prefix_comes_before_the_engine() -> None:
 
 def test_the_engine_without_mpi_is_started_by_srun_without_a_plugin() -> None:
     asked = dataclasses.replace(request("mpich"), install=None, meet="10.20.1.1:20001")
-    (way,) = slurm_ways(asked, SlurmFound())
-    argv = slurm(way_request(asked, way)).argv
+    (way,) = slurm_options(asked, SlurmFound())
+    argv = slurm(request_with(asked, way)).argv
     assert "--mpi=none" in argv
     assert argv[-4:] == ("/w/engine", "run", "--meet", "10.20.1.1:20001")
 

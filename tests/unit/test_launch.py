@@ -12,13 +12,11 @@ from wireproof.launch.engines import EngineChoice, find_program, private_link
 from wireproof.launch.hosts.rendezvous import meeting_point
 from wireproof.launch.mpi.elf import read_soname
 from wireproof.launch.mpi.environment import effective, inherited
-from wireproof.launch.mpi.identify import probe_argv, sonames
+from wireproof.launch.mpi.identify import family_of_launcher, family_of_library, probe_argv, sonames
 from wireproof.launch.mpi.install import (
     Abi,
     Family,
     MpiInstall,
-    family_of_launcher,
-    family_of_library,
     version_of,
 )
 from wireproof.launch.request import LaunchRequest

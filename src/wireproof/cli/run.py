@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.launch.known import MPIS
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "path_of", "recipe_document", "recipe_lines", "title_of"]
 
-_SPOKEN = {"mpich": "MPICH", "intel": "Intel MPI", "openmpi": "Open MPI"}
 FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
 _PATHS = {"ucx": "ucx", "mlx": "ucx"}
 
@@ -161,7 +161,7 @@ def title_of(recipe: Recipe, prepared: Prepared, options: dict[str, Any]) -> str
         else f"{recipe.program} {recipe.benchmark}"
     )
     under = (
-        f" under {prepared.install.version or _SPOKEN[prepared.install.family]}"
+        f" under {prepared.install.version or MPIS[prepared.install.family].title}"
         if prepared.install
         else ""
     )

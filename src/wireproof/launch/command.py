@@ -9,21 +9,19 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 from wireproof import __version__
-from wireproof.launch import direct
+from wireproof.launch.direct import direct
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
-from wireproof.launch.mpi import hydra, intel, openmpi, prte
+from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.environment import inherited
+from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.launch.registry import BUILDERS
 from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.schedulers import flux, lsf, pbs, slurm
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
 
 __all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
 
-_REGISTERED = (direct, flux, hydra, intel, lsf, openmpi, pbs, prte, slurm)
 _CONTAINERS = (
     "apptainer",
     "singularity",
@@ -88,7 +86,7 @@ def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCom
 
 def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     if transport in ("null", "model"):
-        return BUILDERS["direct"](request)
+        return direct(request)
     if request.nics and len(request.nics) != request.size:
         raise BadInput(
             f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or one for all."
@@ -97,19 +95,13 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
         raise BadInput(
             "a measurement between ranks needs at least two: give two hosts, or two ranks."
         )
+    scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
     if transport == "tcp":
-        # Under Slurm there need be no ssh; elsewhere any Hydra starts the processes.
-        return BUILDERS["slurm" if request.hosts and request.scheduler == "slurm" else "sockets"](
-            request
-        )
+        # In a job there need be no ssh; elsewhere any Hydra starts the processes.
+        return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)
     if request.install is None:
         raise BadInput("the transport mpi needs an MPI.")
-    name = (
-        request.scheduler
-        if request.hosts and request.scheduler in BUILDERS
-        else request.install.family
-    )
-    return BUILDERS[name](request)
+    return (scheduler or MPIS[request.install.family]).build(request)
 
 
 def request_for(

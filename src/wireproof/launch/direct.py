@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.registry import launcher
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 
 __all__ = ["direct"]
 
 
-@launcher("direct")
 def direct(request: LaunchRequest) -> LaunchCommand:
     """The engine itself."""
     return LaunchCommand(

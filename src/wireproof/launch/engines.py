@@ -24,7 +24,10 @@ _DEPTH = ("", "bin")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineChoice:
-    """An engine program and the folders that its MPI library is found in, first the strongest."""
+    """An engine program and the folders that its MPI library is found in, first the strongest.
+
+    ``expect``: text that the library which answers must have in its version.
+    """
 
     abi: Abi
     path: Path
@@ -130,6 +133,8 @@ def choose_engine(
         raise CouldNotMeasure(
             f"{install.title} cannot be used: {install.problem or 'its library was not found'}."
         )
+    from wireproof.launch.known import MPIS
+
     folders = [install.library.parent]
     if install.needs_link:
         folders.insert(0, private_link(install.library, environment))
@@ -137,11 +142,5 @@ def choose_engine(
         abi=install.abi,
         path=find_engine(install.abi, environment),
         library_folders=tuple(folders),
-        expect=EXPECT[install.family],
+        expect=MPIS[install.family].library_says,
     )
-
-
-EXPECT = {"mpich": "MPICH", "intel": "Intel(R) MPI", "openmpi": "Open MPI"}
-"""Text that the library which answers must have in its version: the plan's ``transport
-expect=``.
-"""

@@ -11,12 +11,11 @@ from typing import Literal
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import MpiInstall
 
-__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "Scheduler", "Starter"]
+__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "Starter"]
 
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]
 Netmod = Literal["", "ucx", "ofi"]
-Scheduler = Literal["", "slurm", "pbs", "flux", "lsf"]
 Starter = Literal["mpi", "scheduler"]
 
 
@@ -31,10 +30,12 @@ class LaunchRequest:
     lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
     not to use it. ``meet``: ADDRESS:PORT for tcp. ``program``: another program and its arguments,
     started in the engine's place; ``folder``: where its ranks run. ``windows``: remote memory
-    access is used. ``scheduler``: whose allocation the hosts belong to (``slurm``, ``pbs``,
-    ``flux``, ``lsf``; "" none), ``job`` its id. ``starter``: what starts the ranks there: the
+    access is used. ``scheduler``: the name of that whose allocation the hosts belong to ("" none),
+    ``job`` its id. ``starter``: what starts the ranks there: the
     scheduler's own launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command
     that every rank is started through (modules, a container), such as ``apptainer exec image.sif``.
+    ``plugin``: what the scheduler's launcher offers the MPI ("": the usual one). ``in_job_order``:
+    the hosts stand in the job's order, equally often.
     """
 
     engine: EngineChoice
@@ -56,10 +57,12 @@ class LaunchRequest:
     program: tuple[str, ...] = ()
     folder: str = ""
     windows: bool = True
-    scheduler: Scheduler = ""
+    scheduler: str = ""
     job: str = ""
     starter: Starter = "mpi"
     prefix: tuple[str, ...] = ()
+    plugin: str = ""
+    in_job_order: bool = False
 
     @property
     def words(self) -> list[str]:

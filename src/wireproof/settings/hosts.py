@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.settings.host_groups import group_text
 
-__all__ = ["MOST_HOSTS", "check_nic", "host_lines", "parse_hosts"]
+__all__ = ["MOST_HOSTS", "check_nic", "fold_hosts", "host_lines", "parse_hosts"]
 
 MOST_HOSTS = 100_000
 _LONGEST_TEXT = 1 << 20
 _LARGEST_FILE = 64 << 20
 """A scheduler's node file has one line for each slot: 100,000 hosts with some dozens of slots."""
 _DEEPEST = 8
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
 _ALGEBRA = re.compile(r"[@!&^]")
 _OPERATORS = re.compile(r"([,!&^])(?![0-9,/-]*\])", re.ASCII)
 """Operators outside of brackets: what follows a comma inside of them up to the bracket's end are
@@ -216,3 +217,26 @@ def check_nic(name: str) -> str:
             f"NIC {name[:60]!r} is not an interface name: give one such as eth0, ib0 or mlx5_0:1."
         )
     return name
+
+
+def fold_hosts(hosts: Sequence[str]) -> str:
+    """``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: rising runs are folded, the order stays.
+
+    10,000 names written out would not fit into one argument of a program.
+    """
+    runs: list[tuple[str, str, int, int]] = []  # prefix, first number as written, its value, length
+    for host in hosts:
+        found = _NUMBERED.fullmatch(host)
+        prefix, digits = (found.group(1), found.group(2)) if found else (host, "")
+        if runs and digits:
+            before, first, value, length = runs[-1]
+            padded = str(value + length).zfill(len(first))
+            if first and before == prefix and padded == digits:
+                runs[-1] = (before, first, value, length + 1)
+                continue
+        runs.append((prefix, digits, int(digits or 0), 1))
+    words = []
+    for prefix, first, value, length in runs:
+        last = str(value + length - 1).zfill(len(first))
+        words.append(f"{prefix}{first}" if length == 1 else f"{prefix}[{first}-{last}]")
+    return ",".join(words)

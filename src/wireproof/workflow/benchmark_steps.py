@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from wireproof.adapters import adapter
+from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import effective, psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.programs.program import (
@@ -276,17 +277,13 @@ def _notes(
     recipe: Recipe, asked: Asked, place: Target, install: MpiInstall, pairs: int
 ) -> list[str]:
     notes = []
-    if recipe.one_sided and install.family == "openmpi" and asked.fabric in ("", "tcp"):
-        notes.append(
-            "Open MPI 4's own choice of one-sided component aborts in MPI_Win_allocate over TCP between hosts;"
-            " --mca osc pt2pt works there (Open MPI 5 has no pt2pt and needs none)"
-        )
+    mpi = MPIS[install.family]
+    if recipe.one_sided and mpi.windows_over_tcp and asked.fabric in ("", "tcp"):
+        notes.append(mpi.windows_over_tcp)
     if place.hosts and not place.nics:
         notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")
-    if place.hosts and install.family == "openmpi" and not asked.fabric:
-        notes.append(
-            "no --fabric was given: without shared memory Open MPI uses TCP; --fabric ucx or psm2 is for RDMA"
-        )
+    if place.hosts and mpi.without_fabric and not asked.fabric:
+        notes.append(f"no --fabric was given: {mpi.without_fabric}")
     if place.hosts and place.lab is None and pairs == 1 and asked.cpu is None:
         notes.append("no core was chosen: give --cpu N, a core of the NIC's socket")
     if not place.hosts:

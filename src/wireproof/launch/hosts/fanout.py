@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wireproof.launch.hosts.here import hosts_here
-from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import fold_hosts
 
 if TYPE_CHECKING:
     from ClusterShell.Worker.Ssh import WorkerSsh

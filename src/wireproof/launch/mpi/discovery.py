@@ -11,6 +11,7 @@ import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.identify import identify
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -39,7 +40,7 @@ FOLDERS = (
     "/usr/local/bin",
 )
 """Where distributions and vendors put an MPI that no module has brought onto PATH."""
-FAMILIES = ("mpich", "intel", "openmpi", "debian-mpich")
+FAMILIES = (*(one.name for one in MPIS.all()), "debian-mpich")
 _MOST_FOLDERS = 64
 
 

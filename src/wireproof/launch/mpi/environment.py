@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from wireproof.launch.mpi.install import Family
+from wireproof.launch.registry import MPIS
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
 
@@ -48,14 +49,6 @@ _ALWAYS = (
     "LD_PRELOAD",
 )
 """Marks of a job that we may ourselves run in, and preloads that would be measured too."""
-_FOREIGN: dict[Family, tuple[str, ...]] = {
-    "mpich": ("I_MPI_", "OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH"),
-    "intel": ("OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
-    "openmpi": ("I_MPI_", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
-}
-"""Leavings of other families: Intel's on only one node made an Open MPI process unreachable
-there.
-"""
 _RELEVANT = (
     "UCX_",
     "FI_",
@@ -71,7 +64,7 @@ _RELEVANT = (
 
 def clearings(family: Family | None) -> tuple[str, ...]:
     """Prefixes of inherited variables that must not reach an MPI of ``family``."""
-    return _ALWAYS + (_FOREIGN[family] if family else ())
+    return _ALWAYS + (MPIS[family].foreign if family else ())
 
 
 def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
@@ -163,19 +156,19 @@ def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     return _ofi_nic(request, nic)
 
 
-def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[list[str], dict[str, str]]:
-    """Open MPI: (``--mca`` arguments, environment). By default it stripes over every network, so
-    the NIC is pinned.
+def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Open MPI: (MCA parameters, environment). By default it stripes over every network, so the NIC
+    is pinned.
     """
     if request.fabric in ("mlx", "verbs") or ":" in nic:  # mlx5_0:1 is an RDMA device and its port
-        return ["--mca", "pml", "ucx"], {"UCX_NET_DEVICES": nic} if nic else {}
+        return {"pml": "ucx"}, {"UCX_NET_DEVICES": nic} if nic else {}
     if request.fabric in ("psm3", "psm2", "opx"):
-        return ["--mca", "pml", "cm", "--mca", "mtl", "ofi"], _ofi_nic(request, nic)
-    arguments: list[str] = []
+        return {"pml": "cm", "mtl": "ofi"}, _ofi_nic(request, nic)
+    parameters: dict[str, str] = {}
     if nic or request.fabric == "tcp" or request.shared_memory is False:
-        arguments += ["--mca", "pml", "ob1"]
+        parameters["pml"] = "ob1"
     if request.shared_memory is False:
-        arguments += ["--mca", "btl", "self,tcp"]
+        parameters["btl"] = "self,tcp"
     if nic:
-        arguments += ["--mca", "btl_tcp_if_include", nic]
-    return arguments, {}
+        parameters["btl_tcp_if_include"] = nic
+    return parameters, {}

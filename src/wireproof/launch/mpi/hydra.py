@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic
-from wireproof.launch.registry import launcher
+from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["hydra_argv", "mpich"]
+__all__ = ["MPICH", "hydra_argv", "mpich", "sockets"]
 
 Nic = Callable[[LaunchRequest, str], dict[str, str]]
 
@@ -23,21 +23,6 @@ the kernel, and a yield there costs a time slice (6 us without, 240 with).
 """
 
 
-_BOOTSTRAP = {
-    ("slurm", "mpi"): ["-launcher", "slurm"],
-    ("slurm", "scheduler"): ["-launcher", "slurm"],
-    ("lsf", "mpi"): ["-launcher", "lsf"],
-    ("lsf", "scheduler"): ["-launcher", "lsf"],
-    ("pbs", "scheduler"): ["-launcher", "rsh", "-launcher-exec", "pbs_tmrsh"],
-}
-"""How the proxies reach the hosts of an allocation: srun, blaunch, pbs_tmrsh.
-
-``mpiexec -help`` of MPICH 4.0 and 5.0 and of Intel MPI 2021.18 lists slurm, lsf and rsh; ``pbs`` is
-in Intel's only. pbs_tmrsh (PBS Professional) takes what rsh takes; the ssh launcher would put
-``-x`` before the host.
-"""
-
-
 def _bootstrap(request: LaunchRequest) -> list[str]:
     if request.local:
         # Without this a Slurm allocation around us would be used, and its first host need not be
@@ -45,7 +30,7 @@ def _bootstrap(request: LaunchRequest) -> list[str]:
         return ["-launcher", "fork", "-rmk", "user"]
     if request.agent:
         return ["-launcher", "ssh", "-launcher-exec", request.agent]
-    return _BOOTSTRAP.get((request.scheduler, request.starter), ["-launcher", "ssh"])
+    return list(reach_of(request).hydra)
 
 
 def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
@@ -84,7 +69,6 @@ def hydra_argv(
     return argv
 
 
-@launcher("mpich")
 def mpich(request: LaunchRequest) -> LaunchCommand:
     """The engine under MPICH (the embedded wheel or the site's)."""
     environment = {**library_path(request), **dict(request.extra)}
@@ -111,7 +95,6 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     )
 
 
-@launcher("sockets")
 def sockets(request: LaunchRequest) -> LaunchCommand:
     """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``,
     ``PMI_SIZE``).
@@ -129,3 +112,23 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
         expect=request.engine.expect,
         engine=request.engine.path,
     )
+
+
+def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
+    crowded = CROWDED if request.crowded and request.shares_memory else {}
+    return {**mpich_nic(request, nic), **crowded}
+
+
+MPICH = MPIS.register(
+    Mpi(
+        name="mpich",
+        title="MPICH",
+        launcher="mpiexec",
+        launcher_says=("hydra build details",),
+        library_says="MPICH",
+        sonames=("libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1"),
+        foreign=("I_MPI_", "OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH"),
+        build=mpich,
+        uniform=_uniform,
+    )
+)

@@ -12,17 +12,19 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.elf import read_soname
-from wireproof.launch.mpi.install import (
-    ABI_OF_SONAME,
-    Family,
-    MpiInstall,
-    family_of_launcher,
-    family_of_library,
-    version_of,
-)
+from wireproof.launch.mpi.install import ABI_OF_SONAME, Family, MpiInstall, version_of
 
-__all__ = ["LibraryAnswer", "ask_library", "identify", "probe_argv", "sonames"]
+__all__ = [
+    "LibraryAnswer",
+    "ask_library",
+    "family_of_launcher",
+    "family_of_library",
+    "identify",
+    "probe_argv",
+    "sonames",
+]
 
 ASK_SECONDS = 20.0
 _MOST_FILES = 4096
@@ -74,6 +76,24 @@ def ask_library(library: Path) -> LibraryAnswer:
     return LibraryAnswer(
         problem=f"{library} cannot be loaded: {last[0][:200] if last else 'no reason given'}"
     )
+
+
+def _first_named(text: str, marks: Iterable[tuple[str, Family]]) -> Family | None:
+    """Whose mark stands first: what follows may be anybody's, such as the builder's host name."""
+    text = text.lower()
+    found = [(text.find(mark.lower()), family) for mark, family in marks]
+    return min(((place, family) for place, family in found if place >= 0), default=(0, None))[1]
+
+
+def family_of_library(version: str) -> Family | None:
+    """Family from the text of ``MPI_Get_library_version``."""
+    return _first_named(version, ((one.library_says, one.name) for one in MPIS.all()))
+
+
+def family_of_launcher(version: str) -> Family | None:
+    """Family from what ``mpiexec --version`` prints."""
+    marks = ((mark, one.name) for one in MPIS.all() for mark in one.launcher_says)
+    return _first_named(version, marks)
 
 
 def _launcher_family(launcher: Path) -> Family | None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Abi", "Family", "MpiInstall", "family_of_launcher", "family_of_library", "version_of"]
+__all__ = ["Abi", "Family", "MpiInstall", "version_of"]
 
 Family = Literal["mpich", "intel", "openmpi"]
 Abi = Literal["mpiabi", "mpich", "openmpi", "nompi"]
@@ -54,26 +54,6 @@ class MpiInstall:
     @property
     def title(self) -> str:
         return f"{self.version or self.family} ({self.launcher})"
-
-
-def family_of_library(version: str) -> Family | None:
-    """Family from the text of ``MPI_Get_library_version``."""
-    text = version.lower()
-    if "intel(r) mpi" in text:
-        return "intel"
-    if "open mpi" in text:
-        return "openmpi"
-    return "mpich" if "mpich" in text else None
-
-
-def family_of_launcher(version: str) -> Family | None:
-    """Family from what ``mpiexec --version`` prints."""
-    text = version.lower()
-    if "intel(r) mpi" in text:
-        return "intel"
-    if "open mpi" in text or "openrte" in text or "prte" in text:
-        return "openmpi"
-    return "mpich" if "hydra build details" in text else None
 
 
 def version_of(library_version: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from wireproof.launch.mpi.environment import clearings, intel_nic, library_path
 from wireproof.launch.mpi.hydra import hydra_argv
-from wireproof.launch.registry import launcher
+from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 
-__all__ = ["intel"]
+__all__ = ["INTEL", "intel"]
 
 CROWDED = {"I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0"}
 """Yield by ``sched_yield`` and no pinning: with more ranks than cores a pinned spinning rank
@@ -15,30 +15,51 @@ starves its neighbour.
 """
 
 
-@launcher("intel")
+def _settings(request: LaunchRequest) -> dict[str, str]:
+    # Each lab node believes that it owns the whole machine: every node's rank 0 would be pinned to
+    # one core.
+    lab = {"I_MPI_PIN": "0"} if request.machine_ranks and not request.local else {}
+    wired = {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}
+    return {**lab, **wired, **(CROWDED if request.crowded else {})}
+
+
 def intel(request: LaunchRequest) -> LaunchCommand:
     """The engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
-    environment = {**library_path(request), **dict(request.extra)}
-    notes: list[str] = []
-    if request.machine_ranks and not request.local:
-        # Each lab node believes that it owns the whole machine: every node's rank 0 would be pinned
-        # to one core.
-        environment["I_MPI_PIN"] = "0"
-    if request.shared_memory is False:
-        environment["I_MPI_FABRICS"] = "ofi"
-    if request.crowded:
-        environment.update(CROWDED)
-        notes.append(
-            f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin"
-        )
+    environment = {**library_path(request), **dict(request.extra), **_settings(request)}
+    crowded = (
+        f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin"
+    )
     argv = hydra_argv(request, environment, intel_nic, request.words)
     return LaunchCommand(
         argv=tuple(argv),
         environment=environment,
         launcher="intel-hydra",
         clear=clearings("intel"),
-        notes=tuple(notes),
+        notes=(crowded,) if request.crowded else (),
         library=str(request.install.library) if request.install else "",
         expect=request.engine.expect,
         engine=request.engine.path,
     )
+
+
+def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
+    return {**intel_nic(request, nic), **_settings(request)}
+
+
+INTEL = MPIS.register(
+    Mpi(
+        name="intel",
+        title="Intel MPI",
+        launcher="mpiexec.hydra",
+        launcher_says=("intel(r) mpi",),
+        library_says="Intel(R) MPI",
+        sonames=("libmpi.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1"),
+        foreign=("OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
+        build=intel,
+        uniform=_uniform,
+        pmi_variable="I_MPI_PMI_LIBRARY",
+        placed={"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"},
+        detailed={"I_MPI_DEBUG": "5"},
+        pins={"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "{cpu}"},
+    )
+)

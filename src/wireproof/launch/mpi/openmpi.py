@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 from wireproof.launch.mpi.environment import clearings, library_path, openmpi_nic
-from wireproof.launch.registry import BUILDERS, launcher
+from wireproof.launch.mpi.prte import prte
+from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["openmpi"]
+__all__ = ["OPENMPI", "openmpi"]
 
 
 def _major(version: str) -> int:
@@ -22,15 +23,10 @@ def _daemons(request: LaunchRequest, major: int) -> list[str]:
     """What starts the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0: its pages on
     launching).
     """
-    agent = request.agent
-    if not agent:
-        if request.scheduler == "slurm":
-            return ["--mca", "plm", "slurm"]
-        if request.scheduler == "pbs" and request.starter == "scheduler":
-            return ["--mca", "plm", "tm"]
-        # A build without LSF's library has no plm of that name; blaunch takes ssh's arguments (LSF
-        # 10.1: blaunch(8)).
-        agent = "blaunch" if request.scheduler == "lsf" else ""
+    reach = reach_of(request)
+    if reach.openmpi and not request.agent:
+        return ["--mca", "plm", reach.openmpi]
+    agent = request.agent or reach.agent
     # An allocation around us would start the daemons its own way: the user named the hosts, so ssh
     # does.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
@@ -85,27 +81,42 @@ def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
     return argv
 
 
+def _parameters(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
+    """(MCA parameters, environment) for the NIC and for the patterns' windows."""
+    parameters, variables = openmpi_nic(request, nic)
+    four = request.install is not None and _major(request.install.version) < 5
+    if parameters.get("pml") == "ob1" and four and not request.local and request.windows:
+        # Its default makes no window over TCP between hosts.
+        parameters["osc"] = "pt2pt"
+    return parameters, variables
+
+
+def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
+    """Open MPI reads OMPI_MCA_x for its ``--mca x``, whoever starts it."""
+    parameters, variables = _parameters(request, nic)
+    parameters |= {"mpi_yield_when_idle": "1"} if request.crowded else {}
+    return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **variables}
+
+
 def _one_nic(request: LaunchRequest) -> str:
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
-            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the network as address/length."
+            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the network"
+            " as address/length."
         )
     return nics[0] if nics else ""
 
 
-@launcher("openmpi")
 def openmpi(request: LaunchRequest) -> LaunchCommand:
     """The engine under Open MPI's ``mpirun``."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     if request.install.launcher.name in ("prterun", "prun"):
-        return BUILDERS["prte"](request)
+        return prte(request)
     major = _major(request.install.version)
-    arguments, variables = openmpi_nic(request, _one_nic(request))
-    if "ob1" in arguments and major < 5 and not request.local and request.windows:
-        # Its default makes no window over TCP between hosts.
-        arguments += ["--mca", "osc", "pt2pt"]
+    parameters, variables = _parameters(request, _one_nic(request))
+    arguments = [word for name, value in parameters.items() for word in ("--mca", name, value)]
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []
@@ -128,3 +139,27 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         expect=request.engine.expect,
         engine=request.engine.path,
     )
+
+
+OPENMPI = MPIS.register(
+    Mpi(
+        name="openmpi",
+        title="Open MPI",
+        launcher="mpirun",
+        launcher_says=("open mpi", "openrte", "prte"),
+        library_says="Open MPI",
+        sonames=("libmpi.so.40", "libmpi.so.20"),
+        # one Intel variable on only one node has made a process unreachable there
+        foreign=("I_MPI_", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
+        build=openmpi,
+        uniform=_uniform,
+        pmi="pmix",
+        windows_over_tcp=(
+            "Open MPI 4's own choice of one-sided component aborts in MPI_Win_allocate over TCP"
+            " between hosts; --mca osc pt2pt works there (Open MPI 5 has no pt2pt and needs none)"
+        ),
+        without_fabric=(
+            "without shared memory Open MPI uses TCP; --fabric ucx or psm2 is for RDMA"
+        ),
+    )
+)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import alike_environment
-from wireproof.launch.registry import launcher
+from wireproof.launch.mpi.uniform import one_nic, uniform_environment
+from wireproof.launch.registry import reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure
 
@@ -20,15 +20,10 @@ __all__ = ["prte"]
 def _reach(request: LaunchRequest) -> list[str]:
     if request.local:
         return ["--prtemca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
-    agent = request.agent
-    if not agent:
-        if request.scheduler == "slurm":
-            return ["--prtemca", "plm", "slurm"]
-        if request.scheduler == "pbs" and request.starter == "scheduler":
-            # of the schedulers' parts, a build has those that were there when it was made
-            agent = "pbs_tmrsh"
-        if request.scheduler == "lsf":
-            agent = "blaunch"
+    reach = reach_of(request)
+    if reach.prte and not request.agent:
+        return ["--prtemca", "plm", reach.prte]
+    agent = request.agent or reach.agent
     arguments = [
         "--prtemca",
         "plm",
@@ -65,12 +60,11 @@ def _placement(request: LaunchRequest) -> list[str]:
     return argv
 
 
-@launcher("prte")
 def prte(request: LaunchRequest) -> LaunchCommand:
     """The engine under ``prterun``, one rank an entry of the hosts, in their order."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
-    environment = alike_environment(request, "prterun")
+    environment = uniform_environment(request, one_nic(request, "prterun"))
     argv = [
         str(request.install.launcher),
         *(["--allow-run-as-root"] if request.root else []),

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal
 
-from wireproof.launch.mpi.environment import intel_nic, library_path, mpich_nic, openmpi_nic
-from wireproof.launch.mpi.hydra import CROWDED as MPICH_CROWDED
-from wireproof.launch.mpi.intel import CROWDED as INTEL_CROWDED
+from wireproof.launch.mpi.environment import library_path
+from wireproof.launch.registry import MPIS
 from wireproof.launch.request import LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["Order", "alike_environment", "one_nic", "per_host", "rank_order"]
+__all__ = ["Order", "one_nic", "per_host", "rank_order", "uniform_environment"]
 
 Order = Literal["block", "cyclic", "other"]
 
@@ -23,7 +22,8 @@ def one_nic(request: LaunchRequest, program: str) -> str:
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
-            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's own launcher."
+            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's own"
+            " launcher."
         )
     return nics[0] if nics else ""
 
@@ -49,28 +49,11 @@ def rank_order(request: LaunchRequest) -> Order:
     return "cyclic" if request.hosts == names * each else "other"
 
 
-def alike_environment(request: LaunchRequest, program: str) -> dict[str, str]:
+def uniform_environment(request: LaunchRequest, nic: str) -> dict[str, str]:
     """What every rank needs in its environment: the MPI's library, its NIC, the user's own
     words.
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
-    nic = one_nic(request, program)
-    chosen: dict[str, str] = {}
-    match request.install.family:
-        case "mpich":
-            chosen = mpich_nic(request, nic)
-            chosen |= MPICH_CROWDED if request.crowded and request.shares_memory else {}
-        case "intel":
-            chosen = intel_nic(request, nic)
-            chosen |= {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}
-            chosen |= INTEL_CROWDED if request.crowded else {}
-        case "openmpi":
-            arguments, chosen = openmpi_nic(request, nic)
-            # Open MPI reads OMPI_MCA_x for its --mca x, whoever starts it.
-            chosen |= {
-                f"OMPI_MCA_{name}": value
-                for name, value in zip(arguments[1::3], arguments[2::3], strict=True)
-            }
-            chosen |= {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.crowded else {}
+    chosen = MPIS[request.install.family].uniform(request, nic)
     return {**chosen, **library_path(request), **dict(request.extra)}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
+from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
@@ -32,19 +33,6 @@ __all__ = [
 _PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
 _MOST_FOLDERS = 3000
 _SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
-_FAMILIES_OF: dict[str, tuple[Family, ...]] = {
-    "libmpi.so.40": ("openmpi",),
-    "libmpi.so.20": ("openmpi",),
-    "libmpi.so.12": ("intel", "mpich"),
-    "libmpich.so.12": ("mpich",),
-    "libmpi_abi.so.0": ("mpich", "intel"),
-    "libmpi_abi.so.1": ("mpich", "intel"),
-}
-_LAUNCHER: dict[Family, str] = {"mpich": "mpiexec", "intel": "mpiexec.hydra", "openmpi": "mpirun"}
-INTEL_WIRE_TEST = {"I_MPI_DEBUG": "5", "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-"""Says provider and placement; and under Slurm ``-ppn`` counts, which Intel MPI otherwise ignores
-there.
-"""
 
 
 def _is_program(path: Path) -> bool:
@@ -116,18 +104,16 @@ def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
     say.
     """
     for soname in read_needed(program):
-        if soname in _FAMILIES_OF:
-            return soname, _FAMILIES_OF[soname]
+        if families := tuple(one.name for one in MPIS.all() if soname in one.sonames):
+            return soname, families
     return "", ()
 
 
 def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
     """An MPI that is only named, for a command that is read and not run."""
     named = {"debian-mpich": "mpich"}.get(choice, choice)
-    chosen: Family = named if named in ("mpich", "intel", "openmpi") else family or "openmpi"  # type: ignore[assignment]
-    return MpiInstall(
-        family=chosen, origin="nominal", launcher=Path(_LAUNCHER[chosen]), library=None
-    )
+    mpi = MPIS.get(named) or MPIS[family or "openmpi"]
+    return MpiInstall(family=mpi.name, origin="nominal", launcher=Path(mpi.launcher), library=None)
 
 
 def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstall:
@@ -174,8 +160,9 @@ def pinned(
     """
     if cpu is None:
         return list(words), {}
-    if family == "intel" and not lab:
-        return list(words), {"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": str(cpu)}
+    pins = {} if lab else MPIS[family].pins
+    if pins:
+        return list(words), {name: value.format(cpu=cpu) for name, value in pins.items()}
     return ["taskset", "-c", str(cpu), *words], {}
 
 
@@ -208,7 +195,8 @@ def prepare_program(
 
     Pure but for the count of cores. ``environment`` goes to every rank.
     """
-    extra = dict(INTEL_WIRE_TEST) if install.family == "intel" and wishes.get("hosts") else {}
+    mpi = MPIS[install.family]
+    extra = {**mpi.detailed, **mpi.placed} if wishes.get("hosts") else {}
     extra |= environment or {}
     engine = EngineChoice(
         abi=install.abi or "nompi", path=Path(words[0]), library_folders=_library_folders(install)

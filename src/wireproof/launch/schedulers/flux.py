@@ -6,14 +6,17 @@ are in 0.49 too.
 
 from __future__ import annotations
 
-from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import alike_environment, per_host, rank_order
-from wireproof.launch.registry import BUILDERS, launcher
-from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.schedulers.slurm import fold_hosts
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from collections.abc import Mapping
 
-__all__ = ["flux", "flux_submit_argv"]
+from wireproof.launch.mpi.environment import clearings
+from wireproof.launch.mpi.uniform import one_nic, per_host, rank_order, uniform_environment
+from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Scheduler
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.settings.hosts import fold_hosts
+
+__all__ = ["FLUX", "flux", "flux_hosts_argv", "flux_job_hosts_argv", "flux_submit_argv"]
 
 
 def _rule(name: str, value: str) -> str:
@@ -26,7 +29,8 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
     order = rank_order(request)
     if order == "other":
         raise BadInput(
-            "flux run numbers ranks host after host or in turns: give the hosts in one of these orders."
+            "flux run numbers ranks host after host or in turns: give the hosts in one of these"
+            " orders."
         )
     hosts = tuple(dict.fromkeys(request.hosts))
     options = [
@@ -39,7 +43,7 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
     # The cores that Flux would bind a task to are not chosen by the NIC; the engine says where it
     # ran.
     options += ["-o", "cpu-affinity=off"]
-    if request.install is not None and request.install.family == "openmpi":
+    if request.install is not None and MPIS[request.install.family].pmi == "pmix":
         # Open MPI 5 speaks PMIx only (the plugin is of the project flux-pmix); 4 takes PMIx too.
         # The rest: PMI-1.
         options += ["-o", "pmi=pmix"]
@@ -47,7 +51,6 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
     return options + [_rule(name, value) for name, value in sorted(environment.items())]
 
 
-@launcher("flux")
 def flux(request: LaunchRequest) -> LaunchCommand:
     """The engine by ``flux run`` (standard input to rank 0 only, output as it comes), or by the
     MPI's launcher.
@@ -55,8 +58,8 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     if request.starter != "scheduler":
-        return BUILDERS[request.install.family](request)
-    environment = alike_environment(request, "flux run")
+        return MPIS[request.install.family].build(request)
+    environment = uniform_environment(request, one_nic(request, "flux run"))
     return LaunchCommand(
         argv=(
             "flux",
@@ -89,3 +92,44 @@ def flux_submit_argv(
     argv += [f"--queue={queue}"] if queue else []
     argv += [f"--bank={bank}"] if bank else []
     return [*argv, "--wrap", *words]
+
+
+def flux_hosts_argv() -> list[str]:
+    """Prints the hosts of the enclosing Flux instance, one set a line (flux-resource(1) of
+    flux-core 0.6x).
+    """
+    return ["flux", "resource", "list", "-s", "all", "-no", "{nodelist}"]
+
+
+def flux_job_hosts_argv(job: str) -> list[str]:
+    """Prints the hosts of one Flux job (flux-jobs(1))."""
+    return ["flux", "jobs", "-no", "{nodelist}", job]
+
+
+def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
+    """A batch or alloc job is an instance of its own (``FLUX_URI``), told by ``FLUX_ENCLOSING_ID``;
+    a task that the system's own instance started has its job's id only. In an instance without an
+    id all its hosts are ours.
+    """
+    if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
+        return None
+    enclosing, task = job_id(environment, "FLUX_ENCLOSING_ID"), job_id(environment, "FLUX_JOB_ID")
+    ways = [flux_hosts_argv(), ["flux", "getattr", "hostlist"]]
+    if task and not enclosing:
+        ways.insert(0, flux_job_hosts_argv(task))
+    for argv in ways:
+        text = ",".join(ask(argv, environment).split())
+        if text:
+            hosts = hosts_in(text, f"what `{' '.join(argv[:3])}` printed")
+            return Allocation(scheduler="flux", job=enclosing or task, hosts=hosts)
+    if environment.keys() & {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}:
+        return None  # left over from where the job was submitted
+    raise BadInput(
+        "FLUX_URI or FLUX_JOB_ID is set, but `flux resource list` names no hosts: put flux on PATH,"
+        " or unset them."
+    )
+
+
+FLUX = SCHEDULERS.register(
+    Scheduler(name="flux", title="Flux", detect=_detect, build=flux, program="flux", nested=True)
+)

@@ -9,18 +9,25 @@ their other options), and its pages on jsrun; Hydra's ``-launcher lsf`` starts `
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import alike_environment, per_host, rank_order
-from wireproof.launch.registry import BUILDERS, launcher
+from wireproof.launch.mpi.uniform import one_nic, per_host, rank_order, uniform_environment
+from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Reach, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers.allocation import (
+    Allocation,
+    hosts_in,
+    hosts_of_slots,
+    job_id,
+    shown_word,
+)
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["lsf"]
+__all__ = ["LSF", "lsf"]
 
 
-@launcher("lsf")
 def lsf(request: LaunchRequest) -> LaunchCommand:
     """The MPI's own launcher over ``blaunch``; Open MPI by ``jsrun`` when that is the agent (few
     sites have it).
@@ -29,7 +36,7 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
-    command = BUILDERS[request.install.family](request)
+    command = MPIS[request.install.family].build(request)
     way = request.agent or "blaunch"
     return dataclasses.replace(
         command, notes=(*command.notes, f"a job of LSF: its hosts are reached by {way}")
@@ -42,15 +49,17 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
     """
     if request.install is None or request.install.family != "openmpi":
         raise BadInput(
-            "jsrun starts Open MPI and its relatives only: leave --launcher out, and blaunch is used."
+            "jsrun starts Open MPI and its relatives only: leave --launcher out, and blaunch is"
+            " used."
         )
     each = per_host(request, "jsrun")
     order = rank_order(request)
     if order == "other":
         raise BadInput(
-            "jsrun numbers ranks host after host or in turns: give the hosts in one of these orders."
+            "jsrun numbers ranks host after host or in turns: give the hosts in one of these"
+            " orders."
         )
-    environment = alike_environment(request, "jsrun")
+    environment = uniform_environment(request, one_nic(request, "jsrun"))
     argv = [
         request.agent,
         "--nrs",
@@ -76,3 +85,45 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
         expect=request.engine.expect,
         engine=request.engine.path,
     )
+
+
+def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
+    """IBM Spectrum LSF 10.1: ``LSB_MCPU_HOSTS`` is ``host slots host slots ...``; a file holds one
+    line for each slot (some versions leave ``LSB_HOSTS`` out when the list is long).
+    """
+    job = job_id(environment, "LSB_JOBID")
+    if not job:
+        return None
+    partition = shown_word(environment, "LSB_QUEUE")
+    if words := environment.get("LSB_MCPU_HOSTS", "").split():
+        if len(words) % 2 or not all(count.isdecimal() for count in words[1::2]):
+            raise BadInput(
+                "LSB_MCPU_HOSTS is not a list of hosts and slots: run inside the job, or unset"
+                " LSB_JOBID."
+            )
+        hosts = hosts_in(",".join(words[::2]), "LSB_MCPU_HOSTS")
+    elif path := environment.get("LSB_DJOB_HOSTFILE", ""):
+        hosts = hosts_of_slots(path, "LSB_DJOB_HOSTFILE")
+    elif words := environment.get("LSB_HOSTS", "").split():
+        hosts = hosts_in(",".join(words), "LSB_HOSTS")
+    else:
+        raise BadInput(
+            f"LSB_JOBID={job} is set, but no LSB_MCPU_HOSTS: run inside the job, or unset"
+            " LSB_JOBID."
+        )
+    return Allocation(scheduler="lsf", job=job, hosts=hosts, partition=partition)
+
+
+# Hydra has a launcher for LSF. blaunch takes ssh's arguments (LSF 10.1: blaunch(8)): an Open MPI
+# that was built without LSF's library has no component of that name.
+_REACH = Reach(hydra=("-launcher", "lsf"), agent="blaunch")
+LSF = SCHEDULERS.register(
+    Scheduler(
+        name="lsf",
+        title="LSF",
+        detect=_detect,
+        build=lsf,
+        program="blaunch",
+        reach={"mpi": _REACH, "scheduler": _REACH},
+    )
+)

@@ -10,20 +10,26 @@ Open MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
-from wireproof.launch.registry import BUILDERS, launcher
+from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Reach, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.launch.schedulers.allocation import (
+    Allocation,
+    hosts_of_slots,
+    job_id,
+    shown_word,
+)
+from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["pbs"]
+__all__ = ["PBS", "pbs"]
 
 
-@launcher("pbs")
 def pbs(request: LaunchRequest) -> LaunchCommand:
     """The engine on named hosts of a PBS job."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
-    command = BUILDERS[request.install.family](request)
+    command = MPIS[request.install.family].build(request)
     if request.agent:
         way = request.agent
     elif request.starter != "scheduler":
@@ -33,3 +39,45 @@ def pbs(request: LaunchRequest) -> LaunchCommand:
     return dataclasses.replace(
         command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {way}")
     )
+
+
+def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
+    """PBS Professional, OpenPBS and Torque: ``PBS_NODEFILE`` is on the first node of the job
+    only.
+    """
+    job = job_id(environment, "PBS_JOBID")
+    if not job:
+        return None
+    path = environment.get("PBS_NODEFILE", "")
+    if not path:
+        raise BadInput(
+            f"PBS_JOBID={job} is set, but PBS_NODEFILE is not: run inside the job, or unset"
+            " PBS_JOBID."
+        )
+    return Allocation(
+        scheduler="pbs",
+        job=job,
+        hosts=hosts_of_slots(path, "PBS_NODEFILE"),
+        partition=shown_word(environment, "PBS_QUEUE"),
+    )
+
+
+PBS = SCHEDULERS.register(
+    Scheduler(
+        name="pbs",
+        title="PBS",
+        detect=_detect,
+        build=pbs,
+        program="pbs_tmrsh",
+        reach={
+            # pbs_tmrsh (PBS Professional) takes what rsh takes; Hydra's ssh launcher would put -x
+            # before the host. Its launcher "pbs" is in Intel's only. Of the schedulers' parts, a
+            # PRRTE has those that were there when it was built.
+            "scheduler": Reach(
+                hydra=("-launcher", "rsh", "-launcher-exec", "pbs_tmrsh"),
+                openmpi="tm",
+                agent="pbs_tmrsh",
+            ),
+        },
+    )
+)

@@ -9,36 +9,20 @@ twice gets two ranks; by any other distribution Slurm sorts the nodes.
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections import Counter
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
-from wireproof.launch.mpi import hydra as mpich_launch
-from wireproof.launch.mpi import intel as intel_launch
-from wireproof.launch.mpi.environment import (
-    clearings,
-    intel_nic,
-    library_path,
-    mpich_nic,
-    openmpi_nic,
-)
+from wireproof.launch.mpi.environment import clearings, library_path
 from wireproof.launch.mpi.install import Family
-from wireproof.launch.registry import BUILDERS, launcher
-from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
+from wireproof.launch.mpi.uniform import uniform_environment
+from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Queries, Reach, Scheduler
+from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id, shown_word
 from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import fold_hosts
 
-__all__ = ["SlurmFound", "SlurmWay", "fold_hosts", "slurm", "slurm_ways", "way_request"]
+__all__ = ["SLURM", "slurm"]
 
-MPI_TYPE = "SLURM_MPI_TYPE"
-"""srun's own variable for ``--mpi``: by it a way tells the builder which plugin."""
-DISTRIBUTION = "SLURM_DISTRIBUTION"
-"""``block``: the hosts stand in the job's order, equally often. Then MPI learns from Slurm who
-shares a node, which Slurm does not tell for an arbitrary distribution (Intel MPI: no shared memory
-between two ranks of a node).
-"""
-PMI_LIBRARY = "I_MPI_PMI_LIBRARY"
-_PLACED = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-"""Under Slurm Intel MPI ignores ``-ppn`` without this."""
 _STEP_MARKS = (
     "SLURM_HOSTFILE",
     "SLURM_STEP",
@@ -76,175 +60,6 @@ _OWN_STEPS = {**_SHARED, "SLURM_CPU_BIND": "none"}
 """For the srun inside an MPI's launcher: a daemon that is bound to one core would keep all its
 ranks there.
 """
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SlurmFound:
-    """``plugins`` of ``srun --mpi=list``, ``version`` of ``srun --version`` ((0, 0): unknown), path
-    of libpmi2.
-    """
-
-    plugins: tuple[str, ...] = ()
-    version: tuple[int, int] = (0, 0)
-    pmi2_library: str = ""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SlurmWay:
-    """One way to start: by srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's
-    launcher. ``why`` it.
-    """
-
-    starter: Starter
-    plugin: str = ""
-    variables: tuple[tuple[str, str], ...] = ()
-    why: str = ""
-
-    @property
-    def name(self) -> str:
-        return (
-            f"srun --mpi={self.plugin}"
-            if self.starter == "scheduler"
-            else "the MPI's own launcher under Slurm"
-        )
-
-
-def _pmix(found: SlurmFound) -> str:
-    """The PMIx plugin: ``pmix``, or the one version that is there (``pmix_v4``)."""
-    offered = [name for name in found.plugins if name == "pmix" or name.startswith("pmix_v")]
-    return "pmix" if "pmix" in offered else max(offered, default="")
-
-
-def _by_srun(family: Family | None, found: SlurmFound) -> SlurmWay | str:
-    """srun for an MPI of ``family`` (None: the engine without MPI), or why not."""
-    offered = ", ".join(found.plugins) or "nothing that could be asked for"
-    if family is None:
-        return SlurmWay(
-            starter="scheduler", plugin="none", why="the engine without MPI only needs its number"
-        )
-    if family == "openmpi":
-        if plugin := _pmix(found):
-            return SlurmWay(
-                starter="scheduler", plugin=plugin, why="Open MPI speaks PMIx, and srun offers it"
-            )
-        return f"Open MPI speaks PMIx, and srun offers {offered}"
-    if "pmi2" not in found.plugins:
-        return f"this MPI speaks PMI-2, and srun offers {offered}"
-    if family == "mpich":
-        return SlurmWay(
-            starter="scheduler", plugin="pmi2", why="MPICH speaks PMI-2, and srun offers it"
-        )
-    if not found.pmi2_library:
-        return "Intel MPI needs Slurm's libpmi2.so (I_MPI_PMI_LIBRARY) under srun, and it was not found"
-    return SlurmWay(
-        starter="scheduler",
-        plugin="pmi2",
-        variables=((PMI_LIBRARY, found.pmi2_library),),
-        why=f"Intel MPI speaks PMI-2 through {found.pmi2_library}, and srun offers it",
-    )
-
-
-def slurm_ways(
-    request: LaunchRequest,
-    found: SlurmFound,
-    *,
-    job_hosts: Sequence[str] = (),
-    wanted: Starter | None = None,
-) -> tuple[SlurmWay, ...]:
-    """The ways to start ``request`` under Slurm, best first; each next one is the fallback when one
-    does not start.
-
-    srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts
-    one kind first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher
-    takes its hosts in that order, whatever it is told, so it is no way for another one (seen with
-    Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when there is no way at all.
-    """
-    family = request.install.family if request.install and not request.meet else None
-    chosen = _by_srun(family, found)
-    nics = request.claimed_nics
-    if family != "openmpi" and len(nics) > 1:
-        chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
-    why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
-    if (
-        isinstance(chosen, SlurmWay)
-        and job_hosts
-        and _in_order(request.hosts, job_hosts)
-        and _even(request.hosts)
-    ):
-        chosen = dataclasses.replace(chosen, variables=(*chosen.variables, (DISTRIBUTION, "block")))
-    own = SlurmWay(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
-    ways = [chosen] if isinstance(chosen, SlurmWay) else []
-    if family is not None and _in_order(request.hosts, job_hosts):
-        ways = [own, *ways] if wanted == "mpi" else [*ways, own]
-    if not ways:
-        raise BadInput(
-            f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of the hosts."
-        )
-    return tuple(ways)
-
-
-def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
-    """The hosts, repeats side by side, stand as in the job; true when the job's hosts are not
-    known.
-    """
-    place = {host: index for index, host in enumerate(job_hosts)}
-    places = [place.get(host, -1) for host in hosts]
-    return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
-
-
-def _even(hosts: Sequence[str]) -> bool:
-    return len(set(Counter(hosts).values())) <= 1
-
-
-def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What Slurm sets in a job, for a launcher that we start from outside of it or that has to
-    start more ranks.
-    """
-    if not request.job or not job_hosts:
-        return ()
-    count, each = str(len(job_hosts)), max(Counter(request.hosts).values(), default=1)
-    return tuple(
-        {
-            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job),
-            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold_hosts(job_hosts)),
-            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
-            "SLURM_TASKS_PER_NODE": f"{each}(x{count})",
-        }.items()
-    )
-
-
-def way_request(request: LaunchRequest, way: SlurmWay) -> LaunchRequest:
-    """``request`` as ``way`` starts it, for ``build_command``."""
-    extra = dict(request.extra) | dict(way.variables)
-    if way.starter == "scheduler":
-        extra[MPI_TYPE] = way.plugin
-    return dataclasses.replace(
-        request, scheduler="slurm", starter=way.starter, extra=tuple(sorted(extra.items()))
-    )
-
-
-def fold_hosts(hosts: Sequence[str]) -> str:
-    """``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: rising runs are folded, the order stays.
-
-    10,000 names written out would not fit into one argument of a program.
-    """
-    runs: list[tuple[str, str, int, int]] = []  # prefix, first number as written, its value, length
-    for host in hosts:
-        found = _NUMBERED.fullmatch(host)
-        prefix, digits = (found.group(1), found.group(2)) if found else (host, "")
-        if runs and digits:
-            before, first, value, length = runs[-1]
-            padded = str(value + length).zfill(len(first))
-            if first and before == prefix and padded == digits:
-                runs[-1] = (before, first, value, length + 1)
-                continue
-        runs.append((prefix, digits, int(digits or 0), 1))
-    words = []
-    for prefix, first, value, length in runs:
-        last = str(value + length - 1).zfill(len(first))
-        words.append(f"{prefix}{first}" if length == 1 else f"{prefix}[{first}-{last}]")
-    return ",".join(words)
 
 
 def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
@@ -263,7 +78,7 @@ def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
 
 
 def _placement(request: LaunchRequest) -> list[str]:
-    if dict(request.extra).get(DISTRIBUTION) == "block":
+    if request.in_job_order:
         hosts = list(dict.fromkeys(request.hosts))
         each = request.size // len(hosts)
         return [
@@ -278,49 +93,17 @@ def _one_nic(request: LaunchRequest) -> str:
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
-            f"srun gives all ranks one environment, and the NICs are {', '.join(nics[:4])}: use --launcher mpi."
+            "srun gives all ranks one environment, and the NICs are"
+            f" {', '.join(nics[:4])}: use --launcher mpi."
         )
     return nics[0] if nics else ""
 
 
-def _srun_environment(
-    request: LaunchRequest, family: Family | None
-) -> tuple[dict[str, str], list[str]]:
-    """(variables for every rank, notes): what the MPI's own launcher would have been told by
-    options.
-    """
-    extra = {name: value for name, value in request.extra if name not in (MPI_TYPE, DISTRIBUTION)}
-    base, notes = {**library_path(request), **extra}, list[str]()
-    if family == "openmpi":
-        arguments, variables = openmpi_nic(request, _one_nic(request))
-        if "ob1" in arguments and request.windows and not _is_five(request):
-            # its default makes no window over TCP between hosts
-            arguments = [*arguments, "--mca", "osc", "pt2pt"]
-        settings = {
-            f"OMPI_MCA_{key}": value
-            for key, value in zip(arguments[1::3], arguments[2::3], strict=True)
-        }
-        yielding = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.crowded else {}
-        base = {**settings, **yielding, **variables, **base}
-    elif family == "intel":
-        base = {**intel_nic(request, _one_nic(request)), **base}
-        if request.machine_ranks:
-            base["I_MPI_PIN"] = "0"  # each lab node believes that it owns the whole machine
-        if request.shared_memory is False:
-            base["I_MPI_FABRICS"] = "ofi"
-        base |= intel_launch.CROWDED if request.crowded else {}
-    elif family == "mpich":
-        yielding = mpich_launch.CROWDED if request.crowded and request.shares_memory else {}
-        base = {**yielding, **mpich_nic(request, _one_nic(request)), **base}
-    base |= _SHARED
-    if request.crowded:
-        notes.append(f"{request.size} ranks on {request.cores} cores: they were told to yield")
-    return base, notes
-
-
-def _is_five(request: LaunchRequest) -> bool:
-    found = re.search(r"v?([0-9]+)\.", request.install.version) if request.install else None
-    return found is not None and int(found.group(1)) >= 5
+def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str, str]:
+    """What the MPI's own launcher would be given as options."""
+    if family is None:
+        return {**library_path(request), **dict(request.extra), **_SHARED}
+    return {**uniform_environment(request, _one_nic(request)), **_SHARED}
 
 
 def _without(words: Sequence[str], *marks: str, length: int) -> list[str]:
@@ -354,21 +137,13 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     if request.install is None:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
     family = request.install.family
-    job = {
-        name: value
-        for name, value in request.extra
-        if name.startswith("SLURM_") and name != MPI_TYPE
-    }
+    mpi = MPIS[family]
+    job = {name: value for name, value in request.extra if name.startswith("SLURM_")}
     if request.job:  # without it the launcher's srun would ask for a job of its own, and wait
         job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
-    extra = {
-        name: value for name, value in request.extra if name not in (*job, MPI_TYPE, PMI_LIBRARY)
-    }
-    if family == "intel":
-        extra = {**_PLACED, **extra}
-    command = BUILDERS[family](
-        dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items())))
-    )
+    kept = {name: value for name, value in request.extra if name not in (*job, mpi.pmi_variable)}
+    extra = {**mpi.placed, **kept}
+    command = mpi.build(dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items()))))
     return dataclasses.replace(
         command,
         argv=tuple(_own_argv(command.argv, family, request.words)),
@@ -379,30 +154,110 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     )
 
 
-@launcher("slurm")
 def slurm(request: LaunchRequest) -> LaunchCommand:
     """The ranks of ``request`` in a Slurm job: by srun (``starter`` ``scheduler``) or the MPI's
-    launcher (``mpi``).
-
-    Without a way's word for it the plugin is PMIx for Open MPI and PMI-2 for the others.
+    launcher (``mpi``). The usual plugin is what the MPI speaks.
     """
     if request.starter == "mpi" and not request.meet:
         return _by_own_launcher(request)
     family = request.install.family if request.install and not request.meet else None
-    usual = {None: "none", "openmpi": "pmix"}.get(family, "pmi2")
-    plugin = dict(request.extra).get(MPI_TYPE, usual)
-    environment, notes = _srun_environment(request, family)
-    engine = (
-        [str(request.engine.path), "run", "--meet", request.meet] if request.meet else request.words
-    )
-    words = [*request.prefix, *engine] if request.meet else engine
+    plugin = request.plugin or (MPIS[family].pmi if family else "none")
+    words = request.words
+    if request.meet:
+        words = [*request.prefix, str(request.engine.path), "run", "--meet", request.meet]
+    crowded = f"{request.size} ranks on {request.cores} cores: they were told to yield"
     return LaunchCommand(
         argv=(*_srun_argv(request, plugin), *words),
-        environment=environment,
+        environment=_srun_environment(request, family),
         launcher=f"srun-{plugin}",
         clear=(*clearings(family), *_STEP_MARKS),
-        notes=tuple(notes),
+        notes=(crowded,) if request.crowded else (),
         library=str(request.install.library or "") if request.install and family else "",
         expect=request.engine.expect,
         engine=request.engine.path,
     )
+
+
+def _end(environment: Mapping[str, str], name: str) -> float | None:
+    try:
+        seconds = float(environment.get(name, ""))
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds > 0 else None
+
+
+def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
+    """sbatch(1), salloc(1): ``SLURM_JOB_NODELIST`` is the whole job's, also in a task of a step;
+    the older name without JOB is the step's there, and is asked second.
+    """
+    job = job_id(environment, "SLURM_JOB_ID") or job_id(environment, "SLURM_JOBID")
+    if not job:
+        return None
+    origin = next(
+        (name for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environment.get(name)), ""
+    )
+    if not origin:
+        raise BadInput(
+            f"SLURM_JOB_ID={job} is set, but SLURM_JOB_NODELIST is not: run inside the job, or"
+            " unset SLURM_JOB_ID."
+        )
+    notes: tuple[str, ...] = ()
+    if environment.get("SLURM_HET_SIZE", "1") not in ("", "0", "1"):
+        notes = ("a job of several components: only the first one's nodes are used",)
+    return Allocation(
+        scheduler="slurm",
+        job=job,
+        hosts=hosts_in(environment[origin], origin),
+        partition=shown_word(environment, "SLURM_JOB_PARTITION"),
+        ends_unix_s=_end(environment, "SLURM_JOB_END_TIME"),
+        notes=notes,
+    )
+
+
+def _check_task(environment: Mapping[str, str]) -> None:
+    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
+    way.
+    """
+    task = environment.get("SLURM_PROCID", "")
+    if task.isdigit() and int(task) > 0 and environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+        raise BadInput(
+            f"this is task {task} of a job step: start wireproof once in the job (without srun, or"
+            " srun -n 1); it starts the ranks on the nodes by itself."
+        )
+
+
+def _options(
+    request: LaunchRequest, job_hosts: Sequence[str], through: Sequence[str]
+) -> Sequence[tuple[LaunchRequest, str]]:
+    from wireproof.launch.schedulers.slurm_options import slurm_requests
+
+    return slurm_requests(request, job_hosts, through)
+
+
+def _queries() -> Queries:
+    from wireproof.launch.schedulers.slurm_job import job_ended, node_states, topology_text
+
+    return Queries(
+        title="Slurm",
+        job_ended=job_ended,
+        node_states=node_states,
+        topology=topology_text,
+        topology_command="scontrol show topology",
+    )
+
+
+_REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")
+SLURM = SCHEDULERS.register(
+    Scheduler(
+        name="slurm",
+        title="Slurm",
+        detect=_detect,
+        build=slurm,
+        program="srun",
+        reach={"mpi": _REACH, "scheduler": _REACH},
+        sockets=True,
+        options=_options,
+        queries=_queries,
+        check_task=_check_task,
+    )
+)

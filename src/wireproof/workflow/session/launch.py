@@ -13,8 +13,10 @@ import msgspec
 
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, request_for
+from wireproof.launch.known import SCHEDULERS
 from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.registry import reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.document import Ended, missing_code
 from wireproof.model.errors import BadInput, WireproofError
@@ -73,27 +75,20 @@ def launch_options(
     in_job = dataclasses.replace(
         by_ssh, scheduler=job.scheduler, job=job.job, starter=target.starter
     )
-    if job.scheduler != "slurm":
+    scheduler = SCHEDULERS[job.scheduler]
+    if scheduler.options is None:
         return _options_beside_ssh(in_job, by_ssh, build)
-    from wireproof.launch.schedulers.slurm_probe import slurm_requests
-
-    found = slurm_requests(in_job, job_hosts=job.hosts, through=target.through())
+    found = scheduler.options(in_job, job.hosts, target.through())
     return [LaunchOption(_noted(build(one), why), why) for one, why in found]
-
-
-_STARTS = {"pbs": "pbs_tmrsh", "lsf": "blaunch", "flux": "flux"}
-"""The scheduler's program that starts ranks; without it on PATH that way is not the first to be
-tried.
-"""
 
 
 def _options_beside_ssh(
     in_job: LaunchRequest, by_ssh: LaunchRequest, build: Callable[[LaunchRequest], LaunchCommand]
 ) -> list[LaunchOption]:
     """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites;
-    best first.
+    best first. Without the scheduler's program on PATH its way is not the first.
     """
-    program = _STARTS[in_job.scheduler]
+    scheduler = SCHEDULERS[in_job.scheduler]
     if in_job.starter == "mpi" or in_job.agent:
         return [LaunchOption(build(in_job))]
     own = build(by_ssh)
@@ -106,8 +101,9 @@ def _options_beside_ssh(
     first = LaunchOption(theirs, why)
     if theirs.argv == own.argv:
         return [first]
-    if "tm" not in theirs.argv and shutil.which(program) is None:
-        return [_ssh_option(own, f"{program} is not on PATH"), first]
+    component = reach_of(in_job).openmpi
+    if component not in theirs.argv and shutil.which(scheduler.program) is None:
+        return [_ssh_option(own, f"{scheduler.program} is not on PATH"), first]
     return [first, _ssh_option(own, f"should the way of {in_job.scheduler} not start")]
 
 
@@ -166,16 +162,15 @@ def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> 
 
 
 def _job_end(target: Target, reporter: Reporter) -> str:
-    """Why the Slurm job does not run any more, with those of its nodes that are gone; "" while it
+    """Why the job does not run any more, with those of its nodes that are gone; "" while it
     runs.
     """
     job = target.allocation
-    if job is None or job.scheduler != "slurm" or not job.job:
+    scheduler = target.scheduler
+    if job is None or not job.job or scheduler is None or scheduler.queries is None:
         return ""
-    from wireproof.launch.schedulers.slurm_job import job_ended
-
     try:
-        why = job_ended(job.job, target.through())
+        why = scheduler.queries().job_ended(job.job, target.through())
         gone = Availability(reporter).absent(target, range(target.size)) if why else {}
     except WireproofError:  # a controller that is gone, too: what the launcher said has to do
         return ""

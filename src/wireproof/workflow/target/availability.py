@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from wireproof.launch.registry import Queries
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
@@ -40,8 +41,8 @@ class Availability:
         job = target.allocation
         if target.lab is not None and job is None:
             why = _dead_in_lab(hosts, target)
-        elif job is not None and job.scheduler == "slurm":
-            why = self._closed_in_slurm(hosts, target)
+        elif target.scheduler is not None and target.scheduler.queries is not None:
+            why = self._closed(hosts, target, target.scheduler.queries())
         elif job is not None and not target.reached_by_agent:
             why = {}
         else:
@@ -126,19 +127,17 @@ class Availability:
             host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking
         }
 
-    def _closed_in_slurm(self, hosts: Sequence[str], target: Target) -> dict[str, str]:
-        """None, when Slurm does not answer: the launch will show who is there, and what is measured
+    def _closed(self, hosts: Sequence[str], target: Target, queries: Queries) -> dict[str, str]:
+        """None, when the scheduler does not answer: the launch will show who is there, and what is measured
         must not be lost.
         """
-        from wireproof.launch.schedulers.slurm_job import node_states
-
         try:
-            states = node_states(hosts, target.through())
+            states = queries.node_states(hosts, target.through())
         except CouldNotMeasure as error:
             self._reporter.warn(f"{str(error).rstrip('.')}; the nodes are taken for usable")
             return {}
         return {
-            host: f"{host} cannot be used: Slurm calls it {one.state}"
+            host: f"{host} cannot be used: {queries.title} calls it {one.state}"
             + (f" ({one.reason})" if one.reason else "")
             for host, one in states.items()
             if not one.usable and not _ours_still(one.state)

@@ -29,7 +29,7 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
     """The fabric of the target's hosts; None when nobody described it. Says what had to be left
     out.
     """
-    fabric = read_fabric(path) if path is not None else _fabric_of_slurm(target, reporter)
+    fabric = read_fabric(path) if path is not None else _fabric_of_scheduler(target, reporter)
     if fabric is None:
         return None
     fabric, notes = against(fabric, target.hosts, target.nics[0] if target.nics else "")
@@ -38,17 +38,16 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
     return fabric
 
 
-def _fabric_of_slurm(target: Target, reporter: Reporter) -> Fabric | None:
-    """What Slurm knows of the switches above its nodes; None without a Slurm job or a topology."""
-    if target.allocation is None or target.allocation.scheduler != "slurm":
+def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
+    """What the job's scheduler knows of the switches above its nodes; None where it does not say."""
+    if target.scheduler is None or target.scheduler.queries is None:
         return None
-    from wireproof.launch.schedulers.slurm_job import topology_text
-
-    text = topology_text(target.through())
+    queries = target.scheduler.queries()
+    text = queries.topology(target.through())
     if not text.strip():
         return None
     try:
-        return read_topology(text, "scontrol show topology")
+        return read_topology(text, queries.topology_command)
     except BadInput as error:
         # nobody asked for it: a check without a topology is better than none
         reporter.warn(f"{str(error).rstrip('.')}; the check goes on without a topology")

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wireproof.launch.schedulers.allocation import Allocation
-from wireproof.launch.schedulers.slurm import fold_hosts
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.hosts import fold_hosts, parse_hosts
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import ASKED, recall
 from wireproof.workflow.target.resolve import TargetSpecification, allocated

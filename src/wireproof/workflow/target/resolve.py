@@ -112,9 +112,9 @@ def resolve_target(asked: TargetSpecification, environment: Mapping[str, str]) -
     Raises ``BadInput`` when it is none of these, or could be two.
     """
     if asked.use_allocation:
-        _check_once_in_a_step(environment)
-        from wireproof.launch.schedulers.allocation import current
+        from wireproof.launch.schedulers.detect import check_task, current
 
+        check_task(environment)
         found = current(environment)
         if found is not None and (
             len(asked.hosts) > 1 or (not asked.hosts and len(found.hosts) > 1)
@@ -152,19 +152,6 @@ def _by_ssh(asked: TargetSpecification, hosts: tuple[str, ...]) -> Target:
         agent=agent_of(asked.launcher),
         virtual=asked.virtual,
     )
-
-
-def _check_once_in_a_step(environment: Mapping[str, str]) -> None:
-    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
-    way.
-    """
-    task = environment.get("SLURM_PROCID", "")
-    steps = environment.get("SLURM_STEP_NUM_TASKS", "1")
-    if task.isdigit() and int(task) > 0 and steps != "1":
-        raise BadInput(
-            f"this is task {task} of a job step: start wireproof once in the job (without srun, or"
-            " srun -n 1); it starts the ranks on the nodes by itself."
-        )
 
 
 def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:

@@ -15,6 +15,7 @@ from wireproof.model.plan import Policy
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
+    from wireproof.launch.registry import Scheduler
     from wireproof.launch.request import LaunchCommand, Starter
     from wireproof.launch.schedulers.allocation import Allocation
 
@@ -52,6 +53,13 @@ class Target:
     @property
     def size(self) -> int:
         return len(self.hosts) or self.ranks
+
+    @property
+    def scheduler(self) -> Scheduler | None:
+        """Whose allocation the hosts are of."""
+        from wireproof.launch.known import SCHEDULERS
+
+        return SCHEDULERS[self.allocation.scheduler] if self.allocation is not None else None
 
     @property
     def reached_by_agent(self) -> bool:

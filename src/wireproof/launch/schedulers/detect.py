@@ -1,0 +1,52 @@
+"""The allocation that we run in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from wireproof.launch.known import SCHEDULERS
+from wireproof.launch.registry import Ask
+from wireproof.launch.schedulers.allocation import Allocation
+
+__all__ = ["check_task", "current"]
+
+_TIMEOUT_S = 15.0
+_ANSWER_BYTES = 4 << 20
+
+
+def _answer(argv: Sequence[str], environment: Mapping[str, str]) -> str:
+    try:
+        done = subprocess.run(
+            argv,
+            env=dict(environment),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return "" if done.returncode else done.stdout[:_ANSWER_BYTES].decode("utf-8", "replace")
+
+
+def current(environment: Mapping[str, str] | None = None, ask: Ask = _answer) -> Allocation | None:
+    """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to
+    none.
+
+    A task of a job step belongs to the step's whole job. Raises ``BadInput``, naming the variable,
+    for a value that cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    for one in sorted(SCHEDULERS.all(), key=lambda one: not one.nested):
+        if (found := one.detect(environment, ask)) is not None:
+            return found
+    return None
+
+
+def check_task(environment: Mapping[str, str]) -> None:
+    """Raises ``BadInput`` where a scheduler runs us once for each of several tasks."""
+    for one in SCHEDULERS.all():
+        if one.check_task is not None:
+            one.check_task(environment)

@@ -1,0 +1,275 @@
+"""In which ways this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's own
+launcher.
+
+``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the requests
+that can start it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from wireproof.launch.registry import MPIS, Mpi
+from wireproof.launch.request import LaunchRequest, Starter
+from wireproof.launch.schedulers.slurm_commands import job_argv, parse_job
+from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import fold_hosts
+
+__all__ = [
+    "SlurmFound",
+    "SlurmOption",
+    "find_slurm",
+    "parse_plugins",
+    "parse_version",
+    "request_with",
+    "slurm_options",
+    "slurm_requests",
+]
+
+_TIMEOUT_S = 15.0
+_PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_NAMES = ("libpmi2.so", "libpmi2.so.0")
+_FOLDERS = (
+    "/usr/lib64",
+    "/usr/lib64/slurm",
+    "/usr/lib/*-linux-gnu",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt/slurm/lib*",
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SlurmFound:
+    """``plugins`` of ``srun --mpi=list``, ``version`` of ``srun --version`` ((0, 0): unknown), path
+    of libpmi2.
+    """
+
+    plugins: tuple[str, ...] = ()
+    version: tuple[int, int] = (0, 0)
+    pmi2_library: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SlurmOption:
+    """By srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's launcher; ``why``.
+    ``in_job_order`` as in ``LaunchRequest``: then the MPI learns from Slurm who shares a node, which
+    Slurm does not say for an arbitrary distribution (Intel MPI: no shared memory between two ranks
+    of a node).
+    """
+
+    starter: Starter
+    plugin: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    in_job_order: bool = False
+
+    @property
+    def name(self) -> str:
+        return (
+            f"srun --mpi={self.plugin}"
+            if self.starter == "scheduler"
+            else "the MPI's own launcher under Slurm"
+        )
+
+
+def _pmix(found: SlurmFound) -> str:
+    """The PMIx plugin: ``pmix``, or the one version that is there (``pmix_v4``)."""
+    offered = [name for name in found.plugins if name == "pmix" or name.startswith("pmix_v")]
+    return "pmix" if "pmix" in offered else max(offered, default="")
+
+
+def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
+    """srun for an MPI (None: the engine without MPI), or why not."""
+    offered = ", ".join(found.plugins) or "nothing that could be asked for"
+    if mpi is None:
+        return SlurmOption(
+            starter="scheduler", plugin="none", why="the engine without MPI only needs its number"
+        )
+    pmix = mpi.pmi == "pmix"
+    speaks = f"{mpi.title} speaks {'PMIx' if pmix else 'PMI-2'}"
+    plugin = _pmix(found) if pmix else "pmi2"
+    if not plugin or (not pmix and plugin not in found.plugins):
+        return f"{speaks}, and srun offers {offered}"
+    if not mpi.pmi_variable:
+        return SlurmOption(starter="scheduler", plugin=plugin, why=f"{speaks}, and srun offers it")
+    if not found.pmi2_library:
+        return (
+            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, and it was not"
+            " found"
+        )
+    return SlurmOption(
+        starter="scheduler",
+        plugin=plugin,
+        variables=((mpi.pmi_variable, found.pmi2_library),),
+        why=f"{speaks} through {found.pmi2_library}, and srun offers it",
+    )
+
+
+def slurm_options(
+    request: LaunchRequest,
+    found: SlurmFound,
+    *,
+    job_hosts: Sequence[str] = (),
+    wanted: Starter | None = None,
+) -> tuple[SlurmOption, ...]:
+    """How ``request`` can be started under Slurm, best first; each next one is the fallback when
+    one does not start.
+
+    srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts
+    one kind first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher
+    takes its hosts in that order, whatever it is told, so it is no way for another one (seen with
+    Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when there is no way at all.
+    """
+    mpi = MPIS[request.install.family] if request.install and not request.meet else None
+    ordered = _in_order(request.hosts, job_hosts)
+    chosen = _by_srun(mpi, found)
+    nics = request.claimed_nics
+    if (mpi is None or mpi.pmi != "pmix") and len(nics) > 1:
+        chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
+    why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
+    options = []
+    if isinstance(chosen, SlurmOption):
+        even = bool(job_hosts) and ordered and _even(request.hosts)
+        options.append(dataclasses.replace(chosen, in_job_order=even))
+    if mpi is not None and ordered:
+        own = SlurmOption(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
+        options = [own, *options] if wanted == "mpi" else [*options, own]
+    if not options:
+        raise BadInput(
+            f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of"
+            " the hosts."
+        )
+    return tuple(options)
+
+
+def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
+    """The hosts, repeats side by side, stand as in the job; true when the job's hosts are not
+    known.
+    """
+    place = {host: index for index, host in enumerate(job_hosts)}
+    places = [place.get(host, -1) for host in hosts]
+    return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
+
+
+def _even(hosts: Sequence[str]) -> bool:
+    return len(set(Counter(hosts).values())) <= 1
+
+
+def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What Slurm sets in a job, for a launcher that we start from outside of it or that has to
+    start more ranks.
+    """
+    if not request.job or not job_hosts:
+        return ()
+    count, each = str(len(job_hosts)), max(Counter(request.hosts).values(), default=1)
+    return tuple(
+        {
+            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job),
+            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold_hosts(job_hosts)),
+            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
+            "SLURM_TASKS_PER_NODE": f"{each}(x{count})",
+        }.items()
+    )
+
+
+def request_with(request: LaunchRequest, option: SlurmOption) -> LaunchRequest:
+    """``request`` as ``option`` starts it, for ``build_command``."""
+    return dataclasses.replace(
+        request,
+        scheduler="slurm",
+        starter=option.starter,
+        plugin=option.plugin,
+        in_job_order=option.in_job_order,
+        extra=tuple(sorted({**dict(request.extra), **dict(option.variables)}.items())),
+    )
+
+
+def parse_plugins(text: str) -> tuple[str, ...]:
+    """Names out of ``srun --mpi=list`` (22.05: one a line below a heading; before: each after
+    ``srun: ``).
+    """
+    found: list[str] = []
+    for line in text[: 1 << 16].splitlines():
+        words = line.removeprefix("srun: ").strip()
+        if ":" in words:
+            words = words.partition(":")[2]  # specific pmix plugin versions available: pmix_v4
+        found += (
+            [word for word in words.replace(",", " ").split() if _PLUGIN.fullmatch(word)]
+            if "..." not in line
+            else []
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """(22, 5) of ``slurm-wlm 22.05.8``; (0, 0) when it does not say."""
+    found = re.search(r"\b([0-9]{1,3})\.([0-9]{1,3})", text[:4096])
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+
+
+def _said(argv: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (
+        (done.stdout + b"\n" + done.stderr)[: 1 << 16].decode("utf-8", "replace")
+        if done.returncode == 0
+        else ""
+    )
+
+
+def _pmi2_library() -> str:
+    """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
+    nodes too.
+    """
+    srun = shutil.which("srun")
+    beside = (
+        [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")]
+        if srun
+        else []
+    )
+    for pattern in (*beside, *_FOLDERS):
+        for folder in sorted(Path("/").glob(pattern.lstrip("/")))[:8]:
+            for name in _NAMES:
+                if (folder / name).is_file():
+                    return str(folder / name)
+    return ""
+
+
+def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
+    """Ask srun; what it does not say is empty. ``through`` as in ``JobRequest``."""
+    return SlurmFound(
+        plugins=parse_plugins(_said([*through, "srun", "--mpi=list"])),
+        version=parse_version(_said([*through, "srun", "--version"])),
+        pmi2_library=_pmi2_library(),
+    )
+
+
+def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
+    info = parse_job(_said([*through, *job_argv(job)])) if job else None
+    return info.hosts if info else ()
+
+
+def slurm_requests(
+    request: LaunchRequest, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
+) -> list[tuple[LaunchRequest, str]]:
+    """(request for ``build_command``, why in one sentence) for each way to start ``request`` in its
+    Slurm job.
+
+    The first is the choice, the next the fallback when it ends as ``not-started``.
+    ``request.starter`` is the wish. ``job_hosts``: all nodes of the job; Slurm is asked when there
+    is none. Raises ``BadInput`` when there is no way.
+    """
+    hosts = tuple(job_hosts) or _job_hosts(request.job, through)
+    found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)
+    return [(request_with(request, one), f"started by {one.name}: {one.why}") for one in found]

@@ -13,7 +13,7 @@ from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 
-__all__ = ["ALL", "ONE_SWITCH", "Places", "places_of", "tiers_of"]
+__all__ = ["ALL", "ONE_SWITCH", "Paths", "Places", "paths_of", "places_of", "tiers_of"]
 
 Ints = NDArray[np.int32]
 
@@ -47,34 +47,57 @@ def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
 
 
 def _meeting_levels(fabric: Fabric, leaves: tuple[str, ...]) -> NDArray[np.int16]:
-    """Lowest level with a switch above both leaves; 2 where the cables do not tell. Shape (leaves,
+    """Lowest level with a switch above both leaves; 2 where the cables do not say. Shape (leaves,
     leaves).
     """
     count = len(leaves)
     levels = np.full((count, count), 2, dtype=np.int16)
-    names = sorted(
-        {end for cable in fabric.cables for end in (cable.one, cable.other)} | set(leaves)
-    )
-    index = {name: number for number, name in enumerate(names)}
-    below: dict[int, list[int]] = {}
-    for cable in fabric.cables:
-        ends = sorted((cable.one, cable.other), key=lambda name: (fabric.levels.get(name, 1), name))
-        low, high = (fabric.levels.get(name, 1) for name in ends)
-        if low < high:
-            below.setdefault(index[ends[1]], []).append(index[ends[0]])
-    under = np.zeros((len(names), count), dtype=np.float32)
+    names = {end for cable in fabric.cables for end in (cable.one, cable.other)} | set(leaves)
+    index = {name: number for number, name in enumerate(sorted(names))}
+    under = np.zeros((len(index), count), dtype=np.float32)
     under[[index[name] for name in leaves], np.arange(count)] = 1.0
     met = np.eye(count, dtype=np.bool_)
-    order = sorted(below, key=lambda number: fabric.levels.get(names[number], 1))
-    for level in sorted({fabric.levels.get(names[number], 1) for number in order}):
-        same = [number for number in order if fabric.levels.get(names[number], 1) == level]
-        for number in same:
-            under[number] = np.minimum(1.0, under[number] + under[below[number]].sum(axis=0))
-        joined = (under[same].T @ under[same]) > 0.0
+    for level, switches in sorted(_switches_above(fabric).items()):
+        own = [index[name] for name in switches]
+        for name, number in zip(switches, own, strict=True):
+            below = under[[index[each] for each in switches[name]]].sum(axis=0)
+            under[number] = np.minimum(1.0, under[number] + below)
+        joined = (under[own].T @ under[own]) > 0.0
         levels[joined & ~met] = max(2, min(level, 99))
         met |= joined
     np.fill_diagonal(levels, 1)
     return levels
+
+
+def _switches_above(fabric: Fabric) -> dict[int, dict[str, list[str]]]:
+    """Level to its switches, each with those below it that it has a cable to."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for cable in fabric.cables:
+        low, high = sorted((fabric.levels.get(name, 1), name) for name in (cable.one, cable.other))
+        if low[0] < high[0]:
+            found.setdefault(high[0], {}).setdefault(high[1], []).append(low[1])
+    return found
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Paths:
+    """The kind of path of each sample: ``tier`` is an index into ``names``."""
+
+    samples: Samples
+    places: Places
+    tier: Ints
+    names: tuple[str, ...]
+
+    @property
+    def within(self) -> NDArray[np.bool_]:
+        """Samples within one leaf."""
+        return np.asarray([name == ONE_SWITCH for name in self.names])[self.tier]
+
+
+def paths_of(samples: Samples, places: Places) -> Paths:
+    """The kinds of path that ``samples`` take."""
+    tier, names = tiers_of(samples, places)
+    return Paths(samples=samples, places=places, tier=tier, names=names)
 
 
 def tiers_of(samples: Samples, places: Places) -> tuple[Ints, tuple[str, ...]]:

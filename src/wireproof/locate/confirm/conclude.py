@@ -17,8 +17,8 @@ from wireproof.locate.confirm.recheck import Recheck, recheck_nodes, recheck_pai
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.screened import Screened, least_found, path_blames
 from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
-from wireproof.locate.screen.sweep import Screened, least_found, path_blames
 from wireproof.locate.slowness import check, value_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Contention, Located, Metric

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.locate.blame import UNKNOWN_END, is_of_node
 from wireproof.locate.confirm.expected import OTHER
-from wireproof.locate.screen.sweep import Screened
+from wireproof.locate.screen.screened import Screened
 from wireproof.model.located import Blame
 from wireproof.model.subject import Link, Subject, Switch
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.sweep import Screened
+from wireproof.locate.screen.screened import Screened
 from wireproof.locate.significance import MEDIAN_FACTOR, Floats, robust_scale
 from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import ALL, tiers_of

@@ -20,12 +20,12 @@ from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error, r
 
 __all__ = [
     "Effects",
+    "Polishing",
     "Ports",
     "Start",
     "explained",
     "fine_strata",
     "levels_of",
-    "polish",
 ]
 
 Ints = NDArray[np.int32]
@@ -190,68 +190,86 @@ def _port_medians(
     return ports.by_port.median(everything, final, early=early)
 
 
-def polish(
-    ports: Ports,
-    logs: Floats,
-    *,
-    additive: bool,
-    threshold: float,
-    floor: float,
-    start: Start | None = None,
-) -> Effects:
-    """Effects of ``ports`` from ``logs`` (slowness of each sample, absolute). ``additive``: half
-    round trips, where both ends add; else the slower end decides. ``threshold``: a port slower than
-    half of it is left out of the medians of its partners.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Polishing:
+    """How effects of ``ports`` are found. ``additive``: half round trips, where both ends add; else
+    the slower end decides. ``threshold``: a port slower than half of it is left out of the medians
+    of its partners. ``floor``: the least spread of healthy ports.
     """
-    bad = start.bad if start else np.zeros(ports.count, dtype=np.bool_)
-    use, every = ~bad[ports.own] & ~bad[ports.far], np.ones(logs.size, dtype=np.bool_)
-    for turn in range(_TURNS):
-        early = turn == 0 and start is None
-        level = levels_of(ports, logs, use, early=early)
-        if np.any(np.isnan(level)):
-            level = np.where(
-                np.isnan(level), start.level if start else levels_of(ports, logs), level
-            )
+
+    ports: Ports
+    additive: bool
+    threshold: float
+    floor: float
+    start: Start | None = None
+
+    def polish(self, logs: Floats) -> Effects:
+        """Effects from ``logs`` (slowness of each sample, absolute)."""
+        bad = self.start.bad if self.start else np.zeros(self.ports.count, dtype=np.bool_)
+        use = self._without(bad)
+        for turn in range(_TURNS):
+            early = turn == 0 and self.start is None
+            found = self._turn(logs, use, bad, early=early)
+            now = self._bad_ports(found)
+            if not early and np.array_equal(now, bad):
+                break
+            bad = now
+            use = self._without(bad) if np.mean(bad) < 0.5 else use
+        level, level_error = _typical(self.ports, logs, found.level, found.sigma, use)
+        found = dataclasses.replace(
+            found,
+            level=level,
+            level_error=level_error,
+            residual=logs - level[self.ports.stratum],
+        )
+        return _under_contention(self.ports, found, self.threshold, self.floor)
+
+    def _without(self, bad: Flags) -> Flags:
+        """Samples that meet no bad port."""
+        return ~bad[self.ports.own] & ~bad[self.ports.far]
+
+    def _bad_ports(self, found: Effects) -> Flags:
+        """Ports that are slow by half the threshold, beyond doubt."""
+        doubt = 3.0 * np.nan_to_num(found.error, nan=np.inf)
+        slow = np.nan_to_num(found.slowness) > np.maximum(self.threshold / 2.0, doubt)
+        return np.asarray(slow, dtype=np.bool_)
+
+    def _levels(self, logs: Floats, use: Flags, *, early: bool) -> Floats:
+        """What is expected in each stratum, by the samples of ``use`` where there are any."""
+        level = levels_of(self.ports, logs, use, early=early)
+        if not np.any(np.isnan(level)):
+            return level
+        other = self.start.level if self.start else levels_of(self.ports, logs)
+        return np.where(np.isnan(level), other, level)
+
+    def _turn(self, logs: Floats, use: Flags, bad: Flags, *, early: bool) -> Effects:
+        """Effects while ``bad`` ports are left out; ``early``: it is not known yet which are."""
+        ports = self.ports
+        level = self._levels(logs, use, early=early)
         residual = logs - level[ports.stratum]
-        leftover = residual - _explained(ports, residual, None if early else bad, additive)
+        leftover = residual - _explained(ports, residual, None if early else bad, self.additive)
         # What a leaf's slow ports take off is not the same on every kind of path: only those
-        # without them tell noise.
-        sigma, members = _sigmas(ports, leftover, use if start else every)
+        # without them show the noise.
+        every = np.ones(logs.size, dtype=np.bool_)
+        sigma, members = _sigmas(ports, leftover, use if self.start else every)
         sharp = _sharp(ports, level, sigma)
         slowness, samples = _port_medians(ports, residual, sharp, bad, early=early)
         fine = fine_strata(level, sigma, ports.family)
-        noise = float(np.sqrt(np.average(sigma[fine] ** 2, weights=members[fine])))
         shared = np.where(samples > 0, _port_sigma(ports, sigma, sharp), np.nan)
-        spread = _spread(
-            slowness,
-            shared,
-            (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad),
-            samples,
-            floor,
+        healthy = (samples > 0) & (np.nan_to_num(slowness) <= 0.0 if early else ~bad)
+        spread = _spread(slowness, shared, healthy, samples, self.floor)
+        return Effects(
+            level=level,
+            level_error=np.full(level.size, np.nan),
+            sigma=sigma,
+            slowness=slowness,
+            error=median_error(shared, samples, spread),
+            samples=samples,
+            residual=residual,
+            noise=float(np.sqrt(np.average(sigma[fine] ** 2, weights=members[fine]))),
+            spread=spread,
+            freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
         )
-        error = median_error(shared, samples, spread)
-        now = np.nan_to_num(slowness) > np.maximum(
-            threshold / 2.0, 3.0 * np.nan_to_num(error, nan=np.inf)
-        )
-        if not early and np.array_equal(now, bad):
-            break
-        bad = now
-        clean = ~bad[ports.own] & ~bad[ports.far]
-        use = clean if np.mean(bad) < 0.5 else use
-    level, level_error = _typical(ports, logs, level, sigma, use)
-    found = Effects(
-        level=level,
-        level_error=level_error,
-        sigma=sigma,
-        slowness=slowness,
-        error=error,
-        samples=samples,
-        residual=logs - level[ports.stratum],
-        noise=noise,
-        spread=spread,
-        freedom=_MAD_EFFICIENCY * logs.size + _PRIOR_FREEDOM,
-    )
-    return _under_contention(ports, found, threshold, floor)
 
 
 def _typical(
@@ -292,7 +310,7 @@ def _under_contention(ports: Ports, effects: Effects, threshold: float, floor: f
 
 
 def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool) -> Floats:
-    """What bad ports take of each sample; None: nobody knows yet who is bad, and every port's
+    """What bad ports take of each sample; None: it is not known yet which are bad, and every port's
     slowness is taken off.
     """
     early = bad is None

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.criteria import Criteria, as_log
-from wireproof.locate.samples import Samples
 from wireproof.locate.screen.drift import drift_of
-from wireproof.locate.screen.effects import Effects, Ports, explained, fine_strata, polish
+from wireproof.locate.screen.effects import Effects, Polishing, Ports, explained, fine_strata
 from wireproof.locate.screen.leaves import leaf_excess, slow_inside
 from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.significance import REACH, Floats, median_error
 from wireproof.locate.slowness import log_slowness
-from wireproof.locate.tiers import ONE_SWITCH, Places
+from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
 
 __all__ = ["Fit", "fit", "port_levels", "shown", "tier_levels"]
 
@@ -28,8 +27,8 @@ _INNER = 2  # samples within the leaf that acquit a port of what is slow across 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fit:
     """``effects`` make suspects, ``own`` (without what paths do) explain samples. ``excess``: log
-    slowness of each sample that its leaf explains; ``drift``: that its time explains, for
-    everybody.
+    slowness of each sample that its leaf explains; ``drift``: that its time explains, for all
+    nodes.
     """
 
     kinds: Kinds
@@ -40,83 +39,60 @@ class Fit:
     drift: Floats
 
 
-def fit(
-    samples: Samples,
-    places: Places,
-    tier: NDArray[np.int32],
-    names: Sequence[str],
-    criteria: Criteria,
-) -> Fit:
+def fit(paths: Paths, criteria: Criteria) -> Fit:
     """Effects, and once more without what all suffer as time goes by."""
+    samples = paths.samples
     logs = log_slowness(samples)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    found = _fit(samples, logs, places, tier, names, criteria)
+    found = _fit(paths, logs, criteria)
     ports, effects = found.ports, found.effects
-    rest = effects.residual - explained(
-        ports, found.own, practical / 2.0, additive=samples.metric == "hrt"
-    )
-    drift = drift_of(samples, rest - found.excess, shown(ports, effects), practical)
+    own = explained(ports, found.own, practical / 2.0, additive=samples.metric == "hrt")
+    rest = effects.residual - own - found.excess
+    drift = drift_of(samples, rest, shown(ports, effects), practical)
     if drift is None:
         return found
-    return dataclasses.replace(
-        _fit(samples, logs - drift, places, tier, names, criteria), drift=drift
-    )
+    return dataclasses.replace(_fit(paths, logs - drift, criteria), drift=drift)
 
 
-def _fit(
-    samples: Samples,
-    logs: Floats,
-    places: Places,
-    tier: NDArray[np.int32],
-    names: Sequence[str],
-    criteria: Criteria,
-) -> Fit:
+def _fit(paths: Paths, logs: Floats, criteria: Criteria) -> Fit:
     """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
+    samples, places = paths.samples, paths.places
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    ports = ports_of(samples, tier, len(names))
-    start = slow_inside(samples, logs, ports, tier, names, places, practical)
-    kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, ports, places)
-    ports = ports_of(samples, tier, len(names), kinds)
-    additive = samples.metric == "hrt"
-    effects = polish(
-        ports, logs, additive=additive, threshold=practical, floor=criteria.floor, start=start
+    alike = ports_of(paths, one_kind(len(samples.nodes)))
+    start = slow_inside(paths, logs, alike, practical)
+    kinds = one_kind(len(samples.nodes)) if start else kinds_of(samples, logs, alike, places)
+    ports = ports_of(paths, kinds)
+    polishing = Polishing(
+        ports=ports,
+        additive=samples.metric == "hrt",
+        threshold=practical,
+        floor=criteria.floor,
+        start=start,
     )
-    excess = leaf_excess(samples, effects.residual, tier, names, places, practical / 2.0)
+    effects = polishing.polish(logs)
+    excess = leaf_excess(paths, effects.residual, practical / 2.0)
     if excess is not None:
         # No path is faster than the fastest sample, whatever its leaf is said to suffer.
-        innocent = np.maximum(logs - excess, np.min(logs))
-        effects = polish(
-            ports,
-            innocent,
-            additive=additive,
-            threshold=practical,
-            floor=criteria.floor,
-            start=start,
-        )
-    own = _without_paths(ports, effects, tier, names)
+        effects = polishing.polish(np.maximum(logs - excess, np.min(logs)))
     some_fast = _fast_with_some(ports, effects, places)
-    if some_fast is not None:
-        own = effects = some_fast
     nothing = np.zeros(logs.size)
     return Fit(
         kinds=kinds,
         ports=ports,
-        effects=effects,
-        own=own,
+        effects=some_fast or effects,
+        own=some_fast or _without_paths(ports, effects, paths),
         excess=nothing if excess is None else excess,
         drift=nothing,
     )
 
 
-def _without_paths(
-    ports: Ports, effects: Effects, tier: NDArray[np.int32], names: Sequence[str]
-) -> Effects:
+def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
     """A port that is fast within its leaf is slow because of what lies behind the leaf: its
     slowness is that within.
     """
-    if ONE_SWITCH not in names or len(names) == 1:
+    if ONE_SWITCH not in paths.names or len(paths.names) == 1:
         return effects
-    within = np.concatenate((tier == names.index(ONE_SWITCH),) * 2)
+    within = np.concatenate((paths.within,) * 2)
     inner, members = ports.by_port.median(
         np.concatenate((effects.residual, effects.residual)), within
     )

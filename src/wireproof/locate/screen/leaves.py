@@ -5,7 +5,6 @@ leaves only.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Ports, Start
 from wireproof.locate.significance import Floats
-from wireproof.locate.tiers import ONE_SWITCH, Places
+from wireproof.locate.tiers import Paths, Places
 
 __all__ = ["leaf_excess", "slow_inside"]
 
@@ -30,7 +29,7 @@ _WHOLE = 0.75
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _View:
-    """The samples with what is asked of them: ``within`` one leaf, ``across`` two known ones."""
+    """The samples ``within`` one leaf, and those ``across`` two known ones."""
 
     samples: Samples
     logs: Floats
@@ -58,49 +57,51 @@ class _View:
         return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
 
 
-def _view(
-    samples: Samples, logs: Floats, tier: Ints, names: Sequence[str], places: Places
-) -> _View:
-    within = np.asarray([name == ONE_SWITCH for name in names])[tier]
-    across = (
-        ~within & (places.leaf[samples.origin] >= 0) & (places.leaf[samples.target] >= 0)
-    ).astype(np.bool_)
-    return _View(samples=samples, logs=logs, places=places, within=within, across=across)
+def _view(paths: Paths, logs: Floats) -> _View:
+    leaf, within = paths.places.leaf, paths.within
+    across = ~within & (leaf[paths.samples.origin] >= 0) & (leaf[paths.samples.target] >= 0)
+    return _View(
+        samples=paths.samples,
+        logs=logs,
+        places=paths.places,
+        within=within,
+        across=across.astype(np.bool_),
+    )
 
 
-def slow_inside(
-    samples: Samples,
-    logs: Floats,
-    ports: Ports,
-    tier: Ints,
-    names: Sequence[str],
-    places: Places,
-    threshold: float,
-) -> Start | None:
+def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> Start | None:
     """Where to start from when a leaf is slow among its own nodes and, by about as much, across:
     None when none is.
 
-    With two leaves its ports are half of all ports, and no median tells which half is bad. But no
+    With two leaves its ports are half of all ports, and no median says which half is bad. But no
     path is faster than the switches it crosses, so the leaf that is fast inside itself says what a
     port reaches, and the slow directions across say which ports of the slow leaf are meant.
     """
-    if not places.known or not 1 < len(places.leaves) <= _FEW_LEAVES or samples.metric != "goodput":
+    few = paths.places.known and 1 < len(paths.places.leaves) <= _FEW_LEAVES
+    if not few or paths.samples.metric != "goodput":
         return None
-    view = _view(samples, logs, tier, names, places)
-    inner, nodes = view.by_leaf(samples.origin, view.within)
-    told = np.nonzero(nodes >= _FEWEST_NODES)[0]
-    if told.size < 2 or not np.any(view.across):
+    view = _view(paths, logs)
+    inner, nodes = view.by_leaf(paths.samples.origin, view.within)
+    known = np.nonzero(nodes >= _FEWEST_NODES)[0]
+    if known.size < 2 or not np.any(view.across):
         return None
-    base = float(np.sort(inner[told])[(told.size - 1) // 2])
+    base = float(np.sort(inner[known])[(known.size - 1) // 2])
     bad = np.zeros(ports.count, dtype=np.bool_)
-    for leaf in told.tolist():
+    for leaf in known.tolist():
         excess = float(inner[leaf]) - base
-        if excess <= threshold:
-            continue
-        for ends, first in ((samples.origin, 0), (samples.target, len(samples.nodes))):
-            if view.share_beyond(ends, leaf, base + _LEAF_SHARE * excess) >= _WHOLE:
-                bad[first + np.nonzero(places.leaf == leaf)[0]] = True
+        if excess > threshold:
+            bad |= _bad_ports(view, ports, leaf, base + _LEAF_SHARE * excess)
     return Start(bad=bad, level=_levels(view, ports, bad, base)) if np.any(bad) else None
+
+
+def _bad_ports(view: _View, ports: Ports, leaf: int, least: float) -> Flags:
+    """The ports of ``leaf``, of each direction in which most are slower than ``least`` across."""
+    bad = np.zeros(ports.count, dtype=np.bool_)
+    nodes = np.nonzero(view.places.leaf == leaf)[0]
+    for ends, first in ((view.samples.origin, 0), (view.samples.target, len(view.samples.nodes))):
+        if view.share_beyond(ends, leaf, least) >= _WHOLE:
+            bad[first + nodes] = True
+    return bad
 
 
 def _levels(view: _View, ports: Ports, bad: Flags, base: float) -> Floats:
@@ -112,14 +113,7 @@ def _levels(view: _View, ports: Ports, bad: Flags, base: float) -> Floats:
     return np.where(members > 0, found, base)
 
 
-def leaf_excess(
-    samples: Samples,
-    residual: Floats,
-    tier: Ints,
-    names: Sequence[str],
-    places: Places,
-    threshold: float,
-) -> Floats | None:
+def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | None:
     """How much slower each sample is because of a whole leaf: most of its nodes are slow across
     leaves, and not within.
 
@@ -127,9 +121,10 @@ def leaf_excess(
     about the nodes. A port that is slow within its own leaf says nothing about the paths across:
     samples that meet one do not count.
     """
+    samples, places = paths.samples, paths.places
     if not places.known or len(places.leaves) < 2:
         return None
-    view = _view(samples, residual, tier, names, places)
+    view = _view(paths, residual)
     sound = (
         view.across
         & _fast_inside(view, samples.origin, threshold)

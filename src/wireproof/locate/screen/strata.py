@@ -1,4 +1,4 @@
-"""What is expected of a pair before anybody is blamed: its kind of path and its NICs' speed."""
+"""What is expected of a pair before any node is blamed: its kind of path and its NICs' speed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wireproof.locate.groups import grouped_best
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import Floats, robust_scale
-from wireproof.locate.tiers import Places
+from wireproof.locate.tiers import Paths, Places
 
 __all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]
 
@@ -39,18 +39,18 @@ def one_kind(count: int) -> Kinds:
     return Kinds(kind=np.zeros(count, dtype=np.int32), count=1)
 
 
-def ports_of(samples: Samples, tier: Ints, tiers: int, kinds: Kinds | None = None) -> Ports:
+def ports_of(paths: Paths, kinds: Kinds) -> Ports:
     """Ports and strata: a stratum is a kind of path and the slower of the two ends' kinds."""
+    samples, tiers = paths.samples, len(paths.names)
     count = len(samples.nodes)
     directed = samples.metric == "goodput"
-    kinds = kinds or one_kind(count)
     kind, several = kinds.kind, kinds.count
     slower = np.maximum(kind[samples.origin], kind[samples.target])
     return Ports(
         count=2 * count if directed else count,
         own=samples.origin,
         far=(samples.target + count if directed else samples.target).astype(np.int32),
-        stratum=(tier * several + slower).astype(np.int32),
+        stratum=(paths.tier * several + slower).astype(np.int32),
         strata=tiers * several,
         kind=np.concatenate((kind, kind)) if directed else kind,
         family=np.tile(np.arange(several, dtype=np.int32), tiers),
@@ -58,38 +58,43 @@ def ports_of(samples: Samples, tier: Ints, tiers: int, kinds: Kinds | None = Non
 
 
 def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Kinds:
-    """Populations of NICs of different speed, told by what each node reaches at its best with
-    several partners.
+    """Populations of NICs of different speed, by what each node reaches at its best with several
+    partners.
 
     A kind needs a tenth of the nodes and four of them, close together and a quarter apart from the
     next: fewer are faults. So is one whole leaf that is slow: that is its switch, as long as there
     are other leaves.
     """
     count = len(samples.nodes)
-    one = one_kind(count)
     if samples.metric != "goodput":
-        return one
-    level = levels_of(ports, logs)
-    residual = logs - level[ports.stratum]
-    # Where flows collide, who met nobody looks like a faster NIC.
-    scale = [
-        max(_QUIET, robust_scale(residual[ports.stratum == number]))
-        for number in range(ports.strata)
-    ]
-    shown = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
-    ends = np.concatenate((samples.origin[shown], samples.target[shown]))
-    best, members = grouped_best(ends, np.concatenate((residual[shown], residual[shown])), count)
-    order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[
-        : int(np.sum(members > 0))
-    ]
+        return one_kind(count)
+    best, members = _best_of_nodes(samples, logs, ports)
+    measured = int(np.sum(members > 0))
+    order = np.argsort(np.where(members > 0, best, np.inf), kind="stable")[:measured]
     cuts = np.nonzero(np.diff(best[order]) > _GAP)[0] + 1
     groups = [group for group in np.split(order, cuts) if _is_kind(group, best, order.size)]
     groups = [group for group in groups if group is groups[0] or not _one_leaf(group, places)]
     if len(groups) < 2:
-        return one
+        return one_kind(count)
     starts = np.asarray([float(np.min(best[group])) for group in groups])
     kind = np.clip(np.searchsorted(starts, best, side="right") - 1, 0, len(groups) - 1)
     return Kinds(kind=np.where(members > 0, kind, 0).astype(np.int32), count=len(groups))
+
+
+def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats, Ints]:
+    """(best, samples) of each node, over the kinds of path that show a port: where flows collide,
+    the few that met no other flow look like faster NICs.
+    """
+    level = levels_of(ports, logs)
+    residual = logs - level[ports.stratum]
+    scale = [
+        max(_QUIET, robust_scale(residual[ports.stratum == number]))
+        for number in range(ports.strata)
+    ]
+    use = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
+    ends = np.concatenate((samples.origin[use], samples.target[use]))
+    both = np.concatenate((residual[use], residual[use]))
+    return grouped_best(ends, both, len(samples.nodes))
 
 
 def _is_kind(group: NDArray[np.intp], best: Floats, measured: int) -> bool:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wireproof.locate.blame import Estimate, blame_of, pair_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
@@ -31,12 +32,12 @@ from wireproof.model.subject import Node, Port, Subject
 
 __all__ = [
     "Suspect",
+    "directions_of",
     "good_nodes",
     "is_sure",
     "screened_blame",
     "suspected_nodes",
     "suspected_pairs",
-    "ways_of",
     "with_tail",
     "with_unsteady",
 ]
@@ -45,7 +46,8 @@ _MOST_PAIRS = 16  # a long tail fills the first places of 64 nodes' 4,032 routes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
-_EVERY_WAY = ("tx", "rx", "")
+_EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")
+_MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _STRICT = 0.02
 # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
 _PAIR_TAIL = 3.0
@@ -79,7 +81,7 @@ class Suspect:
         return Port(name, self.direction) if self.kind == "port" else Node(name)
 
 
-def ways_of(samples: Samples) -> list[tuple[Direction, slice]]:
+def directions_of(samples: Samples) -> list[tuple[Direction, slice]]:
     """The directions, and where their ports are in the columns of ``Effects``."""
     count = len(samples.nodes)
     if samples.metric == "goodput":
@@ -96,7 +98,7 @@ def suspected_nodes(
     """
     t = effects.slowness / effects.error
     z = np.where(np.isnan(t), -np.inf, as_normal(np.nan_to_num(t), effects.freedom))
-    columns = [z[part] for _, part in ways_of(samples)]
+    columns = [z[part] for _, part in directions_of(samples)]
     if len(columns) == 2:
         columns.append((np.maximum(columns[0], -1e9) + np.maximum(columns[1], -1e9)) / np.sqrt(2.0))
     table = np.stack(columns, axis=1)
@@ -106,52 +108,66 @@ def suspected_nodes(
     best = table.max(axis=1)
     chosen = np.nonzero(best >= quantile(loose(hypotheses, criteria.alpha)))[0]
     adjusted = holm(upper_tail(best[chosen]), hypotheses)
-    drafts = [
-        _suspect(samples, effects, expected, node, p, float(best[node]), criteria)
-        for node, p in zip(chosen.tolist(), adjusted.tolist(), strict=True)
-    ]
-    return sorted((one for one in drafts if one), key=lambda one: (-one.z, one.nodes))
-
-
-def _suspect(
-    samples: Samples,
-    effects: Effects,
-    expected: Floats,
-    node: int,
-    p: float,
-    z: float,
-    criteria: Criteria,
-) -> Suspect | None:
-    """The node as a suspect; None when its slowdown cannot be as large as the practical
-    threshold.
-    """
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    ways = ways_of(samples)
-    slow = {
-        way: (float(effects.slowness[part][node]), float(effects.error[part][node]))
-        for way, part in ways
-    }
-    guilty = [
-        way
-        for way, (value, error) in slow.items()
-        if np.isfinite(value) and value + REACH * error >= practical and value > 2.0 * error
-    ]
+    found = []
+    for node, p in zip(chosen.tolist(), adjusted.tolist(), strict=True):
+        one = _suspect(samples, _Port.of_node(samples, effects, expected, node), practical)
+        if one is not None:
+            found.append(dataclasses.replace(one, z=float(best[node]), p=p))
+    return sorted(found, key=lambda one: (-one.z, one.nodes))
+
+
+class _Port(NamedTuple):
+    """A port as the screen sees it, in log slownesses."""
+
+    node: int
+    direction: Direction
+    slowness: float
+    error: float
+    expected: float
+
+    @classmethod
+    def of_node(
+        cls, samples: Samples, effects: Effects, expected: Floats, node: int
+    ) -> list[_Port]:
+        return [
+            cls(
+                node,
+                direction,
+                float(effects.slowness[part][node]),
+                float(effects.error[part][node]),
+                float(expected[part][node]),
+            )
+            for direction, part in directions_of(samples)
+        ]
+
+    def is_slow(self, practical: float) -> bool:
+        """Whether it is slow beyond doubt, and may be as slow as ``practical``."""
+        beyond = self.slowness + REACH * self.error >= practical
+        return bool(np.isfinite(self.slowness) and beyond and self.slowness > 2.0 * self.error)
+
+
+def _suspect(samples: Samples, ports: list[_Port], practical: float) -> Suspect | None:
+    """A node by its ports, its p not known yet; None when its slowdown cannot be as large as the
+    practical threshold.
+    """
+    guilty = [port for port in ports if port.is_slow(practical)]
     if not guilty:
         return None
-    worst = max(guilty, key=lambda way: slow[way][0])
-    whole = len(guilty) == len(ways)
-    others = [value for way, (value, _) in slow.items() if way != worst]
-    lone = all(value < min(_CLEAN * slow[worst][0], practical / 2.0) for value in others)
+    worst = max(guilty, key=lambda port: port.slowness)
+    whole = len(guilty) == len(ports)
+    clean = min(_CLEAN * worst.slowness, practical / 2.0)
+    others = [port.slowness for port in ports if port is not worst]
     return Suspect(
         kind="node" if whole else "port",
-        nodes=(samples.nodes[node],),
-        direction="" if whole else worst,
-        slowdown=as_slowdown(samples.metric, slow[worst][0]),
-        z=z,
-        p=p,
-        error=slow[worst][1],
-        expected=float(expected[dict(ways)[worst]][node]),
-        lone=bool(others) and lone and not whole,
+        nodes=(samples.nodes[worst.node],),
+        direction="" if whole else worst.direction,
+        slowdown=as_slowdown(samples.metric, worst.slowness),
+        z=0.0,
+        p=1.0,
+        error=worst.error,
+        expected=worst.expected,
+        lone=bool(others) and not whole and all(slowness < clean for slowness in others),
     )
 
 
@@ -164,19 +180,17 @@ def with_tail(
     """
     ordered = np.sort(leftover)
     number = {name: index for index, name in enumerate(samples.nodes)}
-    ways = ways_of(samples)
+    directions = directions_of(samples)
+    hypotheses = (3 if len(directions) == 2 else 1) * len(samples.nodes)
     found = []
     for one in suspects:
-        chance = 1.0
-        for way, part in ways:
-            if one.direction in ("", way):
-                node = number[one.nodes[0]]
+        node, chance = number[one.nodes[0]], 1.0
+        for direction, part in directions:
+            if one.direction in ("", direction):
                 slowness = _TAIL_REACH * float(effects.slowness[part][node])
                 beyond = ordered.size - int(np.searchsorted(ordered, slowness))
-                chance *= at_least_half(
-                    int(effects.samples[part][node]), (beyond + 1) / (ordered.size + 1)
-                )
-        hypotheses = (3 if len(ways) == 2 else 1) * len(samples.nodes)
+                share = (beyond + 1) / (ordered.size + 1)
+                chance *= at_least_half(int(effects.samples[part][node]), share)
         found.append(dataclasses.replace(one, p=min(1.0, max(one.p, hypotheses * chance))))
     return found
 
@@ -187,7 +201,7 @@ def good_nodes(
     """Nodes that are no suspects, were measured in every direction and are not slow; the best
     first.
     """
-    worst = np.stack([effects.slowness[part] for _, part in ways_of(samples)]).max(axis=0)
+    worst = np.stack([effects.slowness[part] for _, part in directions_of(samples)]).max(axis=0)
     names = {name for one in suspects if one.kind != "pair" for name in one.nodes}
     order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
     return [
@@ -195,6 +209,30 @@ def good_nodes(
         for node in order.tolist()
         if np.isfinite(worst[node]) and worst[node] < practical and samples.nodes[node] not in names
     ]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Routes:
+    """The routes that were measured. ``place``: of each sample, the index of its route; ``slow``:
+    median log slowness of each route that nothing explains yet, with its standard ``error``.
+    """
+
+    number: NDArray[np.int64]
+    place: NDArray[np.intp]
+    slow: Floats
+    error: Floats
+
+    @classmethod
+    def of(cls, samples: Samples, leftover: Floats, sigma: Floats, floor: float) -> _Routes:
+        number, place = np.unique(
+            samples.origin.astype(np.int64) * len(samples.nodes) + samples.target,
+            return_inverse=True,
+        )
+        slow, members = grouped_median(place, leftover, number.size)
+        noise = np.zeros(number.size)
+        np.maximum.at(noise, place, sigma)
+        error = np.sqrt((_MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
+        return cls(number, place, slow, error)
 
 
 def suspected_pairs(
@@ -212,30 +250,19 @@ def suspected_pairs(
     sample. What one sample says of a pair may be the tail of the noise: a pair is a suspect, and
     never a blame before it was measured again.
     """
-    count = len(samples.nodes)
-    route, place = np.unique(
-        samples.origin.astype(np.int64) * count + samples.target, return_inverse=True
-    )
-    slow, members = grouped_median(place, leftover, route.size)
-    noise = np.zeros(route.size)
-    np.maximum.at(noise, place, sigma)
-    error = np.sqrt((1.2533 * noise) ** 2 / members + criteria.floor**2)
+    routes = _Routes.of(samples, leftover, sigma, criteria.floor)
+    slow, error = routes.slow, routes.error
+    adjusted = np.minimum(1.0, upper_tail(slow / error) * slow.size)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    slow_ends = {
-        (one.nodes[0], way)
-        for one in excluded
-        for way in ((one.direction,) if one.direction else _EVERY_WAY)
-    }
-    adjusted = np.minimum(1.0, upper_tail(slow / error) * route.size)
-    # As slow as many others: a kind of path that nobody told about, not a fault of one.
-    alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
-    lone = alike <= max(_FEW_ALIKE, _OFTEN * slow.size)
-    chosen = np.nonzero((adjusted <= criteria.alpha) & (slow >= _PAIR_TAIL * practical) & lone)[0]
-    found = []
+    sure = (adjusted <= criteria.alpha) & (slow >= _PAIR_TAIL * practical)
+    chosen = np.nonzero(sure & _are_rare(slow))[0]
+    slow_ends = _slow_ends(excluded)
+    sends, receives = ("tx", "rx") if samples.metric == "goodput" else ("", "")
+    found: list[Suspect] = []
     for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
-        a, b = (samples.nodes[end] for end in divmod(int(route[index]), count))
-        own, far = ("tx", "rx") if samples.metric == "goodput" else ("", "")
-        if (a, own) in slow_ends or (b, far) in slow_ends:
+        ends = divmod(int(routes.number[index]), len(samples.nodes))
+        a, b = (samples.nodes[end] for end in ends)
+        if (a, sends) in slow_ends or (b, receives) in slow_ends or len(found) == _MOST_PAIRS:
             continue
         found.append(
             Suspect(
@@ -245,12 +272,27 @@ def suspected_pairs(
                 z=float(slow[index] / error[index]),
                 p=float(adjusted[index]),
                 error=float(error[index]),
-                expected=float(np.median(expected[place == index])),
+                expected=float(np.median(expected[routes.place == index])),
             )
         )
-        if len(found) == _MOST_PAIRS:
-            break
     return found
+
+
+def _are_rare(slow: Floats) -> NDArray[np.bool_]:
+    """Which are slower than most: what is as slow as many others is a kind of path that no topology
+    names, not a fault of one.
+    """
+    alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
+    return np.asarray(alike <= max(_FEW_ALIKE, _OFTEN * slow.size), dtype=np.bool_)
+
+
+def _slow_ends(suspects: Sequence[Suspect]) -> set[tuple[str, str]]:
+    """Nodes with the directions in which they are slow."""
+    return {
+        (one.nodes[0], direction)
+        for one in suspects
+        for direction in ((one.direction,) if one.direction else _EVERY_DIRECTION)
+    }
 
 
 def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
@@ -289,38 +331,37 @@ def with_unsteady(
 
     ``expected``: log slowness of a good port, by port.
     """
-    told = list(suspects)
-    count = len(samples.nodes)
+    joined = list(suspects)
     for one in found:
-        name, way = samples.nodes[one.port % count], _EVERY_WAY[one.port // count]
-        place = next(
-            (
-                n
-                for n, old in enumerate(told)
-                if old.nodes == (name,) and old.direction in ("", way)
-            ),
-            None,
-        )
-        other = next((n for n, old in enumerate(told) if old.nodes == (name,) and old.moment), None)
-        if place is not None:
-            told[place] = dataclasses.replace(
-                told[place], moment=told[place].moment or one.sentence
-            )
-        elif other is not None:
-            told[other] = dataclasses.replace(told[other], kind="node", direction="", lone=False)
+        name = samples.nodes[one.port % len(samples.nodes)]
+        direction = _EVERY_DIRECTION[one.port // len(samples.nodes)]
+        own = [n for n, old in enumerate(joined) if old.nodes == (name,)]
+        same = [n for n in own if joined[n].direction in ("", direction)]
+        passing = [n for n in own if joined[n].moment]
+        if same:
+            old = joined[same[0]]
+            joined[same[0]] = dataclasses.replace(old, moment=old.moment or one.sentence)
+        elif passing:
+            both = dataclasses.replace(joined[passing[0]], kind="node", direction="", lone=False)
+            joined[passing[0]] = both
         else:
-            error = max(noise, 1e-6) * 1.2533 / len(one.rows) ** 0.5
-            told.append(
-                Suspect(
-                    kind="port",
-                    nodes=(name,),
-                    direction="tx" if one.port < count else "rx",
-                    slowdown=as_slowdown(samples.metric, one.slowness),
-                    z=one.slowness / error,
-                    p=one.p,
-                    error=error,
-                    expected=float(expected[one.port]),
-                    moment=one.sentence,
-                )
-            )
-    return told
+            likely = float(expected[one.port])
+            joined.append(_unsteady_suspect(samples.metric, one, name, direction, likely, noise))
+    return joined
+
+
+def _unsteady_suspect(
+    metric: Metric, one: Unsteady, name: str, direction: Direction, expected: float, noise: float
+) -> Suspect:
+    error = max(noise, 1e-6) * _MEDIAN_FACTOR / len(one.rows) ** 0.5
+    return Suspect(
+        kind="port",
+        nodes=(name,),
+        direction=direction,
+        slowdown=as_slowdown(metric, one.slowness),
+        z=one.slowness / error,
+        p=one.p,
+        error=error,
+        expected=expected,
+        moment=one.sentence,
+    )

@@ -13,7 +13,7 @@ from itertools import islice
 
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.launch import Launch, launches
-from wireproof.lint.shell import Command, Segment, Word, bodies, commands, segments
+from wireproof.lint.shell import Command, Segment, Word, commands, lines_inside, segments
 
 __all__ = ["Job", "Option", "Setting", "jobs"]
 
@@ -188,7 +188,7 @@ def jobs(recipe: Recipe) -> tuple[Job, ...]:
 
 
 def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
-    inside = bodies(recipe)
+    inside = lines_inside(recipe)
     head = recipe.lines[part.first - 1]
     indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
     for number in range(part.first, part.last + 1):

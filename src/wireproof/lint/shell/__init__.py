@@ -7,8 +7,9 @@ Pure, linear, total.
 
 from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word
 from wireproof.lint.shell.edit import Edit, corrected
+from wireproof.lint.shell.heredoc import heredocs, lines_inside
 from wireproof.lint.shell.read import commands
-from wireproof.lint.shell.segment import Segment, bodies, segments
+from wireproof.lint.shell.segment import Segment, segments
 
 __all__ = [
     "Command",
@@ -17,8 +18,9 @@ __all__ = [
     "Redirect",
     "Segment",
     "Word",
-    "bodies",
     "commands",
     "corrected",
+    "heredocs",
+    "lines_inside",
     "segments",
 ]

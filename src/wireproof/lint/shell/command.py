@@ -30,10 +30,13 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Heredoc:
-    """The lines between ``<<EOF`` and ``EOF``; ``line`` is the first of them (from 1)."""
+    """The lines between ``<<EOF`` and ``EOF``; ``line`` is the first of them (from 1). ``quoted``:
+    the shell leaves variables in it as they are.
+    """
 
     line: int
     lines: tuple[str, ...]
+    quoted: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Command:
     """One simple command. ``words[0]`` is the program, or the first option where a document shows
     options only; empty when the line only assigns. ``line`` to ``last`` are its physical lines;
     ``text`` is its source. ``outer`` are the words of the wrappers that start it (``sudo``, ``pdsh
-    -w c1``, ``mpirun -n 2`` …).
+    -w c1``, ``mpirun -n 2`` …). ``piped``: its output goes to the next command.
     """
 
     words: tuple[Word, ...]
@@ -52,6 +55,7 @@ class Command:
     redirects: tuple[Redirect, ...] = ()
     heredoc: Heredoc | None = None
     outer: tuple[Word, ...] = field(default=())
+    piped: bool = False
 
     @cached_property
     def program(self) -> str:

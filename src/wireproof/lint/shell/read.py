@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from wireproof.lint.rule import Recipe
 from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word
+from wireproof.lint.shell.heredoc import heredocs
 from wireproof.lint.shell.lex import Token, tokens
 from wireproof.lint.shell.segment import Segment, indent, is_prose, segments
 from wireproof.lint.shell.wrap import inner
@@ -41,7 +42,6 @@ def _commands(recipe: Recipe) -> tuple[Command, ...]:
 
 def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
     lines = list(recipe.lines[part.first - 1 : part.last])
-    bodies = _Bodies(lines)
     blanked: list[str] = []
     indents: list[int] = []
     continued = False
@@ -55,8 +55,10 @@ def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
         if line.endswith(("\\ ", "\\\r", "\\\t")) and not part.script:
             # a document's line end: the backslash was meant to continue
             blanked[number] = line.rstrip()
-    stream = tokens(blanked, part.first, indents, spanning=part.script)
-    yield from _simple(stream, recipe, part, bodies)
+    reader = _Reader(recipe, part)
+    for token in tokens(blanked, part.first, indents, spanning=part.script):
+        yield from reader.take(token)
+    yield from reader.end()
 
 
 def _cut_remark(line: str) -> str:
@@ -67,86 +69,98 @@ def _cut_remark(line: str) -> str:
     return line if at < 0 else line[:at]
 
 
-class _Bodies:
-    """Finds the ends of here-documents in constant time each."""
+class _Reader:
+    """Gathers the tokens of one command after the other."""
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.places: dict[str, list[int]] = {}
-        for at, line in enumerate(lines):
-            self.places.setdefault(line.strip(), []).append(at)
+    def __init__(self, recipe: Recipe, part: Segment) -> None:
+        self.recipe, self.part = recipe, part
+        self.skip = 0
+        """The number of the first line behind a here-document."""
+        self._clear()
 
-    def end(self, mark: str, after: int) -> int | None:
-        """The index of the first line after ``after`` that is ``mark``."""
-        places = self.places.get(mark, [])
-        at = bisect_right(places, after)
-        return places[at] if at < len(places) else None
+    def _clear(self) -> None:
+        self.words: list[Word] = []
+        self.redirects: list[Redirect] = []
+        self.heredoc: Heredoc | None = None
+        self.operator = ""
 
-
-def _simple(
-    stream: Iterator[Token], recipe: Recipe, part: Segment, bodies: _Bodies
-) -> Iterator[Command]:
-    words: list[Word] = []
-    redirects: list[Redirect] = []
-    heredoc: Heredoc | None = None
-    operator, skip = "", 0
-    for token in stream:
-        if token.line < skip:
-            continue
+    def take(self, token: Token) -> Iterator[Command]:
+        """The commands that end with this token."""
+        if token.line < self.skip:
+            return
         if isinstance(token, Word):
-            if not operator:
-                words.append(token)
-            elif operator.startswith("<<") and operator != "<<<":
-                heredoc = _heredoc(token, part, bodies)
-                operator = ""
-            else:
-                redirects.append(Redirect(operator, token))
-                operator = ""
-        elif (
-            token.text[-1] in "<>-&"
-            and token.text not in ("&", "&&", "|&")
-            and ("<" in token.text or ">" in token.text)
-        ):
-            operator = token.text
+            self._word(token)
+        elif _redirects(token.text):
+            self.operator = token.text
         else:
-            yield from _command(words, redirects, heredoc, recipe)
-            if heredoc is not None and token.text == "\n":
-                skip = heredoc.line + len(heredoc.lines) + 1
-            words, redirects, heredoc, operator = [], [], None, ""
-    yield from _command(words, redirects, heredoc, recipe)
+            yield from self.end(piped=token.text in ("|", "|&"))
+            if self.heredoc is not None and token.text == "\n":
+                self.skip = self.heredoc.line + len(self.heredoc.lines) + 1
+            self._clear()
+
+    def _word(self, word: Word) -> None:
+        if not self.operator:
+            self.words.append(word)
+        elif self.operator.startswith("<<") and self.operator != "<<<":
+            self.heredoc = self._heredoc(word.line)
+        else:
+            self.redirects.append(Redirect(self.operator, word))
+        self.operator = ""
+
+    def _heredoc(self, line: int) -> Heredoc | None:
+        found = heredocs(self.recipe).get(line)
+        if found is None or found.line + len(found.lines) > self.part.last:
+            return None
+        return found
+
+    def end(self, *, piped: bool = False) -> Iterator[Command]:
+        """The command that the words make; of a wrapped command the wrapper first."""
+        words = self.words
+        while words and words[0].text in _KEYWORDS:
+            words = words[1:]
+        at = 0
+        while at < len(words) and _ASSIGNMENT.match(words[at].text):
+            at += 1
+        rest = tuple(words[at:])
+        everything = [*words, *(redirect.target for redirect in self.redirects)]
+        if not everything or (rest and rest[0].text in _HEADS):
+            return
+        whole = Command(
+            words=rest,
+            line=everything[0].line,
+            last=max(word.line + word.raw.count("\n") for word in everything),
+            text=_source(self.recipe, everything[0], everything[-1]),
+            assignments=tuple(words[:at]),
+            redirects=tuple(self.redirects),
+            heredoc=self.heredoc,
+            piped=piped,
+        )
+        yield from _unwrapped(whole)
 
 
-def _heredoc(mark: Word, part: Segment, bodies: _Bodies) -> Heredoc | None:
-    at = mark.line - part.first
-    end = bodies.end(mark.text, at)
-    if end is None:
-        return None
-    return Heredoc(mark.line + 1, tuple(bodies.lines[at + 1 : end]))
+def _redirects(text: str) -> bool:
+    """``>``, ``2>``, ``<<-``, ``&>`` …: the next word is no word of the command."""
+    if text in ("&", "&&", "|&"):
+        return False
+    return text[-1] in "<>-&" and ("<" in text or ">" in text)
 
 
-def _command(
-    words: list[Word], redirects: list[Redirect], heredoc: Heredoc | None, recipe: Recipe
-) -> Iterator[Command]:
-    while words and words[0].text in _KEYWORDS:
-        words = words[1:]
-    at = 0
-    while at < len(words) and _ASSIGNMENT.match(words[at].text):
-        at += 1
-    assignments, rest = tuple(words[:at]), tuple(words[at:])
-    everything = [*words, *(redirect.target for redirect in redirects)]
-    if not everything or (rest and rest[0].text in _HEADS):
-        return
-    first, final = everything[0], everything[-1]
-    last = max(word.line + word.raw.count("\n") for word in everything)
-    text = _source(recipe, first, final)
-    outer: tuple[Word, ...] = ()
+def _unwrapped(whole: Command) -> Iterator[Command]:
+    """The command, then the one that it starts (``sudo``, ``pdsh`` …), and so on."""
+    command = whole
     for _ in range(NESTED):
-        yield Command(rest, first.line, last, text, assignments, tuple(redirects), heredoc, outer)
+        yield command
+        rest = command.words
         start = inner(rest) if rest else None
         if start is None or start >= len(rest):
             return
         between = tuple(word for word in rest[:start] if _ASSIGNMENT.match(word.text))
-        outer, rest, assignments = outer + rest[:start], rest[start:], assignments + between
+        command = replace(
+            command,
+            words=rest[start:],
+            assignments=command.assignments + between,
+            outer=command.outer + rest[:start],
+        )
 
 
 def _source(recipe: Recipe, first: Word, final: Word) -> str:

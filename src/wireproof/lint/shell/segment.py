@@ -5,13 +5,12 @@ sentences.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
-from functools import lru_cache
 
 from wireproof.lint.rule import Recipe
+from wireproof.lint.shell.heredoc import lines_inside
 
-__all__ = ["Segment", "bodies", "indent", "is_prose", "segments"]
+__all__ = ["Segment", "indent", "is_prose", "segments"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -48,30 +47,6 @@ class Segment:
     script: bool
 
 
-_HERE = re.compile(r"(?<!<)<<-?[ \t]{0,4}['\"\\]?([A-Za-z_]\w{0,60})(?!<)")
-
-
-@lru_cache(maxsize=4)
-def bodies(recipe: Recipe) -> frozenset[int]:
-    """The numbers of the lines that are inside of here-documents: data of the script, not its
-    commands.
-    """
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(recipe.lines, 1):
-        if len(line) < 70:
-            places.setdefault(line.strip(), []).append(number)
-    inside: set[int] = set()
-    end = 0
-    for number, line in enumerate(recipe.lines, 1):
-        match = _HERE.search(line[:2000]) if number > end and "<<" in line else None
-        ends = places.get(match[1], []) if match else []
-        at = bisect_right(ends, number)
-        if match and at < len(ends) and not line.lstrip().startswith("#"):
-            end = ends[at]
-            inside.update(range(number + 1, end))
-    return frozenset(inside)
-
-
 def indent(line: str) -> int:
     """How many characters of bullet, number, label and prompt stand before the command."""
     match = _ORNAMENT.match(line[:300])
@@ -100,7 +75,7 @@ def segments(recipe: Recipe) -> list[Segment]:
     start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
     head = lines[start].lstrip("\ufeff \t") if start < len(lines) else ""
     trusted = head.startswith(("#!", "#SBATCH")) or recipe.name.endswith(SCRIPT_NAMES)
-    inside = bodies(recipe)
+    inside = lines_inside(recipe)
     if trusted and not _document(lines, inside):
         return [Segment(1, len(lines), True)]
     cuts: list[Segment] = []

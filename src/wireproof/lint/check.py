@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import islice
 
 from wireproof.lint.catalogue import CHECKS, RULES
-from wireproof.lint.inside import Written, written
 from wireproof.lint.kinds import detected, views
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.written import Written, written
 from wireproof.model.lint import LintFinding
 
 __all__ = ["MOST", "lint_text"]
@@ -47,18 +47,21 @@ def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
     for view in views(recipe):
         yield from ((broken, True) for broken in _checked(view))
         if view.kind == "script":
-            for inner in written(view):
-                yield from _inside(view, inner)
+            for file in written(view):
+                if file.kind == "script":
+                    yield from _inside(view, file)
 
 
-def _inside(view: Recipe, inner: Written) -> Iterator[tuple[Broken, bool]]:
-    """What is broken in a file that the script writes, at its place in the script."""
-    lines = inner.recipe.lines
-    same = bool(lines) and lines[-1] == view.lines[inner.above + len(lines) - 1]
-    for broken in _checked(inner.recipe):
-        if not (inner.expanded and broken.code in EXPANDED):
-            last = broken.last and broken.last + inner.above
-            yield replace(broken, line=broken.line + inner.above, last=last), same
+def _inside(view: Recipe, file: Written) -> Iterator[tuple[Broken, bool]]:
+    """What is broken in a script that the script writes, at its place. What is broken in another
+    file that it writes is found by that file's own checks.
+    """
+    above = file.lines[0].number - 1 if file.lines else 0
+    inner = Recipe(view.name, "script", tuple(line.text for line in file.lines))
+    for broken in _checked(inner):
+        if not (file.expanded and broken.code in EXPANDED):
+            last = broken.last and broken.last + above
+            yield replace(broken, line=broken.line + above, last=last), True
 
 
 def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:

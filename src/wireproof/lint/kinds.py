@@ -24,7 +24,7 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
         "kernel-command-line",
     ),
     (r"\.repo$", "repository"),
-    (r"(^|/)fstab$", "fstab"),
+    (r"(^|/)fstab$|/exports$|/exports\.d/[^/]*$", "fstab"),
     (r"(^|/)etc/hosts$|^hosts$", "hosts"),
     (
         r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$",

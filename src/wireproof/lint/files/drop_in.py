@@ -5,11 +5,12 @@ in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from wireproof.lint.files.pieces import extracted, is_document
+from wireproof.lint.files.pieces import Line, at, extracted, is_document
 from wireproof.lint.rule import Broken, Kind, Recipe
 from wireproof.lint.rules.system import CONFIGURATION_FILES
+from wireproof.lint.written import written
 
 __all__ = ["check"]
 
@@ -30,23 +31,31 @@ DROP_IN = re.compile(r"/(?:modprobe|sysctl|limits)\.d/[^/]+$")
 
 
 def check(recipe: Recipe) -> Iterator[Broken]:
-    """What is wrong in the file as a whole."""
-    if recipe.kind not in CONFIGURATION_FILES or is_document(recipe) or extracted(recipe):
-        return
-    if (
-        DROP_IN.search(recipe.name)
-        and not recipe.name.endswith(".conf")
-        and "." not in recipe.name.rsplit("/", 1)[-1]
-    ):
-        yield Broken("drop-in-name", 1, 1, recipe.name[-120:])
-    for number, text in enumerate(recipe.lines, start=1):
+    """What is wrong in the file as a whole, or in the characters of a file that a script writes."""
+    if recipe.kind == "script":
+        for file in written(recipe):
+            if file.kind in CONFIGURATION_FILES:
+                yield from typography(file.kind, file.lines)
+    elif recipe.kind in CONFIGURATION_FILES and not (is_document(recipe) or extracted(recipe)):
+        name = recipe.name.rsplit("/", 1)[-1]
+        if DROP_IN.search(recipe.name) and "." not in name:
+            yield Broken("drop-in-name", 1, 1, recipe.name[-120:])
+        yield from typography(
+            recipe.kind, (Line(number, text) for number, text in enumerate(recipe.lines, start=1))
+        )
+
+
+def typography(kind: Kind, lines: Iterable[Line]) -> Iterator[Broken]:
+    """Characters that a word processor put in."""
+    for line in lines:
+        text = line.text
         if text.isascii() or text.lstrip().startswith(("#", ";")):
             continue
-        code = text if recipe.kind == "keyfile" else text.split(" #", 1)[0]
+        code = text if kind == "keyfile" else text.split(" #", 1)[0]
         found = TYPOGRAPHIC.search(code)
-        if found and readable(recipe.kind, text):
+        if found and readable(kind, text):
             fixed = TYPOGRAPHIC.sub(lambda sign: ASCII[sign.group()], code) + text[len(code) :]
-            yield Broken("file-typography", number, found.start() + 1, text.strip()[:80], fixed)
+            yield at("file-typography", line, found.start(), text.strip()[:80], fixed)
 
 
 def readable(kind: Kind, text: str) -> bool:

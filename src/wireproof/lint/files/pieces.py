@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from wireproof.lint.kinds import kind_of_name
 from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.written import LONGEST_LINE, Line, written
 
 __all__ = [
     "LONGEST_LINE",
@@ -21,28 +23,12 @@ __all__ = [
     "at",
     "extracted",
     "is_document",
-    "kind_of_path",
     "pieces",
 ]
 
 # a line that a tool fills in is not yet a line
 TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")
-# characters that are looked at; no configuration line is longer and searches stay short
-LONGEST_LINE = 8192
 MIXED: tuple[Kind, ...] = ("script", "unknown")
-
-TARGETS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("modprobe", re.compile(r"/modprobe\.(?:d/|conf)")),
-    ("sysctl", re.compile(r"/sysctl\.(?:d/|conf)")),
-    ("limits", re.compile(r"/security/limits\.(?:d/|conf)")),
-    ("ifcfg", re.compile(r"/ifcfg-[^/]*$")),
-    ("keyfile", re.compile(r"\.nmconnection$|/system-connections/")),
-    ("irqbalance", re.compile(r"/(?:sysconfig|default)/irqbalance$")),
-    ("kernel-command-line", re.compile(r"/default/grub(?:$|\.d/)|/kernel/cmdline$|/proc/cmdline$")),
-    ("repository", re.compile(r"\.repo$")),
-    ("fstab", re.compile(r"/fstab$|/exports$|/exports\.d/")),
-    ("hosts", re.compile(r"/etc/hosts$")),
-)
 
 # What a quoted line of each kind looks like in a document: only shapes that mean nothing else.
 QUOTED: dict[Kind, re.Pattern[str]] = {
@@ -67,25 +53,6 @@ QUOTED: dict[Kind, re.Pattern[str]] = {
     "ifcfg": re.compile(r"\s*[A-Z][A-Z0-9_]*\s*=\s*\S*\s*$"),
 }
 IFCFG_MARK = re.compile(r"\s*(?:CONNECTED_MODE|NM_CONTROLLED|BOOTPROTO|ONBOOT)\s*=")
-HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
-INTO = re.compile(r"(?:>>?\|?|\btee\b(?:\s+-a|\s+--append)?)\s*[\"']?([^\s\"'<>|;&]+)")
-ECHO = re.compile(r"\b(?:echo|printf)\s+(?:-e\s+|-n\s+)?(?:\"([^\"]*)\"|'([^']*)')\s*(?=>|\|)")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from
-    1) of the file.
-    """
-
-    number: int
-    text: str
-    before: str = ""
-    after: str = ""
-
-    def whole(self, text: str) -> str:
-        """The file's line with ``text`` in the place of this one."""
-        return f"{self.before}{text}{self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +71,8 @@ def at(code: str, line: Line, position: int = 0, seen: str = "", fix: str | None
     """``code`` broken at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line``
     alone.
     """
-    corrected = None if fix is None else line.whole(fix)
+    corrected = None if fix is None else line.with_text(fix)
     return Broken(code, line.number, len(line.before) + position + 1, seen, corrected)
-
-
-def kind_of_path(path: str) -> Kind | None:
-    """The kind of the file that a script writes to, None when it is none of ours."""
-    return next((kind for kind, shape in TARGETS if shape.search(path)), None)
 
 
 def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
@@ -144,72 +106,19 @@ def extracted(recipe: Recipe) -> bool:
     # Quoted interfaces have few signs of their own, so a short text is still taken for the file
     # itself.
     blank = 4 * content + 3 if recipe.kind == "ifcfg" else 2 * content + 1
-    return kind_of_path(recipe.name) is None and len(recipe.lines) > blank
+    return kind_of_name(recipe.name) != recipe.kind and len(recipe.lines) > blank
 
 
 @lru_cache(maxsize=8)
 def embedded(recipe: Recipe) -> tuple[Piece, ...]:
     """Here-documents, echoes into files, and quoted lines of a script or a document."""
-    found = []
+    found: list[Piece] = []
     inside: set[int] = set()
-    for piece in written(recipe):
-        found.append(piece)
-        inside.update(line.number for line in piece.lines)
+    for file in written(recipe):
+        found.append(Piece(file.kind, file.path, file.lines, quoted=not file.whole))
+        inside.update(line.number for line in file.lines)
     found += quoted(recipe, inside)
     return tuple(found)
-
-
-def written(recipe: Recipe) -> Iterator[Piece]:
-    """What the script writes into configuration files."""
-    skip = 0
-    echoed: dict[str, list[Line]] = {}
-    for number, long in enumerate(recipe.lines, start=1):
-        text = long[:LONGEST_LINE]
-        if number <= skip or text.lstrip().startswith("#"):
-            continue
-        mark = HEREDOC.search(text)
-        if mark:
-            end = ending(recipe, number, mark.group(2))
-            skip = end
-            target = INTO.search(HEREDOC.sub("", text))
-            kind = kind_of_path(target.group(1)) if target else None
-            if kind and target:
-                body = tuple(
-                    Line(n, recipe.lines[n - 1][:LONGEST_LINE]) for n in range(number + 1, end)
-                )
-                yield Piece(kind, target.group(1), body)
-            continue
-        for path, line in echoes(number, text):
-            echoed.setdefault(path, []).append(line)
-    for path, lines in echoed.items():
-        kind = kind_of_path(path)
-        if kind:
-            yield Piece(kind, path, tuple(lines), quoted=True)
-
-
-def ending(recipe: Recipe, first: int, word: str) -> int:
-    """The line that ends the here-document of line ``first``; one behind the last line when it is
-    cut off.
-    """
-    for number in range(first + 1, len(recipe.lines) + 1):
-        if recipe.lines[number - 1].strip() == word:
-            return number
-    return len(recipe.lines) + 1
-
-
-def echoes(number: int, text: str) -> Iterator[tuple[str, Line]]:
-    """(file, line) of each ``echo "…" >> file`` of one line. Text with escapes or substitutions is
-    left alone.
-    """
-    for said in ECHO.finditer(text):
-        target = INTO.search(text, said.end())
-        group = 1 if said.group(1) is not None else 2
-        body = said.group(group)
-        if target and "\\" not in body and "`" not in body and not (group == 1 and "$" in body):
-            yield (
-                target.group(1),
-                Line(number, body, text[: said.start(group)], text[said.end(group) :]),
-            )
 
 
 def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:

@@ -162,7 +162,7 @@ RULES: tuple[Rule, ...] = (
         "Programs take them as part of the word: the value is another one, or the line is refused.",
         "-, \" and ' and the plain space",
         "the manual page of each file",
-        CONFIGURATION_FILES,
+        (*CONFIGURATION_FILES, "script"),
         safe=True,
     ),
     Rule(

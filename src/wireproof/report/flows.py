@@ -6,9 +6,11 @@ the counters' meaning and the background; this module only adds them up over the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from wireproof.model.ledger import Direction
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
@@ -26,8 +28,7 @@ weighs them).
 STRAY_BYTES = 10_000
 """NICs that nobody claimed are shown when they carried at least this much."""
 
-Way = Literal["out", "in"]
-_WAYS: tuple[tuple[Way, Literal["tx", "rx"]], ...] = (("out", "tx"), ("in", "rx"))
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,21 @@ class Flow:
 
     host: str
     nic: str
-    direction: Way
+    direction: Direction
     claimed: bool
     expected_bytes: float
     seen_bytes: float | None
+
+
+@dataclass
+class _Namespace:
+    """One network namespace with the ranks that run in it: expected and seen bytes of each NIC and
+    direction.
+    """
+
+    ranks: set[int] = field(default_factory=set)
+    expected: dict[tuple[str, Direction], float] = field(default_factory=dict)
+    seen: dict[tuple[str, Direction], float | None] = field(default_factory=dict)
 
 
 def flows(run: Run) -> list[Flow]:
@@ -52,82 +64,72 @@ def flows(run: Run) -> list[Flow]:
     # talk inside it.
     paired = [point for point in run.points if point.group is None]
     points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
-    sums: dict[tuple[int, str, Way], list[float | None]] = {}
-    members: dict[int, set[int]] = {}
+    namespaces: dict[int, _Namespace] = {}
     for point in points:
-        _add_point(run, point, sums, members)
-    claims = {claim.rank: claim for claim in run.claim.hosts}
-    out: list[Flow] = []
-    for (reader, nic, way), (expected, seen) in sums.items():
-        host = (
-            ", ".join(sorted({claims[rank].host for rank in members[reader] if rank in claims}))
-            or f"rank {reader}"
-        )
-        claimed = any(claims[rank].nic == nic for rank in members[reader] if rank in claims)
-        if claimed or (seen or 0.0) >= STRAY_BYTES:
-            out.append(Flow(host, nic, way, claimed, expected or 0.0, seen))
+        _add_point(run, point, namespaces)
+    found = [flow for reader, one in namespaces.items() for flow in _flows_of(run, reader, one)]
     return sorted(
-        out,
-        key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "in"),
+        found,
+        key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "rx"),
     )
 
 
-def _add_point(
-    run: Run,
-    point: PointRecord,
-    sums: dict[tuple[int, str, Way], list[float | None]],
-    members: dict[int, set[int]],
-) -> None:
-    """Add one point: expected bytes count only where the counter could be read, so that the two
-    stay comparable.
-    """
+def _flows_of(run: Run, reader: int, namespace: _Namespace) -> Iterator[Flow]:
+    claims = [claim for claim in run.claim.hosts if claim.rank in namespace.ranks]
+    host = ", ".join(sorted({claim.host for claim in claims})) or f"rank {reader}"
+    claimed = {claim.nic for claim in claims}
+    for (nic, direction), seen in namespace.seen.items():
+        if nic in claimed or (seen or 0.0) >= STRAY_BYTES:
+            expected = namespace.expected.get((nic, direction), 0.0)
+            yield Flow(host, nic, direction, nic in claimed, expected, seen)
+
+
+def _add_point(run: Run, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
     # the analysis package loads numpy
     from wireproof.analysis.witness import ports_of, readers, watch
 
     hosts = {host.rank: host for host in run.hosts}
     idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
     reader_of = readers(point, hosts)
-    traffic = watch(point, ports_of(hosts), idle)
+    for rank, reader in reader_of.items():
+        namespaces.setdefault(reader, _Namespace()).ranks.add(rank)
     claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
     due = _payload(point, reader_of)
-    for rank, reader in reader_of.items():
-        members.setdefault(reader, set()).add(rank)
-    for reader, host in traffic.items():
-        nics = {claimed[rank] for rank in members.get(reader, set()) if claimed.get(rank)}
-        _add_host(sums, reader, host, nics, due)
+    for reader, ledger in watch(point, ports_of(hosts), idle).items():
+        namespace = namespaces.setdefault(reader, _Namespace())
+        nics = {nic for rank in namespace.ranks if (nic := claimed.get(rank))}
+        for direction in _DIRECTIONS:
+            _add(namespace, ledger, direction, nics, due.get((reader, direction), 0.0))
 
 
-def _add_host(
-    sums: dict[tuple[int, str, Way], list[float | None]],
-    reader: int,
-    host: Ledger,
-    claimed: set[str],
-    due: dict[tuple[int, Way], float],
+def _add(
+    namespace: _Namespace, ledger: Ledger, direction: Direction, claimed: set[str], due: float
 ) -> None:
+    """Add what one point moved: expected bytes count only where the counter could be read, so that
+    the two stay comparable.
+    """
     from wireproof.analysis.crossed import crossed_at
 
-    for nic in {*host.ports, *claimed}:
-        for way, direction in _WAYS:
-            total = sums.setdefault((reader, nic, way), [0.0, None])
-            seen = crossed_at(host, nic, direction).bytes if nic in host.ports else None
-            if seen is None:
-                continue
-            expected = due.get((reader, way), 0.0) if nic in claimed else 0.0
-            total[0] = (total[0] or 0.0) + expected
-            total[1] = (total[1] or 0.0) + seen
+    for nic in {*ledger.ports, *claimed}:
+        key = (nic, direction)
+        before = namespace.seen.setdefault(key, None)
+        seen = crossed_at(ledger, nic, direction).bytes if nic in ledger.ports else None
+        if seen is not None:
+            namespace.seen[key] = (before or 0.0) + seen
+            namespace.expected[key] = namespace.expected.get(key, 0.0) + due * (nic in claimed)
 
 
-def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Way], float]:
+def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Direction], float]:
     """Payload that had to leave and to enter each namespace, had all of it crossed a wire."""
-    total: dict[tuple[int, Way], float] = {}
+    total: dict[tuple[int, Direction], float] = {}
     for pair in point.pairs:
-        moves: tuple[tuple[int, Way, int], ...] = (
-            (pair.origin, "out", pair.payload_forward_bytes),
-            (pair.target, "in", pair.payload_forward_bytes),
-            (pair.target, "out", pair.payload_backward_bytes),
-            (pair.origin, "in", pair.payload_backward_bytes),
+        moves: tuple[tuple[int, Direction, int], ...] = (
+            (pair.origin, "tx", pair.payload_forward_bytes),
+            (pair.target, "rx", pair.payload_forward_bytes),
+            (pair.target, "tx", pair.payload_backward_bytes),
+            (pair.origin, "rx", pair.payload_backward_bytes),
         )
-        for rank, way, count in moves:
-            key = (reader_of.get(rank, rank), way)
+        for rank, direction, count in moves:
+            key = (reader_of.get(rank, rank), direction)
             total[key] = total.get(key, 0.0) + count
     return total

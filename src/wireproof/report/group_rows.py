@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.pattern import place_of, title_of
-from wireproof.model.record import GroupResult, PointRecord, Quantiles
+from wireproof.model.record import Estimate, GroupResult, PointRecord, Quantiles
 from wireproof.model.run import Run
 from wireproof.report.section import Section
 
@@ -37,15 +38,8 @@ class GroupRow:
     ranks_per_node: str
     message_bytes: int
     status: str
-    time_ns: float | None
-    low_ns: float | None
-    high_ns: float | None
-    half_width: float | None
-    label: str
     mean_ns: float | None
     max_ns: float | None
-    messages_per_s: float | None
-    bytes_per_s: float | None
     formula: str
     formula_ns: float | None
     overlap: float | None
@@ -54,6 +48,13 @@ class GroupRow:
     integrity: str
     repeat: int
     window: int
+    time_ns: float | None = None
+    low_ns: float | None = None
+    high_ns: float | None = None
+    half_width: float | None = None
+    label: str = ""
+    messages_per_s: float | None = None
+    bytes_per_s: float | None = None
     judged: GroupVerdict | None = None
 
 
@@ -104,30 +105,18 @@ def _table(key: tuple[str, str, bool, int], rows: list[GroupRow]) -> GroupTable:
 
 def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> GroupRow:
     estimate = group.estimate
-    time = _positive(estimate.median_ns if estimate else None)
     own = [value for one in group.member_ns if (value := _positive(one)) is not None]
-    # What a library's collective sends is its own affair, and loaded half round trips are no rate.
-    counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0
-    rate = group.messages_per_operation / time * 1e9 if time and counted else None
     counts = Counter(host_of.get(rank, f"rank {rank}") for rank in group.members)
-    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
     named = point.formula != "robust" and group.formula_value_ns is not None
-    return GroupRow(
+    row = GroupRow(
         point=point.id,
         members=len(group.members),
         nodes=len(counts),
-        ranks_per_node=str(most) if least == most else f"{least}-{most}",
+        ranks_per_node=_span(counts.values()),
         message_bytes=point.message_bytes,
         status=group.status,
-        time_ns=time,
-        low_ns=_positive(estimate.low_ns if estimate else None),
-        high_ns=_positive(estimate.high_ns if estimate else None),
-        half_width=estimate.half_width if estimate else None,
-        label=estimate.label if estimate else "",
         mean_ns=fmean(own) if own else None,
         max_ns=max(own, default=None),
-        messages_per_s=rate,
-        bytes_per_s=rate * point.message_bytes if rate else None,
         formula=point.formula if named else "",
         formula_ns=_positive(group.formula_value_ns) if named else None,
         overlap=group.overlap.share if group.overlap else None,
@@ -137,6 +126,31 @@ def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> Gro
         repeat=point.repeat,
         window=group.window_used,
     )
+    return row if estimate is None else _timed(row, point, group, estimate)
+
+
+def _timed(row: GroupRow, point: PointRecord, group: GroupResult, estimate: Estimate) -> GroupRow:
+    """``row`` with its time, and the rates that follow from it."""
+    time = _positive(estimate.median_ns)
+    # What a library's collective sends is its own affair, and loaded half round trips are no rate.
+    counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0
+    rate = group.messages_per_operation / time * 1e9 if time and counted else None
+    return replace(
+        row,
+        time_ns=time,
+        low_ns=_positive(estimate.low_ns),
+        high_ns=_positive(estimate.high_ns),
+        half_width=estimate.half_width,
+        label=estimate.label,
+        messages_per_s=rate,
+        bytes_per_s=rate * point.message_bytes if rate else None,
+    )
+
+
+def _span(counts: Iterable[int]) -> str:
+    """``4``, or ``1-4`` where nodes differ."""
+    known = sorted(counts) or [0]
+    return str(known[0]) if known[0] == known[-1] else f"{known[0]}-{known[-1]}"
 
 
 def _positive(value: float | None) -> float | None:

@@ -13,7 +13,7 @@ from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.model.severity import worst
 from wireproof.report.section import Section
 
-__all__ = ["Cell", "Row", "Table", "heat_cells", "heat_size", "tables"]
+__all__ = ["Cell", "Row", "Table", "directed_cells", "heat_cells", "heat_size", "tables"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,14 @@ def heat_size(rows: Iterable[Row]) -> int | None:
     return max(covered, key=lambda size: (len(covered[size]), size)) if covered else None
 
 
+def directed_cells(table: Table) -> tuple[int | None, list[Cell]]:
+    """The size of the pair picture and its cells between different hosts; None without a size."""
+    size = heat_size(table.rows)
+    if size is None:
+        return None, []
+    return size, [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
+
+
 def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
     """One cell per direction at one size. Several ranks or repetitions of one direction give their
     median.
@@ -133,19 +141,18 @@ def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
     for row in table.rows:
         if row.pair.message_bytes == message_bytes and row.goodput:
             found.setdefault(row.between, []).append(row)
-    cells = []
-    for (origin, target), rows in sorted(found.items()):
-        shares = [row.efficiency for row in rows if row.efficiency is not None]
-        verdicts = [row.pair.verdict for row in rows]
-        proofs = sorted({row.pair.proof for row in rows})
-        cells.append(
-            Cell(
-                origin,
-                target,
-                median(row.goodput for row in rows if row.goodput),
-                median(shares) if shares else None,
-                worst(verdicts),
-                proofs[0] if len(proofs) == 1 else "mixed",
-            )
-        )
-    return cells
+    return [_cell(*between, rows) for between, rows in sorted(found.items())]
+
+
+def _cell(origin: str, target: str, rows: Iterable[Row]) -> Cell:
+    rows = list(rows)
+    shares = [row.efficiency for row in rows if row.efficiency is not None]
+    proofs = sorted({row.pair.proof for row in rows})
+    return Cell(
+        origin,
+        target,
+        median(row.goodput for row in rows if row.goodput),
+        median(shares) if shares else None,
+        worst([row.pair.verdict for row in rows]),
+        proofs[0] if len(proofs) == 1 else "mixed",
+    )

@@ -8,12 +8,13 @@ well, never told by colour alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from wireproof.model import quantity
 from wireproof.report.names import clean, natural
-from wireproof.report.rows import Cell, Table, heat_cells, heat_size
+from wireproof.report.rows import Cell, Table, directed_cells
 
 __all__ = ["GRADIENT", "HeatCell", "HeatMap", "HeatRow", "heat_map", "shade"]
 
@@ -86,43 +87,40 @@ def heat_map(table: Table, name: str) -> HeatMap | None:
     """The picture of one table, or None when it holds fewer than two directions between different
     hosts.
     """
-    size = heat_size(table.rows)
-    cells = (
-        [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
-        if size is not None
-        else []
-    )
+    size, cells = directed_cells(table)
     if size is None or len(cells) < 2:
         return None
-    by_way = {(cell.origin, cell.target): cell for cell in cells}
-    hosts = sorted({host for way in by_way for host in way}, key=natural)
-    note = ""
-    if len(hosts) > MOST_HOSTS:
-        note = f"The {MOST_HOSTS} hosts with the slowest directions of {len(hosts)} are shown."
-        slow = sorted(cells, key=lambda cell: cell.goodput)
-        first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))[
-            :MOST_HOSTS
-        ]
-        hosts = sorted(first, key=natural)
+    by_route = {(cell.origin, cell.target): cell for cell in cells}
+    hosts, note = _shown_hosts(cells)
     many = len(hosts) > PRINTED_HOSTS
     shares = any(cell.efficiency is not None for cell in cells)
     best = max(cell.goodput for cell in cells)
     rows = [
-        HeatRow(clean(a, 80), [_cell(by_way.get((a, b)), a == b, best, many) for b in hosts])
+        HeatRow(clean(a, 80), [_cell(by_route.get((a, b)), a == b, best, many) for b in hosts])
         for a in hosts
     ]
-    scale = "of the attainable goodput" if shares else "of the fastest direction"
     return HeatMap(
         name,
         table.pattern,
         quantity.size(size),
-        [clean(h, 80) for h in hosts],
+        [clean(host, 80) for host in hosts],
         rows,
         many,
         shares,
-        scale,
+        "of the attainable goodput" if shares else "of the fastest direction",
         note,
     )
+
+
+def _shown_hosts(cells: Sequence[Cell]) -> tuple[list[str], str]:
+    """The hosts of the picture, and which are left out: those with the slowest directions stay."""
+    hosts = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
+    if len(hosts) <= MOST_HOSTS:
+        return hosts, ""
+    slow = sorted(cells, key=lambda cell: cell.goodput)
+    first = dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target))
+    note = f"The {MOST_HOSTS} hosts with the slowest directions of {len(hosts)} are shown."
+    return sorted(list(first)[:MOST_HOSTS], key=natural), note
 
 
 def _cell(cell: Cell | None, same: bool, best: float, many: bool) -> HeatCell | None:

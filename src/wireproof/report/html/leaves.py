@@ -7,6 +7,7 @@ so that 313 x 313 leaves stay far below a megabyte. The slowest are told in word
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -15,7 +16,7 @@ from wireproof.model.located import Located
 from wireproof.report.html.heat import GRADIENT, shade
 from wireproof.report.html.strip import leaf_by_node
 from wireproof.report.names import clean, fold, natural
-from wireproof.report.rows import Cell, Table, heat_cells, heat_size
+from wireproof.report.rows import Cell, Table, directed_cells
 from wireproof.report.section import Section
 
 __all__ = ["LeafMap", "Tick", "leaf_map"]
@@ -55,45 +56,44 @@ def leaf_map(
     """The map of one table of rates, or None with fewer than two groups that measured each
     other.
     """
-    size = heat_size(table.rows)
-    cells = (
-        [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
-        if size is not None
-        else []
-    )
+    size, cells = directed_cells(table)
     group, real = _groups(section, cells)
     names = sorted(set(group.values()), key=natural)
     if size is None or len(names) < 2:
         return None
-    left_out = max(0, len(names) - MOST_LEAVES)
     place = {leaf: index for index, leaf in enumerate(names[:MOST_LEAVES])}
     values = _medians(cells, group, place)
     if not values:
         return None
     best = sorted(values.values())[int(0.9 * (len(values) - 1))]
-    level = {
-        key: min(_LEVELS, round(_LEVELS * value / best)) if best else 0
-        for key, value in values.items()
-    }
-    guilty = _guilty(located, group)
-    what = "leaf switch" if real else "group of neighbours by name"
-    note = (
-        f"Rows send, columns receive; a cell is the median from one {what} to another, and "
-        "empty where no pair was "
-    )
-    note += f"measured. {left_out} more are left out." if left_out else "measured."
     slowest = _slowest(values, names, best)
+    what = "leaf switch" if real else "group of neighbours by name"
     return LeafMap(
         id=f"{name}-leaves",
         title=f"Every {what} with every other: {table.pattern} at {quantity.size(size)}",
-        note=note,
+        note=_note(what, max(0, len(names) - MOST_LEAVES)),
         alt=f"Map of {len(place)} by {len(place)}. Slowest: {'; '.join(slowest[:3])}.",
         count=len(place),
-        strokes=_strokes(level, len(place)),
-        ticks=_ticks(names[:MOST_LEAVES], guilty),
+        strokes=_strokes(_levels(values, best), len(place)),
+        ticks=_ticks(names[:MOST_LEAVES], _guilty(located, group)),
         slowest=slowest,
         scale=f"of {quantity.megabytes(best)} MB/s (nine of ten cells are below it)",
     )
+
+
+def _note(what: str, left_out: int) -> str:
+    note = (
+        f"Rows send, columns receive; a cell is the median from one {what} to another, and "
+        "empty where no pair was measured."
+    )
+    return f"{note} {left_out} more are left out." if left_out else note
+
+
+def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[int, int], int]:
+    """The shade of each cell, from 0 to the highest."""
+    if not best:
+        return dict.fromkeys(values, 0)
+    return {key: min(_LEVELS, round(_LEVELS * one / best)) for key, one in values.items()}
 
 
 def _groups(section: Section, cells: list[Cell]) -> tuple[dict[str, str], bool]:

@@ -9,11 +9,15 @@ never by colour alone.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
 from wireproof.model import quantity
+from wireproof.model.finding import PairVerdict
+from wireproof.model.ledger import Direction
 from wireproof.model.located import Blame, Located
 from wireproof.report.names import clean, natural
 from wireproof.report.section import Section
@@ -28,6 +32,8 @@ _HIGH = 56.0
 _TOP = 1.15
 _LEAST_WIDTH = 3.0  # of a culprit's column, so that it is seen
 _ONE_WAY = ("stream", "put")
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
+_VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Lane:
     expected.
     """
 
-    way: str
+    direction: str
     good: str
     bad: str
     gaps: str
@@ -54,7 +60,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Strip:
-    """``rows``: the slowest nodes, as (node, way, goodput, share of the expected, word)."""
+    """``rows``: the slowest nodes, as (node, direction, goodput, share of the expected, word)."""
 
     id: str
     title: str
@@ -77,39 +83,21 @@ def strip_of(section: Section, located: Located, name: str) -> Strip | None:
     """The strip of the goodput, or None with fewer than three nodes that were measured."""
     if located.metric != "goodput":
         return None
-    sent, received = _by_node(section, located)
+    measured = _by_node(section, located)
+    known = {node for values in measured.values() for node in values}
+    if len(known) < 3:
+        return None
     leaf = leaf_by_node(section)
     nodes = sorted(
-        {*sent, *received, *located.missing},
-        key=lambda node: (natural(leaf.get(node, "")), natural(node)),
+        known | {*located.missing}, key=lambda node: (natural(leaf.get(node, "")), natural(node))
     )
-    if len({*sent, *received}) < 3:
-        return None
-    # Most pairs take the kind of path with the most samples.
-    usual = max(located.tiers, key=lambda tier: tier.samples).median if located.tiers else 0.0
-    usual = (
-        usual
-        if math.isfinite(usual) and usual > 0
-        else median([*sent.values(), *received.values()])
-    )
-    lanes: list[Lane] = []
-    rows: list[_Seen] = []
-    for way, found in (("tx", sent), ("rx", received)):
-        accused = _accused(located, way)
-        seen = [
-            _Seen(
-                node,
-                way,
-                found[node],
-                found[node] / accused.get(node, (usual, 0))[0],
-                accused.get(node, (0, 0))[1],
-            )
-            for node in nodes
-            if node in found
-        ]
-        lanes.append(_lane(way, nodes, {one.node: one for one in seen}))
-        rows += seen
-    rows.sort(key=lambda one: (not one.culprit, one.share))
+    usual = _usual(located, measured)
+    seen = [
+        one
+        for direction, values in measured.items()
+        for one in _seen(located, direction, values, nodes, usual)
+    ]
+    rows = sorted(seen, key=lambda one: (not one.culprit, one.share))
     return Strip(
         id=f"{name}-strip",
         title="Every node: what it sends and receives, beside what is expected",
@@ -117,16 +105,43 @@ def strip_of(section: Section, located: Located, name: str) -> Strip | None:
         alt=_alt(len(nodes), rows),
         level=f"{_y(1.0):.1f}",
         high=f"{_HIGH:g}",
-        lanes=lanes,
+        lanes=[
+            _lane(one, nodes, [row for row in seen if row.direction == one]) for one in measured
+        ],
         rows=[_row(one) for one in rows[:MOST_LISTED]],
     )
+
+
+def _usual(located: Located, measured: Mapping[Direction, Mapping[str, float]]) -> float:
+    """What is expected of most pairs: they take the kind of path with the most samples."""
+    if located.tiers:
+        usual = max(located.tiers, key=lambda tier: tier.samples).median
+        if math.isfinite(usual) and usual > 0:
+            return usual
+    return median([value for values in measured.values() for value in values.values()])
+
+
+def _seen(
+    located: Located,
+    direction: Direction,
+    values: Mapping[str, float],
+    nodes: Sequence[str],
+    usual: float,
+) -> list[_Seen]:
+    accused = _accused(located, direction)
+    found = []
+    for node in nodes:
+        if node in values:
+            expected, culprit = accused.get(node, (usual, 0))
+            found.append(_Seen(node, direction, values[node], values[node] / expected, culprit))
+    return found
 
 
 class _Seen(NamedTuple):
     """``culprit``: its number in the list, 0 for none."""
 
     node: str
-    way: str
+    direction: Direction
     value: float
     share: float
     culprit: int
@@ -146,95 +161,98 @@ def _note(count: int, usual: float, by_switch: bool) -> str:
     )
 
 
-def _by_node(section: Section, located: Located) -> tuple[dict[str, float], dict[str, float]]:
+def _by_node(section: Section, located: Located) -> dict[Direction, dict[str, float]]:
     """Median goodput that each node sends and receives, over partners that are no culprits (where
     there are any); of the size that most pairs have.
     """
-    sizes: dict[int, int] = {}
+    streams = _streams(section)
+    slow = {direction: set(_accused(located, direction)) for direction in _DIRECTIONS}
+    found: dict[Direction, dict[str, list[float]]] = {"tx": {}, "rx": {}}
+    spoilt: dict[Direction, dict[str, list[float]]] = {"tx": {}, "rx": {}}
+    for pair in streams:
+        sent = spoilt if pair.target_host in slow["rx"] else found
+        sent["tx"].setdefault(pair.origin_host, []).append(pair.value)
+        received = spoilt if pair.origin_host in slow["tx"] else found
+        received["rx"].setdefault(pair.target_host, []).append(pair.value)
+    return {
+        one: {node: median(values) for node, values in {**spoilt[one], **found[one]}.items()}
+        for one in _DIRECTIONS
+    }
+
+
+def _streams(section: Section) -> list[PairVerdict]:
+    """Results of one direction between different hosts, of the size that most pairs have."""
     streams = [
-        p
-        for p in section.judgement.pairs
-        if p.pattern in _ONE_WAY and p.unit == "bytes_per_s" and p.value > 0
+        pair
+        for pair in section.judgement.pairs
+        if pair.pattern in _ONE_WAY and pair.unit == "bytes_per_s" and pair.value > 0
     ]
-    for pair in streams:
-        sizes[pair.message_bytes] = sizes.get(pair.message_bytes, 0) + 1
+    sizes = Counter(pair.message_bytes for pair in streams)
     size = max(sizes, key=lambda one: (sizes[one], one), default=0)
-    slow = {way: set(_accused(located, way)) for way in ("tx", "rx")}
-    found: dict[str, dict[str, list[float]]] = {"tx": {}, "rx": {}}
-    spoilt: dict[str, dict[str, list[float]]] = {"tx": {}, "rx": {}}
-    for pair in streams:
-        if pair.message_bytes != size or pair.origin_host == pair.target_host:
-            continue
-        ends = (
-            ("tx", pair.origin_host, pair.target_host in slow["rx"]),
-            ("rx", pair.target_host, pair.origin_host in slow["tx"]),
-        )
-        for way, node, by_culprit in ends:
-            (spoilt if by_culprit else found)[way].setdefault(node, []).append(pair.value)
-    sent, received = (
-        {n: median(v) for n, v in {**spoilt[way], **found[way]}.items()} for way in ("tx", "rx")
-    )
-    return sent, received
+    return [
+        pair
+        for pair in streams
+        if pair.message_bytes == size and pair.origin_host != pair.target_host
+    ]
 
 
-def _accused(located: Located, way: str) -> dict[str, tuple[float, int]]:
+def _accused(located: Located, direction: Direction) -> dict[str, tuple[float, int]]:
     """Node to (what is expected of it, the number of its culprit) for one direction."""
     found: dict[str, tuple[float, int]] = {}
     for number, blame in enumerate(located.blames, 1):
-        if blame.direction in ("", way) and blame.expected > 0:
+        if blame.direction in ("", direction) and blame.expected > 0:
             for node in _touched(blame):
                 found.setdefault(node, (blame.expected, number))
     return found
 
 
 def _touched(blame: Blame) -> list[str]:
-    return (
-        [blame.subject]
-        if blame.kind in ("node", "port")
-        else []
-        if blame.kind == "pair"
-        else list(blame.nodes)
-    )
+    if blame.kind in ("node", "port"):
+        return [blame.subject]
+    return [] if blame.kind == "pair" else list(blame.nodes)
 
 
 def _y(share: float) -> float:
     return _HIGH * (1.0 - min(_TOP, max(0.0, share)) / _TOP)
 
 
-def _lane(way: str, nodes: list[str], seen: dict[str, _Seen]) -> Lane:
+def _lane(direction: Direction, nodes: Sequence[str], seen: Iterable[_Seen]) -> Lane:
+    by_node = {one.node: one for one in seen}
     each = max(1, -(-len(nodes) // MOST_COLUMNS))
-    count = -(-len(nodes) // each)
-    step = _WIDE / count
+    step = _WIDE / -(-len(nodes) // each)
     width = max(0.35, step * (0.8 if step > 2.5 else 1.0))
-    paths: dict[str, list[str]] = {"good": [], "bad": [], "gaps": []}
-    marks: list[Mark] = []
-    for column in range(count):
-        some = nodes[column * each : (column + 1) * each]
-        known = [seen[node] for node in some if node in seen]
+    good, bad, gaps, marks = "", "", "", []
+    for column, start in enumerate(range(0, len(nodes), each)):
+        some = nodes[start : start + each]
+        known = [by_node[node] for node in some if node in by_node]
         guilty = [one for one in known if one.culprit]
         left = column * step
-        if known:
-            top = _y(min(one.share for one in guilty or known))
-            wide = max(width, _LEAST_WIDTH) if guilty else width
-            paths["bad" if guilty else "good"].append(
-                f"M{left:.4g} {_HIGH:g}V{top:.3g}h{wide:.3g}V{_HIGH:g}z"
-            )
+        if guilty:
+            bad += _bar(left, max(width, _LEAST_WIDTH), guilty)
+            marks.append(_mark(left + width / 2, guilty))
+        elif known:
+            good += _bar(left, width, known)
         if len(known) < len(some):
-            paths["gaps"].append(f"M{left:.4g} 3h{width:.3g}")
-        if guilty and len(marks) < MOST_MARKS:
-            numbers = list(dict.fromkeys(str(one.culprit) for one in guilty))[:2]
-            title = ", ".join(clean(one.node, 60) for one in guilty[:4])
-            marks.append(Mark(f"{left + width / 2:.1f}", "/".join(numbers), title))
-    words = "sends" if way == "tx" else "receives"
-    return Lane(words, "".join(paths["good"]), "".join(paths["bad"]), "".join(paths["gaps"]), marks)
+            gaps += f"M{left:.4g} 3h{width:.3g}"
+    return Lane(_VERBS[direction], good, bad, gaps, marks[:MOST_MARKS])
+
+
+def _bar(left: float, width: float, some: Iterable[_Seen]) -> str:
+    top = _y(min(one.share for one in some))
+    return f"M{left:.4g} {_HIGH:g}V{top:.3g}h{width:.3g}V{_HIGH:g}z"
+
+
+def _mark(at: float, guilty: Sequence[_Seen]) -> Mark:
+    numbers = list(dict.fromkeys(str(one.culprit) for one in guilty))[:2]
+    title = ", ".join(clean(one.node, 60) for one in guilty[:4])
+    return Mark(f"{at:.1f}", "/".join(numbers), title)
 
 
 def _row(one: _Seen) -> tuple[str, str, str, str, str]:
     word = f"culprit {one.culprit}" if one.culprit else ""
-    way = "sends" if one.way == "tx" else "receives"
     return (
         clean(one.node, 80),
-        way,
+        _VERBS[one.direction],
         quantity.megabytes(one.value),
         quantity.percent(one.share),
         word,
@@ -242,9 +260,8 @@ def _row(one: _Seen) -> tuple[str, str, str, str, str]:
 
 
 def _alt(count: int, rows: list[_Seen]) -> str:
-    words = {"tx": "sends", "rx": "receives"}
     bad = [
-        f"{clean(one.node, 60)} {words[one.way]} {quantity.percent(one.share)}"
+        f"{clean(one.node, 60)} {_VERBS[one.direction]} {quantity.percent(one.share)}"
         for one in rows
         if one.culprit
     ]

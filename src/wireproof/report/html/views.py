@@ -31,7 +31,7 @@ OPEN_ROWS = 40
 class Bar:
     host: str
     nic: str
-    way: str
+    direction: str
     claimed: bool
     width: str
     mark: str | None
@@ -238,7 +238,7 @@ def _bar(flow: Flow, top: float) -> Bar:
     return Bar(
         clean(flow.host, 80),
         clean(flow.nic, 40),
-        flow.direction,
+        "out" if flow.direction == "tx" else "in",
         flow.claimed,
         f"{width:.2f}",
         mark,

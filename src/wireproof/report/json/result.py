@@ -207,7 +207,7 @@ def _traffic(flow: Flow) -> Traffic:
     return Traffic(
         host=flow.host,
         nic=flow.nic,
-        direction="out" if flow.direction == "out" else "in",
+        direction="out" if flow.direction == "tx" else "in",
         claimed=flow.claimed,
         expected_bytes=flow.expected_bytes,
         seen_bytes=flow.seen_bytes,

@@ -45,7 +45,8 @@ def engine_for(
     if transport == "mpi":
         if install is None:
             raise BadInput("the transport mpi needs an MPI.")
-        return choose_engine(install, environment)
+        engine = choose_engine(install, environment)
+        return dataclasses.replace(engine, expect=MPIS[install.family].library_says)
     return EngineChoice(abi="nompi", path=find_engine("nompi", environment))
 
 

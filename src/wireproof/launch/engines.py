@@ -133,8 +133,6 @@ def choose_engine(
         raise CouldNotMeasure(
             f"{install.title} cannot be used: {install.problem or 'its library was not found'}."
         )
-    from wireproof.launch.known import MPIS
-
     folders = [install.library.parent]
     if install.needs_link:
         folders.insert(0, private_link(install.library, environment))
@@ -142,5 +140,4 @@ def choose_engine(
         abi=install.abi,
         path=find_engine(install.abi, environment),
         library_folders=tuple(folders),
-        expect=MPIS[install.family].library_says,
     )

@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 
 from wireproof.lab.slurm_files import Partition, slurm_conf, topology_conf
-from wireproof.launch.schedulers.slurm_commands import (
-    JobRequest,
+from wireproof.launch.schedulers.slurm_answers import (
     JobState,
-    batch_script,
     hopeless,
-    job_argv,
-    node_states_argv,
     parse_job,
     parse_node_states,
     parse_queue,
     refusal,
-    salloc_argv,
     why_ended,
+)
+from wireproof.launch.schedulers.slurm_commands import (
+    JobRequest,
+    batch_script,
+    job_argv,
+    node_states_argv,
+    salloc_argv,
 )
 from wireproof.lint.check import lint_text
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -10,15 +10,12 @@ import os
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from wireproof.lab.errors import LabError
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
-
-if TYPE_CHECKING:
-    from wireproof.lab.cluster import Lab
 
 __all__ = [
     "CONFIG",
@@ -189,7 +186,13 @@ def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
     )
 
 
-def wire_observer(lab: Lab | None) -> Callable[[], Sequence[EngineError]]:
+class Wired(Protocol):
+    """A lab, as far as its wire goes."""
+
+    def wire_status(self) -> WireStatus | None: ...
+
+
+def wire_observer(lab: Wired | None) -> Callable[[], Sequence[EngineError]]:
     """Compares the wire's counters from now on; the result names what it lost when it fell
     behind.
     """

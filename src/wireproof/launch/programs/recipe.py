@@ -7,8 +7,9 @@ why. The program's own options are its adapter's job, the launcher's options the
 from __future__ import annotations
 
 import dataclasses
+import re
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from wireproof.launch.mpi.install import Family
 from wireproof.model.errors import BadInput
@@ -62,6 +63,16 @@ class Recipe:
     root_steps: tuple[str, ...] = ()
 
 
+class _Asked(TypedDict, total=False):
+    """What the recipes of one tool differ in; fields of ``Recipe``."""
+
+    sizes: tuple[int, ...]
+    pairs: int
+    one_sided: bool
+    two_ranks: bool
+    rdma_cm: bool
+
+
 _OSU = (
     "build the OSU micro-benchmarks with the MPI's mpicc, then give --program PATH or set OSU_HOME"
 )
@@ -69,7 +80,7 @@ _IMB = "install Intel MPI (oneAPI, or pip install 'impi-rt==2021.18.1'), then gi
 _MIB = 1 << 20
 
 
-def _osu(name: str, why: str, **other: object) -> Recipe:
+def _osu(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
     return Recipe(
         tool="osu",
         program=name,
@@ -77,11 +88,11 @@ def _osu(name: str, why: str, **other: object) -> Recipe:
         shape="ranks",
         why=why,
         install=_OSU,
-        **other,  # type: ignore[arg-type]
+        **asked,
     )
 
 
-def _imb(program: str, benchmark: str, why: str, **other: object) -> Recipe:
+def _imb(program: str, benchmark: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
     return Recipe(
         tool="imb",
         program=program,
@@ -90,11 +101,11 @@ def _imb(program: str, benchmark: str, why: str, **other: object) -> Recipe:
         why=why,
         install=_IMB,
         family="intel",
-        **other,  # type: ignore[arg-type]
+        **asked,
     )
 
 
-def _perftest(name: str, why: str, **other: object) -> Recipe:
+def _perftest(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
     return Recipe(
         tool="perftest",
         program=name,
@@ -103,11 +114,11 @@ def _perftest(name: str, why: str, **other: object) -> Recipe:
         why=why,
         install="install the package perftest on both hosts",
         rdma=True,
-        **other,  # type: ignore[arg-type]
+        **asked,
     )
 
 
-def _qperf(benchmark: str, why: str, **other: object) -> Recipe:
+def _qperf(benchmark: str, why: str, *, rdma: bool = False, **asked: Unpack[_Asked]) -> Recipe:
     return Recipe(
         tool="qperf",
         program="qperf",
@@ -116,7 +127,8 @@ def _qperf(benchmark: str, why: str, **other: object) -> Recipe:
         why=why,
         install="install the package qperf on both hosts",
         pins_itself=True,
-        **other,  # type: ignore[arg-type]
+        rdma=rdma,
+        **asked,
     )
 
 
@@ -160,7 +172,10 @@ _RECIPES: tuple[Recipe, ...] = (
         program="iperf3",
         benchmark="tcp",
         shape="pair",
-        why="one TCP stream, 12 s of which the first 2 s do not count, 1 MiB writes, 2 MiB socket buffers",
+        why=(
+            "one TCP stream, 12 s of which the first 2 s do not count, 1 MiB writes, 2 MiB socket"
+            " buffers"
+        ),
         install="install the package iperf3 on both hosts",
         sizes=(_MIB,),
         seconds=12,
@@ -237,6 +252,17 @@ def _like(recipe: Recipe, benchmark: str) -> Recipe:
     )
 
 
+def _of_family(program: str) -> Recipe:
+    """For a program of a family with a name of its own: osu_multi_lat, ib_atomic_bw."""
+    for prefix, tool in (("osu_", "osu"), ("ib_", "perftest")):
+        if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
+            return _like(recipes_of(tool)[0], program)
+    names = sorted({name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower)
+    near = get_close_matches(program, names, n=3, cutoff=0.5)
+    hint = f"; did you mean {', '.join(near)}?" if near else "."
+    raise BadInput(f"there is no recipe for {program[:40]!r}: there are {', '.join(names)}{hint}")
+
+
 def find_recipe(tool: str, benchmark: str = "") -> Recipe:
     """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``,
     ``iperf3``.
@@ -246,24 +272,13 @@ def find_recipe(tool: str, benchmark: str = "") -> Recipe:
     """
     known = recipes_of(tool)
     if not known:
-        # A program of a family with a name of its own: osu_multi_lat, ib_atomic_bw, IMB-NBC.
-        for prefix, family in (("osu_", "osu"), ("ib_", "perftest")):
-            if tool.lower().startswith(prefix) and tool.replace("_", "").isalnum():
-                return _like(recipes_of(family)[0], tool)
-        names = sorted(
-            {name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower
-        )
-        near = get_close_matches(tool, names, n=3, cutoff=0.5)
-        hint = f"; did you mean {', '.join(near)}?" if near else "."
-        raise BadInput(f"there is no recipe for {tool[:40]!r}: there are {', '.join(names)}{hint}")
+        return _of_family(tool)
     if not benchmark:
         return known[0]
     wanted = benchmark.lower()
     for one in known:
         if wanted in (one.benchmark.lower(), one.benchmark.lower().removeprefix("osu_")):
             return one
-    if not all(letter.isalnum() or letter in "_-+" for letter in benchmark) or benchmark.startswith(
-        "-"
-    ):
+    if re.fullmatch(r"[\w+][\w+-]*", benchmark) is None:
         raise BadInput(f"{benchmark[:40]!r} cannot be the name of a benchmark of {tool}.")
     return _like(known[0], benchmark)

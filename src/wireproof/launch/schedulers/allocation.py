@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
@@ -21,8 +21,8 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,@+-]{0,127}", re.ASCII)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """``hosts``: the nodes granted, in the scheduler's order, each once. ``owned``: made for us, to
-    be given back.
+    """``hosts``: the nodes granted, in the scheduler's order, each once. ``give_back``: of one that
+    was made for us.
 
     ``ends_unix_s``: when the scheduler will end it, None when it does not say.
     """
@@ -31,9 +31,15 @@ class Allocation:
     job: str
     hosts: tuple[str, ...]
     partition: str = ""
-    owned: bool = False
     ends_unix_s: float | None = None
     notes: tuple[str, ...] = ()
+    give_back: Callable[[], None] | None = dataclasses.field(
+        default=None, compare=False, repr=False
+    )
+
+    @property
+    def owned(self) -> bool:
+        return self.give_back is not None
 
 
 def job_id(environment: Mapping[str, str], name: str) -> str:

@@ -17,22 +17,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.launch.engines import find_program
 from wireproof.launch.schedulers.allocation import Allocation
-from wireproof.launch.schedulers.slurm_commands import (
+from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,
-    JobRequest,
     JobState,
     NodeState,
-    batch_script,
     hopeless,
-    job_argv,
-    node_states_argv,
     parse_job,
     parse_node_states,
     parse_queue,
-    queue_argv,
     refusal,
-    salloc_argv,
     why_ended,
+)
+from wireproof.launch.schedulers.slurm_commands import (
+    JobRequest,
+    batch_script,
+    job_argv,
+    node_states_argv,
+    queue_argv,
+    salloc_argv,
 )
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
@@ -88,11 +90,13 @@ def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.Complet
         )
     except FileNotFoundError:
         raise CouldNotMeasure(
-            f"{argv[0]} is not on PATH: run this where jobs are submitted from, or load Slurm's module."
+            f"{argv[0]} is not on PATH: run this where jobs are submitted from, or load Slurm's"
+            " module."
         ) from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CouldNotMeasure(
-            f"{argv[0]} did not answer within {_TIMEOUT_S:g} s ({type(error).__name__}): is Slurm up?"
+            f"{argv[0]} did not answer within {_TIMEOUT_S:g} s ({type(error).__name__}): is Slurm"
+            " up?"
         ) from error
 
 
@@ -148,19 +152,18 @@ class _Held:
         if not self.job and (found := _ID.search(self.talk)):
             self.job = found.group(1) or found.group(2)
 
-    def close(self) -> None:
-        """End salloc, which gives the nodes back, and wait for it."""
-        if self._control >= 0:
-            os.close(self._control)
-            self._control = -1
+    def give_back(self) -> None:
+        """Cancel the job and end salloc, which gives the nodes back, and wait for it; once."""
+        if self._control < 0:
+            return
+        if self.job:
+            _cancel(self.job, self.request.through)
+        os.close(self._control)
+        self._control = -1
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GONE_S)
         self._selector.close()
         self._stderr.close()
-
-
-_HELD: dict[str, _Held] = {}
-"""Jobs of ours that are still to be given back, by id."""
 
 
 def _show(job: str, through: Sequence[str]) -> JobInfo | None:
@@ -172,12 +175,6 @@ def _cancel(job: str, through: Sequence[str]) -> None:
     """Exactly this job."""
     with contextlib.suppress(CouldNotMeasure):
         _ask(["scancel", job], through)
-
-
-def _give_up(held: _Held) -> None:
-    if held.job:
-        _cancel(held.job, held.request.through)
-    held.close()
 
 
 def _too_late(state: JobState, request: JobRequest) -> CouldNotMeasure:
@@ -200,8 +197,8 @@ def _too_late(state: JobState, request: JobRequest) -> CouldNotMeasure:
                 f"; not usable now: {named}{f' and {len(lost) - 4} more' if len(lost) > 4 else ''}"
             )
     return CouldNotMeasure(
-        f"job {state.job} was still pending after {request.wait_s:g} s{why}{hint}; it was cancelled: wait longer, or"
-        " ask for fewer nodes."
+        f"job {state.job} was still pending after {request.wait_s:g} s{why}{hint}; it was"
+        " cancelled: wait longer, or ask for fewer nodes."
     )
 
 
@@ -259,27 +256,28 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
         if on_state is not None:
             on_state(JobState(job=held.job, state=info.state))
     except BaseException:
-        _give_up(held)
+        held.give_back()
         raise
-    _HELD[held.job] = held
     return Allocation(
         scheduler="slurm",
         job=held.job,
         hosts=info.hosts,
         partition=info.partition,
-        owned=True,
+        give_back=held.give_back,
         ends_unix_s=info.ends_unix_s,
         notes=(
-            f"Slurm job {held.job} on {len(info.hosts)} nodes of partition {info.partition}, asked for by wireproof",
+            (
+                f"Slurm job {held.job} on {len(info.hosts)} nodes of partition {info.partition},"
+                " asked for by wireproof"
+            ),
         ),
     )
 
 
 def release(allocation: Allocation) -> None:
     """Give back the job of ``allocate``; nothing happens to a job that is not ours."""
-    held = _HELD.pop(allocation.job, None)
-    if held is not None:
-        _give_up(held)
+    if allocation.give_back is not None:
+        allocation.give_back()
 
 
 @contextlib.contextmanager
@@ -303,7 +301,10 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
         return f"Slurm does not know job {job} any more." if "Invalid job id" in done.stderr else ""
     info = parse_job(done.stdout)
     if info is not None and info.state.split("+")[0] == "PENDING":  # it ran, and waits again
-        return f"job {job} was ended and put back into the queue by Slurm: a node of it failed, or it was requeued."
+        return (
+            f"job {job} was ended and put back into the queue by Slurm: a node of it failed, or it"
+            " was requeued."
+        )
     return why_ended(info) if info is not None else ""
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchRequest, Starter
-from wireproof.launch.schedulers.slurm_commands import job_argv, parse_job
+from wireproof.launch.schedulers.slurm_answers import parse_job
+from wireproof.launch.schedulers.slurm_commands import job_argv
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 

@@ -1,0 +1,284 @@
+"""What Slurm answers: states of jobs and nodes, refusals, and why a job has ended. Pure.
+
+After the manuals of 22.05 to 24.05 (squeue(1), sinfo(1), scontrol(1)); the sentences of refusals
+are Slurm's own, from 22.05 as it ran here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from datetime import datetime
+
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
+
+__all__ = [
+    "JobInfo",
+    "JobState",
+    "NodeState",
+    "hopeless",
+    "parse_job",
+    "parse_node_states",
+    "parse_queue",
+    "refusal",
+    "why_ended",
+]
+
+_LONGEST = 300
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobState:
+    """A job in the queue: Slurm's words for state and reason, the expected start ("" unknown), the
+    wait so far.
+    """
+
+    job: str
+    state: str
+    reason: str = ""
+    starts: str = ""
+    waited_s: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobInfo:
+    """A job as ``scontrol show job`` tells it; ``hosts`` in Slurm's order, ``limit`` as Slurm
+    writes it.
+    """
+
+    job: str
+    state: str
+    reason: str
+    hosts: tuple[str, ...]
+    partition: str
+    limit: str
+    ends_unix_s: float | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NodeState:
+    """``state`` is Slurm's word without its marks; ``reason`` the administrator's; ``usable``: jobs
+    can run there.
+    """
+
+    name: str
+    state: str
+    reason: str
+    usable: bool
+
+
+def _plain(text: str) -> str:
+    """One printable, bounded line of what somebody else has written."""
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))[
+        :_LONGEST
+    ]
+
+
+def parse_queue(text: str, job: str, waited_s: float = 0.0) -> JobState | None:
+    """The state that ``queue_argv`` printed, None when the job is not there."""
+    for line in text.splitlines()[:16]:
+        parts = line.strip().split("|")
+        if len(parts) >= 3 and parts[0].isupper():
+            starts = "" if parts[-1] in ("N/A", "Unknown") else _plain(parts[-1])
+            reason = _plain("|".join(parts[1:-1]))
+            return JobState(
+                job=job,
+                state=_plain(parts[0]),
+                reason="" if reason == "None" else reason,
+                starts=starts,
+                waited_s=waited_s,
+            )
+    return None
+
+
+_FIELD = re.compile(
+    r"(?:^| )(JobId|JobState|Reason|EndTime|TimeLimit|Partition|NodeList)=([^ \n]{0,65536})"
+)
+
+
+def _moment(text: str) -> float | None:
+    """Seconds since the epoch of ``2026-11-21T15:00:56`` in the local time zone, as Slurm prints
+    times.
+    """
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").astimezone().timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def parse_job(text: str) -> JobInfo | None:
+    """The job that ``job_argv`` printed, None when there is none. A node list that cannot be one is
+    empty.
+    """
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(text[: 1 << 20].partition("\n")[0]):
+        fields.setdefault(name, value)
+    if "JobId" not in fields or "JobState" not in fields:
+        return None
+    listed = fields.get("NodeList", "")
+    try:
+        hosts = parse_hosts(listed) if listed not in ("", "(null)") else ()
+    except BadInput:
+        hosts = ()
+    return JobInfo(
+        job=fields["JobId"][:32],
+        state=_plain(fields["JobState"]),
+        reason=_plain(fields.get("Reason", "")),
+        hosts=hosts,
+        partition=_plain(fields.get("Partition", "")),
+        limit=_plain(fields.get("TimeLimit", "")),
+        ends_unix_s=_moment(fields.get("EndTime", "")),
+    )
+
+
+_UNUSABLE = (
+    "drain",
+    "down",
+    "fail",
+    "maint",
+    "reserved",
+    "unk",
+    "no_respond",
+    "power",
+    "reboot",
+    "error",
+    "planned",
+    "inval",
+)
+
+
+def parse_node_states(text: str) -> dict[str, NodeState]:
+    """Each node that ``node_states_argv`` printed, once; lines that are none are passed over.
+
+    A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
+    power and reservation.
+    """
+    found: dict[str, NodeState] = {}
+    for line in text.splitlines()[: 16 * MOST_HOSTS]:
+        parts = line.strip().split("|", 2)
+        if len(parts) != 3 or parts[0] in found or not parts[1]:
+            continue
+        name, marked, reason = parts
+        state = _plain(marked.rstrip("*~#!%@$^-+")).lower()
+        usable = "*" not in marked and not state.startswith(_UNUSABLE)
+        said = "" if reason.strip().lower() in ("none", "") else _plain(reason)
+        found[name] = NodeState(
+            name=name,
+            state=state + (", not responding" if "*" in marked else ""),
+            reason=said,
+            usable=usable,
+        )
+    return found
+
+
+_HOPELESS = {
+    "PartitionTimeLimit": "asks for more time than the partition allows: give a shorter time limit",
+    "PartitionNodeLimit": "asks for more nodes than the partition allows: ask for fewer",
+    "PartitionConfig": "asks for more nodes or more time than the partition has: ask for less",
+    "BadConstraints": "asks for what no node has: leave the constraint out",
+    "InvalidAccount": "names an account that is not valid: give another with --account",
+    "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
+    "ReservationDeleted": "names a reservation that is gone: leave it out",
+}
+"""Reasons that waiting does not cure: Slurm queues such a job unless the site has EnforcePartLimits
+set.
+"""
+
+
+def hopeless(state: JobState) -> str:
+    """The sentence for a pending job that will never start as it was asked for, else ""."""
+    remedy = _HOPELESS.get(state.reason)
+    return (
+        f"job {state.job} {remedy} (Slurm: {state.reason})."
+        if remedy and state.state == "PENDING"
+        else ""
+    )
+
+
+_USAGE = (
+    "invalid partition",
+    "invalid account",
+    "invalid qos",
+    "invalid node name",
+    "time limit is invalid",
+    "node count specification",
+    "node configuration is not available",
+    "invalid feature",
+    "reservation is invalid",
+    "invalid --",
+    "unrecognized option",
+    "invalid option",
+    "access denied to requested reservation",
+    "group not permitted",
+    "more processors requested",
+    "invalid generic resource",
+    "user's group",
+)
+_NOISE = re.compile(r"^(?:salloc|sbatch|srun|squeue|scontrol|sinfo|scancel): (?:error: )?")
+_OUTCOME = re.compile(
+    r"(?:Job submit/allocate failed|Unable to allocate resources|Batch job submission failed): (.*)"
+)
+_REVOKED = re.compile(
+    r"Job allocation \S+ has been revoked|Pending job allocation|queued and waiting|try .*--help",
+    re.I,
+)
+
+
+def refusal(stderr: str, what: str = "the job") -> WireproofError:
+    """One sentence with Slurm's own words: ``BadInput`` when the request is at fault, else
+    ``CouldNotMeasure``.
+    """
+    lines = [_plain(_NOISE.sub("", line.strip())) for line in stderr[: 1 << 16].splitlines()]
+    lines = [line for line in lines if line and not _REVOKED.search(line)]
+    found = [match.group(1) for line in lines if (match := _OUTCOME.search(line))]
+    detail = [line for line in lines if line.lower().startswith("invalid ")]
+    said = "; ".join(dict.fromkeys([*found, *detail])) or (
+        lines[-1] if lines else "no reason was given"
+    )
+    sentence = f"Slurm refused {what}: {said.rstrip('.')}"
+    if any(sign in said.lower() for sign in _USAGE):
+        return BadInput(
+            f"{sentence}; see `sinfo` for partitions and nodes, and ask for what is there."
+        )
+    if "contact slurm controller" in stderr or "configuration source" in stderr:
+        return CouldNotMeasure(
+            f"{sentence}; is this a machine of the cluster, and does `sinfo` answer here?"
+        )
+    return CouldNotMeasure(f"{sentence}.")
+
+
+_ENDS = {
+    "TIMEOUT": "was ended at its time limit of {limit}: give more time, or measure less",
+    "DEADLINE": "was ended at its deadline",
+    "NODE_FAIL": "was ended because a node of it failed",
+    "PREEMPTED": "was preempted by another job",
+    "CANCELLED": "was cancelled",
+    "OUT_OF_MEMORY": "was ended because it ran out of memory",
+    "BOOT_FAIL": "was ended because a node of it did not boot",
+    "FAILED": "failed",
+    "REVOKED": "was revoked",
+    "COMPLETED": "has ended",
+    "SUSPENDED": "is suspended",
+    "REQUEUED": "was requeued",
+}
+
+
+def why_ended(info: JobInfo) -> str:
+    """One sentence for a job that does not run any more, "" while it runs or waits.
+
+    From inside its own batch script a job that is ended is COMPLETING, and only the reason can tell
+    why.
+    """
+    state = info.state.split("+")[0]
+    if state == "COMPLETING":
+        if info.reason == "TimeLimit":
+            state = "TIMEOUT"
+        else:
+            said = f" (Slurm: {info.reason})" if info.reason not in ("", "None") else ""
+            return (
+                f"Slurm ends job {info.job} before its time{said}: cancelled, preempted, or a node"
+                " failed."
+            )
+    text = _ENDS.get(state)
+    return f"job {info.job} {text.format(limit=info.limit)}." if text else ""

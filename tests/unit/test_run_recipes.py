@@ -4,6 +4,7 @@ Nothing is run.
 
 from __future__ import annotations
 
+import os
 import shlex
 import struct
 from pathlib import Path
@@ -23,7 +24,9 @@ from wireproof.launch.programs.program import (
 from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, recipes_of
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.workflow.benchmark_steps import Asked, Prepared, prepare_run
+from wireproof.workflow.benchmark import steps
+from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+from wireproof.workflow.benchmark.steps import Prepared, prepare_steps
 from wireproof.workflow.target.target import Target, this_machine
 
 TWO = ("n1", "n2")
@@ -34,20 +37,25 @@ def hosts(nic: str = "", names: tuple[str, ...] = TWO) -> Target:
 
 
 def dry(tool: str, benchmark: str = "", place: Target | None = None, **asked: object) -> Prepared:
-    wish = Asked(dry=True, program=None, **asked)  # type: ignore[arg-type]
-    return prepare_run(find_recipe(tool, benchmark), wish, place or hosts())
+    wanted = BenchmarkSpecification(
+        recipe=find_recipe(tool, benchmark),
+        target=place or hosts(),
+        dry=True,
+        program=None,
+        **asked,  # type: ignore[arg-type]
+    )
+    return prepare_steps(wanted, os.environ)
 
 
 @pytest.fixture(autouse=True)
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same commands on every machine: no tool and no MPI is found, so plain names are shown."""
-    from wireproof.workflow import benchmark_steps
 
     def none_found(*_: object) -> MpiInstall:
         raise CouldNotMeasure("no usable MPI.")
 
-    monkeypatch.setattr(benchmark_steps, "find_tool", lambda *_, **__: None)
-    monkeypatch.setattr(benchmark_steps, "mpi_for", none_found)
+    monkeypatch.setattr(steps, "find_tool", lambda *_, **__: None)
+    monkeypatch.setattr(steps, "mpi_for", none_found)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     for name in ("LD_PRELOAD", "I_MPI_ROOT"):
         monkeypatch.delenv(name, raising=False)
@@ -161,7 +169,9 @@ def test_a_missing_tool_is_one_sentence_with_what_to_install() -> None:
     with pytest.raises(
         CouldNotMeasure, match=r"osu_bw was not found: build the OSU .* OSU_HOME; --dry-run"
     ):
-        prepare_run(find_recipe("osu_bw"), Asked(), hosts())
+        prepare_steps(
+            BenchmarkSpecification(recipe=find_recipe("osu_bw"), target=hosts()), os.environ
+        )
 
 
 def test_tools_and_benchmarks_by_either_name() -> None:

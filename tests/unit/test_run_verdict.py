@@ -4,6 +4,8 @@ run.
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from wireproof.launch.programs.recipe import find_recipe
@@ -13,9 +15,16 @@ from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.json.judgement import JudgedSeries, joined
-from wireproof.workflow import benchmark
-from wireproof.workflow.benchmark import informed, main_argv, overall, without_claim
-from wireproof.workflow.benchmark_steps import Asked, Step, prepare_run
+from wireproof.workflow.benchmark import run
+from wireproof.workflow.benchmark.run import (
+    main_argv,
+    overall,
+    with_core_and_address,
+    without_claim,
+)
+from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+from wireproof.workflow.benchmark.steps import Step, prepare_steps
+from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target, this_machine
 
 
@@ -82,6 +91,20 @@ def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
     assert main_argv(here, hosts()) == ["mpirun", "x"]
 
 
+def wanted(
+    tool: str, target: Target, benchmark: str = "", **choices: object
+) -> BenchmarkSpecification:
+    return BenchmarkSpecification(
+        recipe=find_recipe(tool, benchmark),
+        target=target,
+        **choices,  # type: ignore[arg-type]
+    )
+
+
+def informed(tool: str, target: Target, **choices: object) -> BenchmarkSpecification:
+    return with_core_and_address(wanted(tool, target, **choices), LoggingReporter())
+
+
 def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
@@ -91,32 +114,29 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
             argv[0]
         ]
 
-    monkeypatch.setattr(benchmark, "_on", answer)
-    found = informed(find_recipe("ib_write_bw"), Asked(), hosts("hfi1_0"))
+    monkeypatch.setattr(run, "_ask", answer)
+    found = informed("ib_write_bw", hosts("hfi1_0"))
     assert (found.cpu, found.address) == (4, "10.0.9.2")
     assert asked == [("c101", "cat"), ("c102", "ls"), ("c102", "ip")]
-    said = informed(find_recipe("ib_write_bw"), Asked(cpu=7, address="a"), hosts("hfi1_0"))
+    said = informed("ib_write_bw", hosts("hfi1_0"), cpu=7, address="a")
     assert (said.cpu, said.address) == (7, "a")
     asked.clear()
-    assert informed(find_recipe("iperf3"), Asked(), hosts()) == Asked()
-    assert informed(find_recipe("iperf3"), Asked(), this_machine()) == Asked()
-    assert informed(find_recipe("osu_mbw_mr"), Asked(), hosts("eth0")).cpu is None
+    assert informed("iperf3", hosts()) == wanted("iperf3", hosts())
+    assert informed("iperf3", this_machine()) == wanted("iperf3", this_machine())
+    assert informed("osu_mbw_mr", hosts("eth0")).cpu is None
     assert not asked
 
 
 def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "_on", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
-    assert informed(find_recipe("iperf3"), Asked(), hosts("eth0")) == Asked()
+    monkeypatch.setattr(run, "_ask", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
+    assert informed("iperf3", hosts("eth0")) == wanted("iperf3", hosts("eth0"))
 
 
 def lines(
     tool: str, benchmark: str = "", place: Target | None = None, **asked: object
 ) -> list[str]:
-    wish = Asked(dry=True, **asked)  # type: ignore[arg-type]
-    return [
-        step.line
-        for step in prepare_run(find_recipe(tool, benchmark), wish, place or hosts()).steps
-    ]
+    dry = wanted(tool, place or hosts(), benchmark, dry=True, **asked)
+    return [step.line for step in prepare_steps(dry, os.environ).steps]
 
 
 def test_the_documents_lines_for_servers_and_clients() -> None:
@@ -152,7 +172,7 @@ def test_fi_pingpong_is_told_its_provider() -> None:
     ],
 )
 def test_omni_paths_driver_steps_are_printed_and_never_run(place: Target, shown: bool) -> None:
-    prepared = prepare_run(find_recipe("ib_write_bw"), Asked(dry=True), place)
+    prepared = prepare_steps(wanted("ib_write_bw", place, dry=True), os.environ)
     assert prepared.root_steps == (
         ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0") if shown else ()
     )
@@ -162,6 +182,6 @@ def test_omni_paths_driver_steps_are_printed_and_never_run(place: Target, shown:
 @pytest.mark.parametrize("tool", ["iperf3", "osu_latency"])
 def test_a_test_between_two_takes_two_hosts(tool: str) -> None:
     with pytest.raises(BadInput, match="between two hosts, not 3"):
-        prepare_run(find_recipe(tool), Asked(dry=True), hosts(names=("a", "b", "c")))
+        prepare_steps(wanted(tool, hosts(names=("a", "b", "c")), dry=True), os.environ)
     with pytest.raises(BadInput, match="--pairs"):
-        prepare_run(find_recipe(tool), Asked(dry=True, pairs=2), hosts())
+        prepare_steps(wanted(tool, hosts(), dry=True, pairs=2), os.environ)

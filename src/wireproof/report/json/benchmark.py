@@ -1,0 +1,51 @@
+"""Another project's benchmark as JSON: its commands, and what came of them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.tool import Role
+from wireproof.model.traffic import Traffic, TrafficVerdict
+from wireproof.report.json.judgement import JudgedSeries
+
+__all__ = ["BenchmarkDocument", "PreparedDocument", "StepDocument"]
+
+
+class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """One command; ``line``: as it can be pasted into a shell."""
+
+    role: Role
+    host: str
+    argv: list[str]
+    environment: dict[str, str]
+    unset: list[str]
+    line: str
+
+
+class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --dry-run --json`` prints. ``files``: texts by their names."""
+
+    title: str
+    tool: str
+    benchmark: str
+    why: str
+    program: str | None
+    mpi: str
+    steps: list[StepDocument]
+    files: dict[str, str]
+    root_steps: list[str]
+    notes: list[str]
+
+
+class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --json`` prints."""
+
+    schema: int
+    verdict: Verdict
+    proof: Proof
+    recipe: PreparedDocument
+    seconds: float
+    path: TrafficVerdict
+    traffic: Traffic
+    series: list[JudgedSeries]

@@ -1,0 +1,322 @@
+"""Runs the prepared steps between two readings of the ports and judges what the tool printed by
+what crossed them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.adapters import read
+from wireproof.files.hostile import read_bounded
+from wireproof.launch.hosts.nic import (
+    address_argv,
+    address_in,
+    ask,
+    core_near,
+    cpulist_argv,
+    is_nic,
+    netdevs_argv,
+)
+from wireproof.launch.programs.recipe import Recipe
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.finding import Verdict
+from wireproof.model.traffic import TrafficVerdict
+from wireproof.report.json.benchmark import (
+    BenchmarkDocument,
+    PreparedDocument,
+    StepDocument,
+)
+from wireproof.report.json.judgement import JudgedSeries, joined
+from wireproof.verdict.external import judge_log
+from wireproof.verdict.external.watched import judge_traffic
+from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+from wireproof.workflow.benchmark.steps import Prepared, Step, prepare_steps
+from wireproof.workflow.prove import (
+    INTERRUPTED,
+    Companion,
+    ProofSpecification,
+    ProvedCommand,
+    prove_command,
+)
+from wireproof.workflow.prove.watch import NOWHERE, Sinks
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target.reach import guarded, reach
+from wireproof.workflow.target.target import Target
+
+__all__ = [
+    "BenchmarkResult",
+    "main_argv",
+    "overall",
+    "prepared_document",
+    "ready",
+    "run_prepared",
+    "with_core_and_address",
+    "without_claim",
+]
+
+_LARGEST_RESULT = 16 << 20
+SCHEMA = 1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BenchmarkResult:
+    """What the tool printed, judged. ``interrupted``: the user ended it, so nothing is judged."""
+
+    prepared: Prepared
+    proved: ProvedCommand
+    series: list[JudgedSeries]
+    verdict: Verdict
+    interrupted: bool = False
+
+    def document(self) -> BenchmarkDocument:
+        """What ``wireproof run --json`` prints."""
+        return BenchmarkDocument(
+            schema=SCHEMA,
+            verdict=self.verdict,
+            proof=self.proved.judgement.proof,
+            recipe=prepared_document(self.prepared),
+            seconds=self.proved.seconds,
+            path=self.proved.judgement,
+            traffic=self.proved.traffic,
+            series=self.series,
+        )
+
+
+def prepared_document(prepared: Prepared) -> PreparedDocument:
+    """The commands as they are printed; what ``wireproof run --dry-run --json`` prints."""
+    recipe = prepared.recipe
+    return PreparedDocument(
+        title=prepared.title,
+        tool=recipe.tool,
+        benchmark=recipe.benchmark,
+        why=recipe.why,
+        program=None if prepared.program is None else str(prepared.program),
+        mpi=prepared.install.title if prepared.install else "",
+        steps=[
+            StepDocument(
+                role=step.role,
+                host=step.host,
+                argv=list(step.argv),
+                environment=step.environment,
+                unset=list(step.unset),
+                line=step.line,
+            )
+            for step in prepared.steps
+        ],
+        files=prepared.files,
+        root_steps=list(prepared.root_steps),
+        notes=list(prepared.notes),
+    )
+
+
+@contextlib.contextmanager
+def ready(
+    wanted: BenchmarkSpecification, environment: Mapping[str, str], reporter: Reporter
+) -> Iterator[tuple[Prepared, Path]]:
+    """The steps, ready to run, and the folder that their files are in for the time of the block."""
+    with _work_folder(wanted.recipe) as folder:
+        informed = with_core_and_address(wanted, reporter)
+        prepared = prepare_steps(informed, environment, folder)
+        for name, text in prepared.files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        yield prepared, Path(folder)
+
+
+@contextlib.contextmanager
+def _work_folder(recipe: Recipe) -> Iterator[str]:
+    """A private folder in the working directory, which on a cluster is the one that other hosts see
+    too; "" for a program that needs none.
+    """
+    if not recipe.input_file:
+        yield ""
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix=f"wireproof-{recipe.tool}-", dir=Path.cwd())
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"no folder for {recipe.input_file} can be made in {Path.cwd()} ({error.strerror}):"
+            " run in a folder that can be written and that all hosts see."
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def with_core_and_address(
+    wanted: BenchmarkSpecification, reporter: Reporter
+) -> BenchmarkSpecification:
+    """With a core of the NIC's socket and the server's address on the NIC, where the user has given
+    neither.
+
+    In a lab the addresses are known, and no virtual NIC is near any core.
+    """
+    target = wanted.target
+    if not target.hosts or not target.nics or target.lab is not None:
+        return wanted
+    client, server = target.hosts[0], target.hosts[1]
+    if wanted.cpu is None and (wanted.pairs or wanted.recipe.pairs) == 1:
+        core = core_near(_ask(client, cpulist_argv(target.nics[0]), target))
+        if core is not None:
+            where = f"core {core} of {client} is on the socket of {target.nics[0]}"
+            reporter.say(f"{where}: pinned to it")
+            wanted = dataclasses.replace(wanted, cpu=core)
+    if wanted.recipe.shape == "pair" and not wanted.address:
+        netdev = _netdev(server, target)
+        address = address_in(_ask(server, address_argv(netdev), target))
+        if address:
+            reporter.say(f"{netdev} of {server} has the address {address}")
+            wanted = dataclasses.replace(wanted, address=address)
+    return wanted
+
+
+def _netdev(server: str, target: Target) -> str:
+    """perftest's connection manager wants the address of the netdev that belongs to the RDMA
+    device.
+    """
+    netdevs = _ask(server, netdevs_argv(target.nics[1]), target).split()
+    return netdevs[0] if netdevs and is_nic(netdevs[0]) else target.nics[1]
+
+
+def _ask(host: str, argv: Sequence[str], target: Target) -> str:
+    return ask(reach(target, host, argv))
+
+
+def run_prepared(
+    prepared: Prepared,
+    folder: Path,
+    *,
+    environment: Mapping[str, str],
+    sinks: Sinks = NOWHERE,
+    reporter: Reporter | None = None,
+) -> BenchmarkResult:
+    """Run the steps with the proof, and judge.
+
+    Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is
+    understood.
+    """
+    target, recipe = prepared.wanted.target, prepared.recipe
+    wanted = _proof_of(prepared)
+    proved = prove_command(wanted, environment=environment, sinks=sinks, reporter=reporter)
+    proved = _with_result_file(proved, folder, recipe.result_file, target)
+    if not target.wire:
+        judgement = without_claim(proved.judgement)
+        proved = dataclasses.replace(proved, judgement=judgement)
+    interrupted = proved.exit_status == INTERRUPTED
+    if not interrupted:
+        _check_that_it_ran(recipe, proved)
+    series = [] if interrupted else _judged(proved, target, prepared.wanted.path)
+    return BenchmarkResult(
+        prepared=prepared,
+        proved=proved,
+        series=series,
+        verdict=overall(proved.judgement.verdict, series),
+        interrupted=interrupted,
+    )
+
+
+def _proof_of(prepared: Prepared) -> ProofSpecification:
+    servers = tuple(
+        Companion(step.host, step.enclosed) for step in prepared.steps if step.role == "server"
+    )
+    main = next(step for step in prepared.steps if step.role != "server")
+    target = prepared.wanted.target
+    return ProofSpecification(
+        argv=tuple(main_argv(main, target)),
+        target=target,
+        companions=servers,
+        name=prepared.recipe.program,
+        hold_stdin=bool(main.host),
+    )
+
+
+def main_argv(step: Step, target: Target) -> list[str]:
+    """The step that is proven, as it is started from here: a client on another host by ssh or the
+    agent.
+    """
+    if target.lab is not None or not step.host:  # in a lab the proof itself enters the first node
+        return list(step.enclosed)
+    return guarded(target, step.host, step.enclosed)
+
+
+def _with_result_file(
+    proved: ProvedCommand, folder: Path, name: str, target: Target
+) -> ProvedCommand:
+    """With the numbers of a tool that writes a file, and its path judged by them."""
+    if not name:
+        return proved
+    try:
+        series = read(read_bounded(folder / name, _LARGEST_RESULT, follow=False), name)
+    except (OSError, BadInput):
+        return proved
+    judgement = judge_traffic(proved.traffic, series, target.claim())
+    return dataclasses.replace(proved, series=series, judgement=judgement)
+
+
+def without_claim(found: TrafficVerdict) -> TrafficVerdict:
+    """On one plain machine nobody has claimed a wire: memory and loopback are what is expected, and
+    prove nothing.
+    """
+    reasons = [
+        msgspec.structs.replace(one, severity="note") if one.severity == "fail" else one
+        for one in found.reasons
+    ]
+    return msgspec.structs.replace(found, verdict="inconclusive", reasons=reasons)
+
+
+def _check_that_it_ran(recipe: Recipe, proved: ProvedCommand) -> None:
+    """The tool's own words are the best explanation that there is."""
+    if proved.exit_status:
+        how = f"ended with status {proved.exit_status}"
+    elif not any(one.points for one in proved.series):
+        how = "printed no result that is understood"
+    else:
+        return
+    raise CouldNotMeasure(f"{recipe.program} {how}: its last lines, above, say why.")
+
+
+def _judged(proved: ProvedCommand, target: Target, path: str) -> list[JudgedSeries]:
+    """Each series with its verdict; what a log alone cannot prove, the counters have proven or
+    disproven here.
+    """
+    found = judge_log(proved.series, target.link, path=path)
+    judged = [
+        joined(one, verdict, target.link) for one, verdict in zip(proved.series, found, strict=True)
+    ]
+    proof = proved.judgement.proof
+    if proof == "unproven":
+        return judged
+    return [
+        msgspec.structs.replace(
+            one,
+            proof=proof if one.proof == "unproven" else one.proof,
+            reasons=[reason for reason in one.reasons if reason.code != "log-without-counters"],
+        )
+        for one in judged
+    ]
+
+
+def overall(path: Verdict, judged: Sequence[JudgedSeries]) -> Verdict:
+    """Fail when the path or a number fails; pass when the path is proven and every number that has
+    a limit passes.
+
+    A number without a limit of its own (a collective, a ring) is shown; alone it is no ground to
+    pass.
+    """
+    if path == "fail" or any(one.verdict == "fail" for one in judged):
+        return "fail"
+    limited = [one for one in judged if not _has_no_limit(one)]
+    passes = path == "pass" and limited and all(one.verdict == "pass" for one in limited)
+    return "pass" if passes else "inconclusive"
+
+
+def _has_no_limit(one: JudgedSeries) -> bool:
+    doubts = {reason.code for reason in one.reasons if reason.severity in ("fail", "inconclusive")}
+    return one.verdict == "inconclusive" and doubts == {"only-a-floor"}

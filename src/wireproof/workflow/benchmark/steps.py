@@ -1,0 +1,359 @@
+"""From a benchmark's specification to the steps that are printed and run: which command on which
+host.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from wireproof.adapters import adapter
+from wireproof.launch.known import MPIS
+from wireproof.launch.mpi.environment import effective, psm3_variables
+from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.programs.program import (
+    find_tool,
+    mpi_for,
+    nominal_mpi,
+    pinned,
+    prepare_program,
+    shell_line,
+)
+from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
+from wireproof.launch.programs.recipe_hpcc import hpcc_input
+from wireproof.launch.request import LaunchCommand
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.tool import Role, ToolRequest
+from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+from wireproof.workflow.target.target import Target
+
+__all__ = ["Prepared", "Step", "prepare_steps"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """One command. ``host``: where it is started ("" = here); ``unset``: inherited variables that
+    must not reach it.
+    """
+
+    role: Role
+    host: str
+    argv: tuple[str, ...]
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """As it can be pasted into a shell."""
+        return shell_line(self.argv, self.environment, self.unset)
+
+    @property
+    def enclosed(self) -> tuple[str, ...]:
+        """With its environment in its own words: neither ssh nor a companion takes one along."""
+        words = [word for name in self.unset for word in ("-u", name)]
+        words += [f"{name}={value}" for name, value in sorted(self.environment.items())]
+        return ("env", *words, *self.argv) if words else self.argv
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """The steps in the order in which they are started: a server before its client."""
+
+    wanted: BenchmarkSpecification
+    steps: tuple[Step, ...]
+    program: Path | None
+    install: MpiInstall | None = None
+    command: LaunchCommand | None = None
+    notes: tuple[str, ...] = ()
+    root_steps: tuple[str, ...] = ()
+    files: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.wanted.recipe
+
+    @property
+    def title(self) -> str:
+        """``IMB-P2P PingPong under Intel MPI over psm3``"""
+        recipe, install = self.recipe, self.install
+        name = recipe.program
+        if recipe.benchmark != recipe.program:
+            name += f" {recipe.benchmark}"
+        if install is not None:
+            name += f" under {install.version or MPIS[install.family].title}"
+        return f"{name} over {self.wanted.fabric}" if self.wanted.fabric else name
+
+
+def prepare_steps(
+    wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str = ""
+) -> Prepared:
+    """The steps of the recipe on its target. ``folder``: where a program that reads and writes
+    files works.
+
+    Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is
+    missing.
+    """
+    recipe, target = wanted.recipe, wanted.target
+    _check(wanted)
+    if recipe.shape == "pair":
+        prepared = _pair(wanted, environment)
+    else:
+        prepared = _ranks(wanted, environment, folder)
+    if target.lab is None or not wanted.dry:
+        return prepared
+    node = target.hosts[0] if recipe.shape == "ranks" else "NODE"
+    inside = (
+        f"these run inside the lab's nodes: wireproof lab exec {target.lab.name} {node} -- COMMAND"
+    )
+    return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
+
+
+def _check(wanted: BenchmarkSpecification) -> None:
+    recipe, hosts = wanted.recipe, wanted.target.hosts
+    if hosts and len(hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
+        raise BadInput(
+            f"{recipe.program} runs between two hosts, not {len(hosts)}: give two with --hosts."
+        )
+    if wanted.pairs in (None, 1):
+        return
+    if recipe.two_ranks:
+        raise BadInput(
+            f"{recipe.program} takes two ranks:"
+            " --pairs is for osu_mbw_mr, IMB, HPCC and collectives."
+        )
+    if recipe.shape == "pair":
+        raise BadInput(
+            f"{recipe.program} is one pair of processes:"
+            " --pairs is for programs that an MPI starts."
+        )
+
+
+def _missing(recipe: Recipe) -> CouldNotMeasure:
+    return CouldNotMeasure(
+        f"{recipe.program} was not found: {recipe.install}; --dry-run shows the command without it."
+    )
+
+
+def _root_steps(wanted: BenchmarkSpecification) -> tuple[str, ...]:
+    """Omni-Path's drivers, where the link or the adapter is Omni-Path's, or where nobody says what
+    it is.
+    """
+    recipe, link = wanted.recipe, wanted.target.link
+    if not recipe.rdma_cm:
+        return recipe.root_steps
+    if link is not None:
+        omnipath = link.protocol == "omnipath"
+    else:
+        omnipath = not wanted.nic or wanted.nic.startswith("hfi1")
+    return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
+
+
+def _tool_request(wanted: BenchmarkSpecification, program: str, role: Role) -> ToolRequest:
+    recipe = wanted.recipe
+    by_fabric = recipe.tool == "fi_pingpong" and wanted.fabric
+    own = recipe.server_extra if role == "server" else (*recipe.client_extra, *wanted.extra)
+    return ToolRequest(
+        program=program,
+        benchmark=wanted.fabric if by_fabric else recipe.benchmark,
+        role=role,
+        server=_server_address(wanted) if role == "client" else "",
+        port=wanted.port,
+        sizes=recipe.sizes if wanted.sizes is None else wanted.sizes,
+        iterations=wanted.iterations or recipe.iterations,
+        seconds=wanted.seconds or recipe.seconds,
+        omit_seconds=recipe.omit_seconds,
+        socket_buffer_bytes=recipe.socket_buffer_bytes,
+        cpu=wanted.cpu if recipe.pins_itself else None,
+        device=wanted.nic if recipe.rdma else "",
+        rdma_cm=recipe.rdma_cm,
+        extra=own,
+    )
+
+
+def _server_address(wanted: BenchmarkSpecification) -> str:
+    """Where the client finds the server: on the claimed network where that is known."""
+    target = wanted.target
+    if wanted.address:
+        return wanted.address
+    if len(target.addresses) > 1:
+        return target.addresses[1]
+    return target.hosts[1] if target.hosts else "127.0.0.1"
+
+
+# --- a server and a client
+
+
+def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Prepared:
+    recipe, hosts = wanted.recipe, wanted.target.hosts
+    program = find_tool(recipe.program, given=wanted.program, environment=environment)
+    if program is None and not wanted.dry:
+        raise _missing(recipe)
+    # By its plain name on the other host: its PATH need not be ours.
+    name = str(program) if wanted.program else recipe.program
+    client, server = hosts if hosts else ("", "")
+    ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
+    return Prepared(
+        wanted=wanted,
+        steps=tuple(
+            Step(
+                role=role,
+                host=host,
+                argv=_end_argv(wanted, name, role),
+                environment=_provider(wanted),
+            )
+            for role, host in ends
+        ),
+        program=program,
+        notes=tuple(_pair_notes(wanted)),
+        root_steps=_root_steps(wanted),
+    )
+
+
+def _end_argv(wanted: BenchmarkSpecification, program: str, role: Role) -> tuple[str, ...]:
+    recipe = wanted.recipe
+    argv = adapter(recipe.tool).argv(_tool_request(wanted, program, role))
+    if recipe.tool == "iperf3" and "-J" in argv and wanted.read_by_people:
+        # Its JSON runs to hundreds of lines; its table in Mb/s has digits enough.
+        at = argv.index("-J")
+        argv = (*argv[:at], "-f", "m", *argv[at + 1 :])
+    if wanted.cpu is not None and not recipe.pins_itself:
+        return ("taskset", "-c", str(wanted.cpu), *argv)
+    return tuple(argv)
+
+
+def _provider(wanted: BenchmarkSpecification) -> dict[str, str]:
+    """PSM3's own variables for a program that libfabric, and no MPI, starts on it."""
+    if wanted.recipe.tool != "fi_pingpong" or wanted.fabric != "psm3":
+        return {}
+    variables = psm3_variables(wanted.nic)
+    return {name: value for name, value in variables.items() if name != "FI_PROVIDER"}
+
+
+def _pair_notes(wanted: BenchmarkSpecification) -> list[str]:
+    target, notes = wanted.target, []
+    if target.hosts and not wanted.address and not target.addresses:
+        notes.append(
+            f"the client talks to {target.hosts[1]}: if that name leads to the management network,"
+            " give the address on the fabric with --address"
+        )
+    if wanted.cpu is None and target.hosts and target.lab is None:
+        notes.append(
+            "no core was chosen: give --cpu N, a core of the NIC's socket that serves no interrupts"
+        )
+    return notes
+
+
+# --- ranks that an MPI starts
+
+
+def _ranks(wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str) -> Prepared:
+    recipe, target = wanted.recipe, wanted.target
+    program, install = _program_and_mpi(wanted, environment)
+    if program is None and not wanted.dry:
+        raise _missing(recipe)
+    # On one machine many pairs would only wait for each other.
+    pairs = wanted.pairs or (recipe.pairs if target.hosts else 1)
+    command = _rank_command(wanted, program, install, pairs, folder)
+    kept = effective(command, environment)
+    step = Step(
+        role="rank",
+        host="",
+        argv=command.argv,
+        environment=command.environment,
+        unset=tuple(sorted(name for name in environment if name not in kept)),
+    )
+    processes = len(target.hosts) * pairs if target.hosts else max(2, 2 * pairs)
+    return Prepared(
+        wanted=wanted,
+        steps=(step,),
+        program=program,
+        install=install,
+        command=command,
+        notes=(*command.notes, *_rank_notes(wanted, install, pairs)),
+        root_steps=_root_steps(wanted),
+        files={recipe.input_file: hpcc_input(processes)} if recipe.input_file else {},
+    )
+
+
+def _program_and_mpi(
+    wanted: BenchmarkSpecification, environment: Mapping[str, str]
+) -> tuple[Path | None, MpiInstall]:
+    """The program and the MPI that starts it; when they are only read about, their plain names."""
+    recipe = wanted.recipe
+    program = find_tool(recipe.program, given=wanted.program, environment=environment)
+    if program is not None:
+        return program, mpi_for(recipe, program, wanted.mpi)
+    if not (wanted.mpi or recipe.family):
+        return None, nominal_mpi(wanted.mpi, recipe.family)
+    try:
+        beside = mpi_for(recipe, None, wanted.mpi)
+    except CouldNotMeasure:
+        if not wanted.dry:
+            raise
+        return None, nominal_mpi(wanted.mpi, recipe.family)
+    found = find_tool(recipe.program, launcher=beside.launcher, environment=environment)
+    return found, beside
+
+
+def _rank_command(
+    wanted: BenchmarkSpecification,
+    program: Path | None,
+    install: MpiInstall,
+    pairs: int,
+    folder: str,
+) -> LaunchCommand:
+    recipe, target = wanted.recipe, wanted.target
+    name = str(program) if program else recipe.program
+    words = list(adapter(recipe.tool).argv(_tool_request(wanted, name, "rank")))
+    variables: dict[str, str] = {}
+    if pairs == 1 and target.hosts:
+        words, variables = pinned(words, wanted.cpu, install.family, lab=target.lab is not None)
+    return prepare_program(
+        install,
+        words,
+        fabric=wanted.fabric,
+        environment=variables,
+        agent=target.agent,
+        root=os.geteuid() == 0,
+        # A wire test must not have shared memory to fall into; several ranks of a ring on one host
+        # need it.
+        shared_memory=False if target.hosts and recipe.result_file == "" else None,
+        folder=folder,
+        windows=recipe.one_sided,
+        **_rank_hosts(target, pairs),
+    )
+
+
+def _rank_hosts(target: Target, pairs: int) -> dict[str, object]:
+    """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on
+    another host.
+    """
+    if not target.hosts:
+        return {"ranks": max(2, 2 * pairs)}
+    hosts = tuple(host for host in target.start_on for _ in range(pairs))
+    nics = tuple(nic for nic in target.nics for _ in range(pairs))
+    return {
+        "hosts": hosts,
+        "nics": nics,
+        "machine_ranks": len(hosts) if target.lab is not None else 0,
+    }
+
+
+def _rank_notes(wanted: BenchmarkSpecification, install: MpiInstall, pairs: int) -> list[str]:
+    target, mpi, notes = wanted.target, MPIS[install.family], []
+    if wanted.recipe.one_sided and mpi.windows_over_tcp and wanted.fabric in ("", "tcp"):
+        notes.append(mpi.windows_over_tcp)
+    if not target.hosts:
+        return [
+            *notes,
+            "no --hosts: the ranks share this machine, so nothing is measured of a wire",
+        ]
+    if not target.nics:
+        notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")
+    if mpi.without_fabric and not wanted.fabric:
+        notes.append(f"no --fabric was given: {mpi.without_fabric}")
+    if target.lab is None and pairs == 1 and wanted.cpu is None:
+        notes.append("no core was chosen: give --cpu N, a core of the NIC's socket")
+    return notes

@@ -13,7 +13,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.locate.causes.explain import MOST_CAUSES, explain
 from wireproof.locate.causes.fact_requests import fact_requests
-from wireproof.locate.causes.properties import machine, settings
+from wireproof.locate.causes.properties import properties_of, settings_of
 from wireproof.locate.causes.rules import RULES
 from wireproof.model.located import Blame, Contention, Located
 from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Rdma, Sentinel
@@ -398,7 +398,7 @@ def test_the_facts_that_are_asked_for_are_those_that_are_read() -> None:
                 )
             )
         nic = Nic(name="hsn0", numa_node=0, driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
-        found = machine(set_(RUN.hosts[0], core=3), nic, frames)
+        found = properties_of(set_(RUN.hosts[0], core=3), nic, frames)
         wanted = {
             "kernel",
             "load",
@@ -422,7 +422,8 @@ def test_the_facts_that_are_asked_for_are_those_that_are_read() -> None:
         assert all(not {";", " "} & set(request.path) for request in fact_requests(name))
     assert not any(request.argv for request in fact_requests("hsn0", commands=False))
     assert any(
-        key.startswith("ethtool -k") for key in settings(nic, [said(0, "ethtool -k hsn0", "a: on")])
+        key.startswith("ethtool -k")
+        for key in settings_of(nic, [said(0, "ethtool -k hsn0", "a: on")])
     )
 
 

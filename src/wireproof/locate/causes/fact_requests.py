@@ -51,36 +51,36 @@ def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest,
     RDMA device with or without its port.
     """
     device, _, port = nic.partition(":")
+    netdev = nic if ":" not in nic and _is_plain(nic) else ""
+    owner = device if port and _is_plain(device) else "*"
     files = [*_FILES, *(f"/proc/sys/{name}" for name in _SYSCTLS)]
-    requests = [FactRequest(kind="file", path=path, limit_bytes=1024) for path in files]
-    if nic and ":" not in nic and _plain(nic):
-        requests += [
-            FactRequest(kind="file", path=f"/sys/class/net/{nic}/{name}", limit_bytes=1024)
-            for name in _OF_NETDEV
-        ]
-    else:
-        requests += [
-            FactRequest(kind="glob", path=f"/sys/class/net/*/{name}", limit_bytes=1024)
-            for name in _OF_NETDEV
-        ]
-    owner = device if port and _plain(device) else "*"
-    requests += [
-        FactRequest(kind="glob", path=f"/sys/class/infiniband/{owner}/{name}", limit_bytes=1024)
-        for name in _OF_RDMA
-    ]
-    asked: list[tuple[str, ...]] = [("lscpu",)] if commands else []
-    if commands and nic and ":" not in nic and _plain(nic):
-        asked += [tuple(word.format(nic=nic) for word in argv) for argv in _COMMANDS]
+    files += [f"/sys/class/net/{netdev or '*'}/{name}" for name in _OF_NETDEV]
+    files += [f"/sys/class/infiniband/{owner}/{name}" for name in _OF_RDMA]
+    asked = (("lscpu",), *(_COMMANDS if netdev else ())) if commands else ()
     return (
-        *requests,
-        *(FactRequest(kind="command", argv=argv, limit_bytes=16384) for argv in asked),
+        *(_file(path, named=bool(netdev)) for path in files),
+        *(
+            FactRequest(
+                kind="command",
+                argv=tuple(word.format(nic=netdev) for word in argv),
+                limit_bytes=16384,
+            )
+            for argv in asked
+        ),
     )
 
 
-def _plain(name: str) -> bool:
+def _file(path: str, *, named: bool) -> FactRequest:
+    rdma = path.startswith("/sys/class/infiniband/")
+    pattern = rdma or (path.startswith("/sys/class/net/") and not named)
+    return FactRequest(kind="glob" if pattern else "file", path=path, limit_bytes=1024)
+
+
+def _is_plain(name: str) -> bool:
     """A name that means itself in a path and in a pattern, and no option of a command."""
     return (
-        name.isascii()
+        bool(name)
+        and name.isascii()
         and all(char.isalnum() or char in "._-" for char in name)
         and name[0] not in "-."
     )

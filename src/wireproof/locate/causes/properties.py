@@ -6,15 +6,20 @@ Texts are hostile: what is not understood is left out, nothing is guessed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
-__all__ = ["UNLIMITED", "Properties", "claimed_nic", "machine", "settings"]
+__all__ = ["UNLIMITED", "Properties", "claimed_nic", "properties_of", "settings_of"]
 
 Properties = dict[str, float | str]
+_Found = dict[str, float | str | None]
+
+_CPU = "/sys/devices/system/cpu"
 
 _GIGATRANSFERS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5}
 _NUMBER = re.compile(r"\s{0,8}([0-9]{1,12}(?:\.[0-9]{1,6})?)")
@@ -27,8 +32,8 @@ UNLIMITED = 8e18
 _NUMA_LINE = re.compile(
     r"^NUMA node([0-9]{1,4}) CPU\(s\):[ \t]{0,40}([0-9,-]{1,400})", re.MULTILINE
 )
-_LONGEST_WORD = 80
-_MOST_LINES = 200
+_LONGEST = 80
+_MOST_LINES, _MOST_READ = 200, 65536
 _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
@@ -36,108 +41,154 @@ def claimed_nic(host: Host, claim: str) -> Nic | None:
     """The NIC that is meant: by name or RDMA device; without a claim the only one that is no
     loopback.
     """
+    if not claim:
+        real = [nic for nic in host.nics if nic.kind != "loopback"]
+        return real[0] if len(real) == 1 else None
+    return next((nic for nic in host.nics if nic.name == claim or _is_device(nic, claim)), None)
+
+
+def _is_device(nic: Nic, claim: str) -> bool:
+    """Whether the claim names the RDMA device of a NIC, with or without its port."""
     device, _, port = claim.partition(":")
-    for nic in host.nics:
-        rdma = nic.rdma
-        if claim and (
-            nic.name == claim or (rdma and rdma.device == device and port in ("", str(rdma.port)))
-        ):
-            return nic
-    real = [nic for nic in host.nics if nic.kind != "loopback"]
-    return real[0] if not claim and len(real) == 1 else None
+    rdma = nic.rdma
+    return rdma is not None and rdma.device == device and port in ("", str(rdma.port))
 
 
-def machine(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properties:
+@dataclass(frozen=True)
+class _Texts:
+    """What could be read, as text: files by path, commands by what was typed."""
+
+    files: Mapping[str, str]
+    commands: Mapping[str, str]
+
+    def number(self, path: str) -> float | None:
+        return _number(self.files.get(path, ""))
+
+    def line(self, path: str) -> str:
+        return _line(self.files.get(path, ""))
+
+    def first(self, path: str) -> str:
+        """The first word of a file."""
+        found = self.files.get(path, "")[:200].split()
+        return found[0][:_LONGEST] if found else ""
+
+    def command(self, argv: str) -> str:
+        return self.commands.get(argv, "")
+
+
+def properties_of(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properties:
     """Properties by name; one that could not be read is absent."""
     good = [fact for fact in facts if fact.status == "ok"]
-    files = {fact.path: fact.text for fact in good if fact.kind == "file"}
-    commands = {" ".join(fact.argv): fact.text for fact in good if fact.kind == "command"}
-    found: Properties = {}
-    _put(found, "library", host.library)
-    _put(
-        found,
-        "kernel",
-        _group(re.match(r"Linux version (\S{1,80})", files.get("/proc/version", ""))),
+    texts = _Texts(
+        {fact.path: fact.text for fact in good if fact.kind == "file"},
+        {" ".join(fact.argv): fact.text for fact in good if fact.kind == "command"},
     )
-    _put(found, "governor", _word(files, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
-    _put(found, "no_turbo", _word(files, "/sys/devices/system/cpu/intel_pstate/no_turbo"))
-    _put(
-        found,
-        "max_frequency",
-        _number(files.get("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "")),
-    )
-    _put(found, "bios", _line(files.get("/sys/class/dmi/id/bios_version", "")))
-    _put(found, "model", _line(files.get("/sys/class/dmi/id/product_name", "")))
-    load = _number(files.get("/proc/loadavg", ""))
-    if load is not None and host.cpu_count > 0:
-        found["load"] = load / host.cpu_count
+    found = _of_host(host, texts)
     if nic is not None:
-        _nic(found, nic, files, commands)
-        _numa(found, nic, host, commands)
+        found |= _of_nic(nic, texts) | _of_link(nic, texts) | _of_queue(nic, texts)
+        found |= _of_slot(nic, texts) | {"numa_far": _is_numa_far(nic, host, texts)}
+    return {name: value for name, value in found.items() if value is not None and value != ""}
+
+
+def _of_host(host: Host, texts: _Texts) -> _Found:
+    load = texts.number("/proc/loadavg")
+    version = texts.files.get("/proc/version", "")
+    return {
+        "library": host.library,
+        "kernel": _group(re.match(r"Linux version (\S{1,80})", version)),
+        "governor": texts.first(f"{_CPU}/cpu0/cpufreq/scaling_governor"),
+        "no_turbo": texts.first(f"{_CPU}/intel_pstate/no_turbo"),
+        "max_frequency": texts.number(f"{_CPU}/cpu0/cpufreq/cpuinfo_max_freq"),
+        "bios": texts.line("/sys/class/dmi/id/bios_version"),
+        "model": texts.line("/sys/class/dmi/id/product_name"),
+        "load": None if load is None or host.cpu_count <= 0 else load / host.cpu_count,
+    }
+
+
+def _places(nic: Nic) -> tuple[str, str]:
+    """The folders of a NIC's interface and of its RDMA device (the interface's where it has
+    none).
+    """
+    net = f"/sys/class/net/{nic.name}"
+    return net, f"/sys/class/infiniband/{nic.rdma.device}" if nic.rdma else net
+
+
+def _of_nic(nic: Nic, texts: _Texts) -> _Found:
+    net, device = _places(nic)
+    vendor, model = texts.first(f"{net}/device/vendor"), texts.first(f"{net}/device/device")
+    driver_info = texts.command(f"ethtool -i {nic.name}")
+    return {
+        "driver": nic.driver,
+        "mtu": float(nic.mtu) if nic.mtu else texts.number(f"{net}/mtu"),
+        "firmware": texts.line(f"{device}/fw_ver") or _group(_FIRMWARE.search(driver_info)),
+        "adapter": f"{vendor}:{model}" if vendor and model else texts.line(f"{device}/board_id"),
+    }
+
+
+def _of_link(nic: Nic, texts: _Texts) -> _Found:
+    net, _ = _places(nic)
+    duplex = _DUPLEX.search(texts.command(f"ethtool {nic.name}"))
+    down = nic.carrier is False or nic.operstate in ("down", "lowerlayerdown")
+    return {
+        "speed": _speed(nic, texts.number(f"{net}/speed")),
+        "duplex": (texts.first(f"{net}/duplex") or _group(duplex)).lower(),
+        "link_state": "down" if down else None,
+    }
+
+
+def _speed(nic: Nic, read: float | None) -> float | None:
+    """Bits per second: of the RDMA device where there is one, else of the interface (``read``:
+    Mb/s, as its file says).
+    """
+    rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
+    if rate:
+        return rate * 1e9
+    speed = float(nic.speed_mbps) if nic.speed_mbps and nic.speed_mbps > 0 else read
+    return speed * 1e6 if speed else None
+
+
+def _of_queue(nic: Nic, texts: _Texts) -> _Found:
+    queueing = texts.command(f"tc -s qdisc show dev {nic.name}")
+    if not queueing:
+        return {}
+    classes = texts.command(f"tc class show dev {nic.name}")
+    limits = _RATE.findall(queueing[:_MOST_READ] + classes[:_MOST_READ])
+    rates = [rate for number, prefix in limits if (rate := float(number) * _PREFIX[prefix]) > 0]
+    # What nothing limits is limited by a rate that no link has.
+    return {
+        "queueing": _group(_QDISC.search(queueing)),
+        "queue_goodput": min(rates, default=UNLIMITED) / 8,
+    }
+
+
+def _of_slot(nic: Nic, texts: _Texts) -> _Found:
+    found: _Found = {}
+    for place in _places(nic):
+        for name in (
+            "current_link_width",
+            "max_link_width",
+            "current_link_speed",
+            "max_link_speed",
+        ):
+            value = texts.number(f"{place}/device/{name}")
+            if value:
+                found.setdefault(f"pcie_{name.replace('_link', '')}", value)
+    width, speed = found.get("pcie_current_width"), found.get("pcie_current_speed")
+    if isinstance(width, float) and isinstance(speed, float) and speed in _GIGATRANSFERS:
+        with contextlib.suppress(PhysicsError):
+            found["pcie_goodput"] = pcie_goodput(f"gen{_GIGATRANSFERS[speed]} x{width:.0f}")[0]
     return found
 
 
-def _nic(
-    found: Properties, nic: Nic, files: Mapping[str, str], commands: Mapping[str, str]
-) -> None:
-    net = f"/sys/class/net/{nic.name}"
-    device = f"/sys/class/infiniband/{nic.rdma.device}" if nic.rdma else net
-    _put(found, "driver", nic.driver)
-    _put(found, "mtu", float(nic.mtu) if nic.mtu else _number(files.get(f"{net}/mtu", "")))
-    rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
-    speed = (
-        float(nic.speed_mbps)
-        if nic.speed_mbps and nic.speed_mbps > 0
-        else _number(files.get(f"{net}/speed", ""))
-    )
-    _put(found, "speed", rate * 1e9 if rate else speed * 1e6 if speed else None)
-    shown = commands.get(f"ethtool {nic.name}", "")
-    _put(found, "duplex", (_word(files, f"{net}/duplex") or _group(_DUPLEX.search(shown))).lower())
-    if nic.carrier is False or nic.operstate in ("down", "lowerlayerdown"):
-        found["link_state"] = "down"
-    firmware = _line(files.get(f"{device}/fw_ver", ""))
-    _put(
-        found,
-        "firmware",
-        firmware or _group(_FIRMWARE.search(commands.get(f"ethtool -i {nic.name}", ""))),
-    )
-    vendor, model = _word(files, f"{net}/device/vendor"), _word(files, f"{net}/device/device")
-    _put(
-        found,
-        "adapter",
-        f"{vendor}:{model}" if vendor and model else _line(files.get(f"{device}/board_id", "")),
-    )
-    queueing = commands.get(f"tc -s qdisc show dev {nic.name}", "")
-    _put(found, "queueing", _group(_QDISC.search(queueing)))
-    if queueing:
-        # What nothing limits is limited by a rate that no link has.
-        limits = queueing[:65536] + commands.get(f"tc class show dev {nic.name}", "")[:65536]
-        rates = [float(number) * _PREFIX[prefix] for number, prefix in _RATE.findall(limits)]
-        found["queue_goodput"] = min([rate for rate in rates if rate > 0], default=UNLIMITED) / 8
-    for place in (f"{net}/device", f"{device}/device"):
-        _slot(found, files, place)
-
-
-def _slot(found: Properties, files: Mapping[str, str], place: str) -> None:
-    for name in ("current_link_width", "max_link_width", "current_link_speed", "max_link_speed"):
-        value = _number(files.get(f"{place}/{name}", ""))
-        if value:
-            found.setdefault(f"pcie_{name.replace('_link', '')}", value)
-    width, speed = found.get("pcie_current_width"), found.get("pcie_current_speed")
-    if isinstance(width, float) and isinstance(speed, float) and speed in _GIGATRANSFERS:
-        try:
-            found["pcie_goodput"] = pcie_goodput(f"gen{_GIGATRANSFERS[speed]} x{width:.0f}")[0]
-        except PhysicsError:
-            return
-
-
-def _numa(found: Properties, nic: Nic, host: Host, commands: Mapping[str, str]) -> None:
-    """``far`` yes or no: the rank's core hangs on another memory than the NIC."""
+def _is_numa_far(nic: Nic, host: Host, texts: _Texts) -> str | None:
+    """``yes`` or ``no``: whether the rank's core hangs on another memory than the NIC."""
     if host.core is None or nic.numa_node is None or nic.numa_node < 0:
-        return
-    for node, cpus in _NUMA_LINE.findall(commands.get("lscpu", "")[:65536]):
+        return None
+    found = None
+    for node, cpus in _NUMA_LINE.findall(texts.command("lscpu")[:_MOST_READ]):
         if _holds(cpus, host.core):
-            found["numa_far"] = "no" if int(node) == nic.numa_node else "yes"
+            found = "no" if int(node) == nic.numa_node else "yes"
+    return found
 
 
 def _holds(cpus: str, core: int) -> bool:
@@ -148,7 +199,7 @@ def _holds(cpus: str, core: int) -> bool:
     return False
 
 
-def settings(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
+def settings_of(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
     """What an administrator can set, by name: sysctls, huge pages, and what ``ethtool`` says of the
     NIC.
     """
@@ -159,7 +210,7 @@ def settings(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
         if fact.kind == "file" and fact.path.startswith("/proc/sys/"):
             found[fact.path.removeprefix("/proc/sys/").replace("/", ".")] = " ".join(
                 fact.text.split()
-            )[:_LONGEST_WORD]
+            )[:_LONGEST]
         elif fact.kind == "file" and fact.path.startswith("/sys/kernel/mm/transparent_hugepage/"):
             found["transparent huge pages"] = _line(fact.text)
         elif nic is not None and _asks(fact, nic):
@@ -180,30 +231,20 @@ def _asks(fact: FactFrame, nic: Nic) -> bool:
 def _ethtool(option: str, text: str) -> dict[str, str]:
     """``name: value`` lines; a name that comes twice (maximum, then current) keeps the last."""
     found = {}
-    for line in text[:65536].splitlines()[:_MOST_LINES]:
+    for line in text[:_MOST_READ].splitlines()[:_MOST_LINES]:
         name, colon, value = line.strip().partition(":")
         value = value.strip().removesuffix("[fixed]").strip()
         if colon and name and value:
-            found[f"ethtool {option}: {name[:_LONGEST_WORD]}"] = value[:_LONGEST_WORD]
+            found[f"ethtool {option}: {name[:_LONGEST]}"] = value[:_LONGEST]
     return found
-
-
-def _put(found: Properties, name: str, value: float | str | None) -> None:
-    if value is not None and value != "":
-        found[name] = value
 
 
 def _group(match: re.Match[str] | None) -> str:
     return match.group(1).strip() if match else ""
 
 
-def _word(files: Mapping[str, str], path: str) -> str:
-    words = files.get(path, "")[:200].split()
-    return words[0][:_LONGEST_WORD] if words else ""
-
-
 def _line(text: str) -> str:
-    return " ".join(text[:200].split())[:_LONGEST_WORD]
+    return " ".join(text[:200].split())[:_LONGEST]
 
 
 def _number(text: str) -> float | None:

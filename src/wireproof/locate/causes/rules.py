@@ -1,14 +1,14 @@
-"""The causes, as data: signature of the culprit, signs, confidence, sentence and fix. ``causes``
+"""The causes, as data: signature of the culprit, signs, confidence, sentence and fix. ``explain``
 matches them.
 
-A rule of the audit joins here by one entry; ``{node}`` and ``{nic}`` in its words are filled in.
+A new cause is one entry; ``{node}`` and ``{nic}`` in its sentences are filled in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.locate.causes.node import Sign
 from wireproof.locate.causes.signs import (
     Above,
     Below,
@@ -21,10 +21,12 @@ from wireproof.locate.causes.signs import (
     Less,
     Most,
     SettingDiffers,
+    Sign,
     Unusual,
 )
+from wireproof.model.located import Blame, Cause
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "RULES", "Rule"]
 
 _NODE = frozenset({"node", "port", "switch"})
 _WIRE = frozenset({"node", "port", "switch", "link", "pair"})
@@ -51,6 +53,58 @@ class Rule:
     directions: tuple[tuple[str, float], ...] = tuple(_ANY.items())
     surer: tuple[Sign, ...] = ()
     sure: float = 0.95
+
+    def factor(self, blame: Blame) -> float:
+        """How well the rule fits a culprit's kind and direction; 0 when it does not."""
+        if blame.kind not in self.kinds or blame.metric not in self.metrics:
+            return 0.0
+        return dict(self.directions).get(blame.direction, 0.0)
+
+    def cause(self, *, node: str, nic: str, confidence: float, evidence: list[str]) -> Cause:
+        return Cause(
+            code=self.code,
+            sentence=self.sentence.format(node=node, nic=nic),
+            confidence=confidence,
+            fix=self.fix.format(node=node, nic=nic),
+            evidence=evidence,
+        )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A cause that the culprit's own shape shows, without counters. ``seen``: what is seen where
+    nothing else is given.
+    """
+
+    code: str
+    confidence: float
+    sentence: str
+    fix: str
+    seen: str = ""
+
+    def of_shape(self, blame: Blame, evidence: Sequence[str] = ()) -> Cause:
+        return Cause(
+            code=self.code,
+            sentence=self.sentence.format(subject=blame.subject),
+            confidence=self.confidence,
+            fix=self.fix,
+            evidence=list(evidence) or [self.seen],
+        )
+
+
+OVERSUBSCRIBED = Shape(
+    "oversubscribed",
+    0.8,
+    "{subject} is slow only while many use it at once",
+    "Nothing to repair: more up-links, or jobs placed below one switch.",
+)
+ROUTE_BETWEEN = Shape(
+    "route-between",
+    0.5,
+    "neither end of {subject} is slow with others: what lies between them is",
+    "Trace the route between the two (ibtracert, traceroute) and look at the errors of each port.",
+    "slow in this pair only; both ends reach what is expected with their other partners",
+)
 
 
 _ERRORS = (
@@ -88,7 +142,7 @@ _DROPS = (
     "rcvbuferrors",
 )
 _PAUSE = ("pause", "xoff", "xmit_wait", "rx_pfc", "tx_pfc")
-_AGAIN = (
+_RETRANSMITS = (
     "retrans",
     "tx_replay",
     "rcresend",
@@ -111,7 +165,8 @@ RULES: tuple[Rule, ...] = (
         (Above("other_share", 0.5),),
         0.95,
         "another NIC of {node} than {nic} carried the bytes",
-        "Name the NIC to the transport on {node} (UCX_NET_DEVICES, FI_TCP_IFACE, btl_tcp_if_include, PSM3_NIC) and "
+        "Name the NIC to the transport on {node} (UCX_NET_DEVICES, FI_TCP_IFACE,"
+        " btl_tcp_if_include, PSM3_NIC) and "
         "check its routes.",
     ),
     Rule(
@@ -119,14 +174,16 @@ RULES: tuple[Rule, ...] = (
         (Most("claimed_share", 0.05), Unusual("claimed_share")),
         0.6,
         "the bytes of {node} are on no NIC: shared memory or loopback carried them",
-        "Place one rank on each host, and forbid shared memory below the library (UCX_TLS=tcp,self).",
+        "Place one rank on each host, and forbid shared memory below the library"
+        " (UCX_TLS=tcp,self).",
     ),
     Rule(
         "kernel-tcp",
         (Above("kernel_share", 0.5),),
         0.9,
         "kernel TCP carried the bytes of {node} {nic}, RDMA was claimed",
-        "Check the provider and the RDMA device's state on {node} (ibv_devinfo, FI_PROVIDER, UCX_TLS).",
+        "Check the provider and the RDMA device's state on {node} (ibv_devinfo, FI_PROVIDER,"
+        " UCX_TLS).",
     ),
     Rule(
         "pcie-narrow",
@@ -137,7 +194,8 @@ RULES: tuple[Rule, ...] = (
         ),
         0.85,
         "{nic} of {node} runs with fewer PCIe lanes than it has",
-        "Reseat the adapter or riser of {node}, use a slot with all lanes, then check current_link_width.",
+        "Reseat the adapter or riser of {node}, use a slot with all lanes, then check"
+        " current_link_width.",
         metrics=_RATE,
         surer=(Explains("pcie_goodput", tight=True),),
     ),
@@ -150,7 +208,8 @@ RULES: tuple[Rule, ...] = (
         ),
         0.85,
         "{nic} of {node} runs at a lower PCIe speed than it can",
-        "Look at the slot's speed in the BIOS of {node} and at PCIe errors (AER); reseat the adapter.",
+        "Look at the slot's speed in the BIOS of {node} and at PCIe errors (AER); reseat the"
+        " adapter.",
         metrics=_RATE,
         surer=(Explains("pcie_goodput", tight=True),),
     ),
@@ -168,7 +227,8 @@ RULES: tuple[Rule, ...] = (
         (Below("speed"),),
         0.9,
         "{nic} of {node} negotiated a lower speed than the others'",
-        "Look at cable, transceiver and the switch port's speed; force or renegotiate it (ethtool -s, ibportstate).",
+        "Look at cable, transceiver and the switch port's speed; force or renegotiate it (ethtool"
+        " -s, ibportstate).",
     ),
     Rule(
         "duplex-half",
@@ -189,7 +249,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "mtu-large",
-        (Above("mtu", 1500.0, 1.01), Differs("mtu"), Grows(_AGAIN + _DROPS)),
+        (Above("mtu", 1500.0, 1.01), Differs("mtu"), Grows(_RETRANSMITS + _DROPS)),
         0.8,
         "the MTU of {nic} on {node} is larger than the others', and packets are lost",
         "Set the MTU of {node} {nic} to that of the other nodes and of the switch port.",
@@ -207,7 +267,8 @@ RULES: tuple[Rule, ...] = (
         (Grows(_ERRORS, without=("tx_", "xmit"), least=3),),
         0.9,
         "link errors rise at the receiving side of {node} {nic}",
-        "Clean or replace the cable and transceiver between {node} and its switch; read the switch port's errors too.",
+        "Clean or replace the cable and transceiver between {node} and its switch; read the switch"
+        " port's errors too.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_RECEIVES.items()),
     ),
@@ -225,7 +286,8 @@ RULES: tuple[Rule, ...] = (
         (Grows(_DROPS, without=("tx_", "xmit", "outdisc"), least=20),),
         0.6,
         "{node} drops what arrives: it cannot take it as fast as it comes",
-        "Raise the receive ring (ethtool -G) and socket buffers, spread interrupts, look for a busy core on {node}.",
+        "Raise the receive ring (ethtool -G) and socket buffers, spread interrupts, look for a"
+        " busy core on {node}.",
         directions=tuple(_MOSTLY_RECEIVES.items()),
     ),
     Rule(
@@ -240,7 +302,7 @@ RULES: tuple[Rule, ...] = (
         "paused",
         (Grows(_PAUSE, without=("tx_",), least=100),),
         0.6,
-        "{node} {nic} is told to stop sending (pause frames, no credits)",
+        "{node} {nic} is asked to stop sending (pause frames, no credits)",
         "Look for the receiver or the switch behind it that cannot keep up, and for pause storms.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_SENDS.items()),
@@ -249,16 +311,18 @@ RULES: tuple[Rule, ...] = (
         "pauses-others",
         (Grows(_PAUSE, without=("rx_", "xmit_wait"), least=100),),
         0.7,
-        "{node} {nic} tells others to stop: it cannot take what arrives",
-        "Look at PCIe, memory and receive buffers of {node}; a stuck NIC that pauses its switch hurts others too.",
+        "{node} {nic} asks others to stop: it cannot take what arrives",
+        "Look at PCIe, memory and receive buffers of {node}; a stuck NIC that pauses its switch"
+        " hurts others too.",
         directions=tuple(_MOSTLY_RECEIVES.items()),
     ),
     Rule(
         "sends-again",
-        (Grows(_AGAIN, least=20),),
+        (Grows(_RETRANSMITS, least=20),),
         0.5,
-        "{node} sends again what was lost on the way",
-        "Look for drops and errors along the way of {node}: its switch port, pause and ECN settings, MTU.",
+        "{node} retransmits what was lost on its path",
+        "Look for drops and errors along the path of {node}: its switch port, pause and ECN"
+        " settings, MTU.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_SENDS.items()),
     ),
@@ -267,7 +331,8 @@ RULES: tuple[Rule, ...] = (
         (Below("queue_goodput"), Explains("queue_goodput")),
         0.9,
         "a queueing rule on {nic} of {node} limits its rate",
-        "Look at `tc -s qdisc show dev {nic}` and `tc class show dev {nic}` on {node}; remove the limit.",
+        "Look at `tc -s qdisc show dev {nic}` and `tc class show dev {nic}` on {node}; remove the"
+        " limit.",
         metrics=_RATE,
         directions=(("", 0.7), ("tx", 1.0), ("rx", 0.2)),
         surer=(Explains("queue_goodput", tight=True),),
@@ -277,14 +342,16 @@ RULES: tuple[Rule, ...] = (
         (Differs("queueing"),),
         0.5,
         "{nic} of {node} has another queueing discipline than the others: it may limit the rate",
-        "Compare `tc -s qdisc show dev {nic}` with another node; remove the limit (tc qdisc del dev {nic} root).",
+        "Compare `tc -s qdisc show dev {nic}` with another node; remove the limit (tc qdisc del"
+        " dev {nic} root).",
     ),
     Rule(
         "busy",
         (Above("busy_share", 0.2, 3.0),),
         0.7,
         "the scheduler takes the processor away on {node}: it is oversubscribed",
-        "Look for other jobs and daemons on {node}, pin one rank per core, and check what the job's cgroup may use.",
+        "Look for other jobs and daemons on {node}, pin one rank per core, and check what the"
+        " job's cgroup may use.",
     ),
     Rule(
         "loaded",
@@ -298,7 +365,8 @@ RULES: tuple[Rule, ...] = (
         (IsNot("governor", "performance"), Differs("governor")),
         0.5,
         "{node} has another frequency governor than the others",
-        "Set the governor of {node} to that of the other nodes (cpupower frequency-set -g performance).",
+        "Set the governor of {node} to that of the other nodes (cpupower frequency-set -g"
+        " performance).",
     ),
     Rule(
         "frequency-capped",
@@ -312,14 +380,16 @@ RULES: tuple[Rule, ...] = (
         (Is("no_turbo", "1"), Differs("no_turbo")),
         0.4,
         "turbo is off on {node} and on for the others",
-        "Set /sys/devices/system/cpu/intel_pstate/no_turbo, or the BIOS, of {node} as on the other nodes.",
+        "Set /sys/devices/system/cpu/intel_pstate/no_turbo, or the BIOS, of {node} as on the other"
+        " nodes.",
     ),
     Rule(
         "processor-slow",
         (Above("clock_read", 5.0, 1.4),),
         0.35,
         "the processor of {node} is slow: reading its clock takes longer than elsewhere",
-        "Look for throttling (temperature, power cap), a low frequency or another clock source on {node}.",
+        "Look for throttling (temperature, power cap), a low frequency or another clock source on"
+        " {node}.",
     ),
     Rule(
         "numa-far",
@@ -332,7 +402,7 @@ RULES: tuple[Rule, ...] = (
         "clock-apart",
         (Above("clock_apart", 0.03, 5.0),),
         0.6,
-        "the clock of {node} runs differently from its partners': its times are not to be believed",
+        "the clock of {node} runs differently from its partners': its times are not reliable",
         "Look at the clock source and time synchronisation of {node}; measure it again.",
     ),
     Rule(

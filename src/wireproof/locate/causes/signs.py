@@ -1,28 +1,16 @@
-"""The signs that rules are made of. A sign holds for a node or it does not; when it holds it says
-what was seen.
-
-``peers`` are nodes that nobody blames; what is called different, lower or higher is so against
-them.
+"""The signs that rules are made of. A sign holds for a machine or it does not; when it holds it
+says what was seen.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.locate.causes.node import (
-    AGREE,
-    LEAST_PEERS,
-    Node,
-    Sign,
-    against,
-    shown_as,
-    usual_of,
-    worded,
-)
+from wireproof.locate.causes.machine import Machine, Peers, Usual
+from wireproof.locate.causes.properties import UNLIMITED
 from wireproof.model.located import Blame
+from wireproof.model.quantity import line_rate, megabytes, percent, significant, volume
 
 __all__ = [
     "Above",
@@ -36,10 +24,60 @@ __all__ = [
     "Less",
     "Most",
     "SettingDiffers",
+    "Sign",
     "Unusual",
 ]
 
 _MOST_NAMED = 4
+_UNITS = {
+    "mtu": "B",
+    "clock_read": "ns",
+    "max_frequency": "kHz",
+    "steal": "ns",
+    "pcie_current_speed": "GT/s",
+    "pcie_max_speed": "GT/s",
+}
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or is not
+    known; ``means`` says what it asks.
+    """
+
+    def means(self) -> str:
+        raise NotImplementedError
+
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        raise NotImplementedError
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shown(name: str, value: float | str) -> str:
+    """The value of a property with its unit."""
+    if isinstance(value, str):
+        return value
+    if value >= UNLIMITED / 8:
+        return "no limit"
+    if name == "speed":
+        return line_rate(value)
+    if name.endswith("_goodput"):
+        return f"{volume(value)}/s"
+    number = f"{value:.0f}" if value == int(value) else significant(value, 4)
+    return f"{number} {_UNITS.get(name, '')}".rstrip()
+
+
+def _stated(machine: Machine, name: str, value: float | str) -> str:
+    """Such as ``n3: mtu 1500 B``."""
+    return f"{machine.name}: {_spaced(name)} {_shown(name, value)}"
+
+
+def _against(machine: Machine, name: str, value: float | str, usual: Usual) -> str:
+    others = f"{usual.members} of {usual.asked} other nodes have {_shown(name, usual.value)}"
+    return f"{_stated(machine, name, value)}; {others}"
 
 
 @dataclass(frozen=True)
@@ -50,11 +88,11 @@ class Is(Sign):
     value: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} is {self.value}"
+        return f"{_spaced(self.name)} is {self.value}"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        found = node.properties.get(self.name)
-        return [f"{node.name}: {worded(self.name)} is {found}"] if found == self.value else []
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        found = machine.properties.get(self.name)
+        return [f"{machine.name}: {_spaced(self.name)} is {found}"] if found == self.value else []
 
 
 @dataclass(frozen=True)
@@ -65,55 +103,52 @@ class IsNot(Sign):
     value: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} is not {self.value}"
+        return f"{_spaced(self.name)} is not {self.value}"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        found = node.properties.get(self.name)
-        return (
-            [f"{node.name}: {worded(self.name)} is {found}"]
-            if found is not None and found != self.value
-            else []
-        )
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        found = machine.properties.get(self.name)
+        if found is None or found == self.value:
+            return []
+        return [f"{machine.name}: {_spaced(self.name)} is {found}"]
 
 
 @dataclass(frozen=True)
 class Unusual(Sign):
-    """A property is known, and not known to be what most peers have: what all have slows nobody
-    down alone.
+    """A property is known, and not known to be what most peers have: what all have does not make
+    one of them slow.
     """
 
     name: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} is not what most other nodes have"
+        return f"{_spaced(self.name)} is not what most other nodes have"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
-        if value is None or (usual is not None and value == usual[0]):
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        value, usual = machine.properties.get(self.name), peers.usual(self.name)
+        if value is None or (usual is not None and value == usual.value):
             return []
         if usual is None:
-            return [
-                f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}; other nodes' are not known or differ"
-            ]
-        return [against(node, self.name, value, usual)]
+            stated = _stated(machine, self.name, value)
+            return [f"{stated}; other nodes' are not known or differ"]
+        return [_against(machine, self.name, value, usual)]
 
 
 @dataclass(frozen=True)
 class Less(Sign):
-    """A property is less than another one of the same node."""
+    """A property is less than another one of the same machine."""
 
     name: str
     than: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} is less than {worded(self.than)}"
+        return f"{_spaced(self.name)} is less than {_spaced(self.than)}"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        one, other = node.properties.get(self.name), node.properties.get(self.than)
-        if not isinstance(one, float) or not isinstance(other, float) or not one < other:
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        one, other = machine.number(self.name), machine.number(self.than)
+        if one is None or other is None or not one < other:
             return []
-        shown = f"{worded(self.name)} {shown_as(self.name, one)}, {worded(self.than)} {shown_as(self.than, other)}"
-        return [f"{node.name}: {shown}"]
+        more = f"{_spaced(self.than)} {_shown(self.than, other)}"
+        return [f"{_stated(machine, self.name, one)}, {more}"]
 
 
 @dataclass(frozen=True)
@@ -123,18 +158,13 @@ class Below(Sign):
     name: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} is below that of most other nodes"
+        return f"{_spaced(self.name)} is below that of most other nodes"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
-        if (
-            usual is None
-            or not isinstance(value, float)
-            or not isinstance(usual[0], float)
-            or not value < usual[0]
-        ):
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        value, usual = machine.number(self.name), peers.usual(self.name)
+        if value is None or usual is None or not isinstance(usual.value, float):
             return []
-        return [against(node, self.name, value, usual)]
+        return [_against(machine, self.name, value, usual)] if value < usual.value else []
 
 
 @dataclass(frozen=True)
@@ -144,13 +174,13 @@ class Differs(Sign):
     name: str
 
     def means(self) -> str:
-        return f"{worded(self.name)} differs from that of most other nodes"
+        return f"{_spaced(self.name)} differs from that of most other nodes"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value, usual = node.properties.get(self.name), usual_of(self.name, peers)
-        if usual is None or value is None or value == usual[0]:
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        value, usual = machine.properties.get(self.name), peers.usual(self.name)
+        if usual is None or value is None or value == usual.value:
             return []
-        return [against(node, self.name, value, usual)]
+        return [_against(machine, self.name, value, usual)]
 
 
 @dataclass(frozen=True)
@@ -164,26 +194,20 @@ class Above(Sign):
     times: float = 0.0
 
     def means(self) -> str:
-        return f"{worded(self.name)} is {self.least:g} or more" + (
-            f", and {self.times:g} times the others' median" if self.times else ""
-        )
+        more = f", and {self.times:g} times the others' median" if self.times else ""
+        return f"{_spaced(self.name)} is {self.least:g} or more{more}"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value = node.properties.get(self.name)
-        if not isinstance(value, float) or value < self.least:
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        value = machine.number(self.name)
+        if value is None or value < self.least:
             return []
-        others = [v for peer in peers if isinstance(v := peer.properties.get(self.name), float)]
+        stated = _stated(machine, self.name, value)
         if not self.times:
-            return [f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}"]
-        if len(others) < LEAST_PEERS:
+            return [stated]
+        usual = peers.median(self.name)
+        if usual is None or value < self.times * usual[0]:
             return []
-        middle = statistics.median(others)
-        if value < self.times * middle:
-            return []
-        own, usual = shown_as(self.name, value), shown_as(self.name, middle)
-        return [
-            f"{node.name}: {worded(self.name)} {own}, median of {len(others)} other nodes {usual}"
-        ]
+        return [f"{stated}, median of {usual[1]} other nodes {_shown(self.name, usual[0])}"]
 
 
 @dataclass(frozen=True)
@@ -194,13 +218,11 @@ class Most(Sign):
     most: float
 
     def means(self) -> str:
-        return f"{worded(self.name)} is {self.most:g} or less"
+        return f"{_spaced(self.name)} is {self.most:g} or less"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        value = node.properties.get(self.name)
-        if not isinstance(value, float) or value > self.most:
-            return []
-        return [f"{node.name}: {worded(self.name)} {shown_as(self.name, value)}"]
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        value = machine.number(self.name)
+        return [] if value is None or value > self.most else [_stated(machine, self.name, value)]
 
 
 @dataclass(frozen=True)
@@ -213,22 +235,18 @@ class Explains(Sign):
     tight: bool = False
 
     def means(self) -> str:
-        return f"{worded(self.name)} is no more than what was expected" + (
-            ", and most of it was reached" if self.tight else ""
-        )
+        more = ", and most of it was reached" if self.tight else ""
+        return f"{_spaced(self.name)} is no more than what was expected{more}"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        limit = node.properties.get(self.name)
-        if (
-            blame.metric != "goodput"
-            or not isinstance(limit, float)
-            or limit > 1.1 * blame.expected
-        ):
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        limit = machine.number(self.name)
+        if blame.metric != "goodput" or limit is None or limit > 1.1 * blame.expected:
             return []
         if self.tight and not 0.7 * limit <= blame.value <= 1.05 * limit:
             return []
-        reached = f"expected {blame.expected / 1e6:.4g} MB/s, reached {blame.value / 1e6:.4g} MB/s"
-        return [f"{worded(self.name)} {limit / 1e6:.4g} MB/s, {reached}"]
+        expected, reached = megabytes(blame.expected), megabytes(blame.value)
+        limited = f"{_spaced(self.name)} {megabytes(limit)} MB/s"
+        return [f"{limited}, expected {expected} MB/s, reached {reached} MB/s"]
 
 
 # IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
@@ -245,28 +263,22 @@ class HeadersExplain(Sign):
     def means(self) -> str:
         return "the loss is what the headers of the smaller packets cost"
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        own, usual = node.properties.get("mtu"), usual_of("mtu", peers)
-        if (
-            usual is None
-            or not isinstance(own, float)
-            or not isinstance(usual[0], float)
-            or own <= _HEADERS
-        ):
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        own, usual = machine.number("mtu"), peers.usual_number("mtu")
+        if own is None or usual is None or own <= _HEADERS:
             return []
-        mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual[0]))
+        mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual))
         loss = 1.0 - mine / theirs if theirs > 0 else 0.0
         if abs(blame.slowdown - loss) > max(0.03, loss / 3):
             return []
-        return [
-            f"the headers of such packets cost {100 * loss:.1f} %, the loss is {100 * blame.slowdown:.1f} %"
-        ]
+        cost, lost = percent(loss, 1), percent(blame.slowdown, 1)
+        return [f"the headers of such packets cost {cost}, the loss is {lost}"]
 
 
 @dataclass(frozen=True)
 class Grows(Sign):
-    """Counters of the node's own NIC (or of its IP stack) with one of ``words`` in their names, and
-    none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
+    """Counters of the machine's own NIC (or of its IP stack) with one of ``words`` in their names,
+    and none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
     peers.
     """
 
@@ -277,68 +289,54 @@ class Grows(Sign):
 
     def means(self) -> str:
         return (
-            f"counters of the NIC or of IP named {', '.join(self.words)} rise by {self.least} or more, and "
-            f"{self.times:g} times as much per byte as those of most other nodes"
+            f"counters of the NIC or of IP named {', '.join(self.words)} rise by {self.least} or"
+            f" more, and {self.times:g} times as much per byte as those of most other nodes"
             + (f" (not {', '.join(self.without)})" if self.without else "")
         )
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
-        own = self._sum(node)
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+        own = self._rises(machine)
         if sum(own.values()) < self.least:
             return []
-        asked = [peer for peer in peers if peer.counted]
-        usual = (
-            statistics.median(
-                sum(self._sum(peer).values()) / max(1.0, peer.volume) for peer in asked
-            )
-            if asked
-            else 0.0
-        )
-        if sum(own.values()) / max(1.0, node.volume) < self.times * usual:
+        asked = peers.counted
+        usual = statistics.median(map(self._per_byte, asked)) if asked else 0.0
+        if self._per_byte(machine) < self.times * usual:
             return []
         first = sorted(own.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         listed = ", ".join(f"{name[:80]} +{count}" for name, count in first)
-        amount = f"{usual * 1e9:.3g} per GB" if usual else "0"
-        return [f"{node.name}: {listed} (median of {len(asked)} other nodes: {amount})"]
+        amount = f"{significant(usual * 1e9)} per GB" if usual else "0"
+        return [f"{machine.name}: {listed} (median of {len(asked)} other nodes: {amount})"]
 
-    def _sum(self, node: Node) -> dict[str, int]:
-        return {name: count for name, count in node.rose.items() if self._means(node, name)}
+    def _per_byte(self, machine: Machine) -> float:
+        return sum(self._rises(machine).values()) / max(1.0, machine.volume)
 
-    def _means(self, node: Node, name: str) -> bool:
-        place, _, rest = name.partition("/")
-        leaf = name.rsplit("/", 1)[-1].lower()
-        owner = rest.split("/", 1)[0]
-        mine = (
-            place == "ip"
-            or (place in ("net", "ethtool") and owner == node.nic)
-            or (place == "ib" and owner == node.device)
-        )
-        return (
-            mine
-            and any(word in leaf for word in self.words)
-            and not any(word in leaf for word in self.without)
-        )
+    def _rises(self, machine: Machine) -> dict[str, int]:
+        return {
+            name: count
+            for name, count in machine.rose.items()
+            if machine.owns(name) and self._is_named(name.rsplit("/", 1)[-1].lower())
+        }
+
+    def _is_named(self, leaf: str) -> bool:
+        meant = any(word in leaf for word in self.words)
+        return meant and not any(word in leaf for word in self.without)
 
 
 @dataclass(frozen=True)
 class SettingDiffers(Sign):
-    """Settings that most peers agree on and the node has otherwise."""
+    """Settings that most peers agree on and the machine has otherwise."""
 
     def means(self) -> str:
         return (
             "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
         )
 
-    def seen(self, node: Node, peers: Sequence[Node], blame: Blame) -> list[str]:
+    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
         found = []
-        for name, value in sorted(node.settings.items()):
-            values = [peer.settings[name] for peer in peers if name in peer.settings]
-            if len(values) < LEAST_PEERS:
-                continue
-            usual, count = Counter(values).most_common(1)[0]
-            if value != usual and count >= AGREE * len(values):
-                found.append(
-                    f"{node.name}: {name} {value}; {count} of {len(values)} other nodes have {usual}"
-                )
+        for name, value in sorted(machine.settings.items()):
+            usual = peers.usual_setting(name)
+            if usual is not None and value != usual.value:
+                others = f"{usual.members} of {usual.asked} other nodes have {usual.value}"
+                found.append(f"{machine.name}: {name} {value}; {others}")
         more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
         return [*found[:_MOST_NAMED], *more]

@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from wireproof.instrument.answers import Answer
     from wireproof.probes.machine import Capability
+    from wireproof.workflow.doctor import Diagnosis
 
 __all__ = ["command"]
 
@@ -23,15 +24,13 @@ def _capability(one: Capability) -> str:
 def _answer(one: Answer) -> str:
     if not one.works:
         return f"  FAILS   {one.name}: {one.problem}"
-    abi = (
-        f"standard ABI {one.abi_version}"
-        if one.abi == "mpiabi"
-        else f"{one.abi} ABI"
-        if one.family
-        else "no MPI"
-    )
+    if one.abi == "mpiabi":
+        abi = f"standard ABI {one.abi_version}"
+    else:
+        abi = f"{one.abi} ABI" if one.family else "no MPI"
     engine = f", {one.engine}" if one.engine else ""
-    return f"  ok      {one.name}: {abi}{engine}, answered in {one.seconds} s: {one.library or one.name}"
+    answered = f"answered in {one.seconds} s: {one.library or one.name}"
+    return f"  ok      {one.name}: {abi}{engine}, {answered}"
 
 
 @click.command("doctor")
@@ -44,25 +43,26 @@ def command(as_json: bool, no_run: bool) -> int:
     Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
     transport works.
     """
-    from wireproof.cli.console import say
-    from wireproof.instrument.answers import try_mpis, try_transport
-    from wireproof.probes.machine import look
+    from wireproof.cli.console import Console
+    from wireproof.workflow.doctor import diagnose
 
-    machine = look()
-    answers: list[Answer] = []
-    if not no_run:
-        say("trying the transports and every MPI that is found; some seconds each")
-        answers = [*(try_transport(kind) for kind in ("null", "tcp")), *try_mpis()]
+    found = diagnose(Console(), start=not no_run)
     if as_json:
         from wireproof.report.json.encode import json_text
 
-        click.echo(json_text({"machine": machine, "transports": answers}, indent=2))
+        click.echo(json_text(found, indent=2))
     else:
-        who = "root" if machine.root else "an ordinary user"
-        click.echo(
-            f"machine: Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}"
-        )
-        click.echo("\n".join(map(_capability, machine.capabilities)))
-        if answers:
-            click.echo("transports and MPIs:\n" + "\n".join(map(_answer, answers)))
-    return 0 if no_run or any(answer.works for answer in answers) else 4
+        click.echo("\n".join(_lines(found)))
+    return 0 if no_run or found.works else 4
+
+
+def _lines(found: Diagnosis) -> list[str]:
+    machine = found.machine
+    who = "root" if machine.root else "an ordinary user"
+    lines = [
+        f"machine: Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}"
+    ]
+    lines += [_capability(one) for one in machine.capabilities]
+    if found.transports:
+        lines += ["transports and MPIs:", *(_answer(one) for one in found.transports)]
+    return lines

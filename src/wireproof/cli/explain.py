@@ -35,7 +35,7 @@ def command(code: str | None, as_json: bool) -> int:
         for name, listed in CATALOGUE.items():
             click.echo(f"{name:{width}}  {listed.title}")
         return 0
-    title, parts = _told(entries[0])
+    title, parts = _parts(entries[0])
     click.echo(f"{title}\n")
     for name, text in parts:
         click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
@@ -60,7 +60,7 @@ def _find(code: str) -> Entry | Rule:
     return verdict.explain(code)
 
 
-def _told(entry: Entry | Rule) -> tuple[str, list[tuple[str, str]]]:
+def _parts(entry: Entry | Rule) -> tuple[str, list[tuple[str, str]]]:
     from wireproof.lint.rule import Rule
 
     if isinstance(entry, Rule):

@@ -1,0 +1,139 @@
+"""A rate, a time or a message rate in every unit, held against what a link can carry, with the
+arithmetic.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import msgspec
+
+from wireproof.model.claim import Limits, LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.physics import claim_from_text, limits
+from wireproof.physics.bounds import bounds_of
+from wireproof.physics.units import Quantity, Row, goodput_of, parse_quantity, rates, shares, times
+from wireproof.settings.sizes import parse_size
+
+__all__ = ["Converted", "LinkShares", "convert"]
+
+_ROUNDED = 1.0005  # a rate that was typed has few digits
+
+
+class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
+    """A value held against a link; rates and shares only where the value gives a rate."""
+
+    kind: str
+    derivation: list[str]
+    arithmetic: list[str]
+    warnings: list[str]
+    nominal_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
+    attainable_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
+    share_of_nominal: float | msgspec.UnsetType | None = msgspec.UNSET
+    share_of_attainable: float | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Converted(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof convert --json`` prints."""
+
+    value: str
+    kind: str
+    message_bytes: int | None
+    bytes_per_s: float | None
+    arithmetic: list[str]
+    remark: str
+    rows: list[Row]
+    link: LinkShares | None
+
+
+def convert(
+    value: str,
+    *,
+    size: str | None = None,
+    link: str | None = None,
+    path: str = "",
+    mtu: int | None = None,
+    pcie: str = "",
+) -> Converted:
+    """``value`` as people write it: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``. Raises BadInput."""
+    quantity = parse_quantity(value)
+    message_bytes = parse_size(size) if size is not None else None
+    if message_bytes == 0:
+        raise BadInput("a message of 0 bytes carries nothing: give a --size of 1 or more.")
+    claim = claim_from_text(link, path=path, mtu=mtu, pcie=pcie) if link else None
+    rate, step = goodput_of(quantity, message_bytes)
+    rows = times(quantity.value) if quantity.kind == "time" else []
+    return Converted(
+        value=quantity.text,
+        kind=quantity.kind,
+        message_bytes=message_bytes,
+        bytes_per_s=None if rate is None else float(rate),
+        arithmetic=[line for line in (quantity.arithmetic, step) if line],
+        remark=quantity.remark,
+        rows=[*rows, *(rates(rate) if rate is not None else [])],
+        link=None if claim is None else _held(quantity, rate, claim, message_bytes or 0),
+    )
+
+
+def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) -> LinkShares:
+    is_time = quantity.kind == "time"
+    found = (
+        limits(link, "pingpong", "latency", size)
+        if is_time
+        else limits(link, "stream", "stream", size)
+    )
+    if not is_time:
+        # The shortest time of a stream's message says nothing about a rate: only the ceiling is
+        # shown.
+        found.derivation.pop()
+    warnings = _too_short(quantity, link, found)
+    if rate is not None:
+        return _shares(rate, link, found, warnings)
+    return LinkShares(
+        kind=link.kind, derivation=list(found.derivation), arithmetic=[], warnings=warnings
+    )
+
+
+def _shares(rate: Decimal, link: LinkClaim, found: Limits, warnings: list[str]) -> LinkShares:
+    """Shares of the nominal and of the attainable rate with their lines, and what to think of
+    them.
+    """
+    rows = {row.label: row for row in shares(rate, link)}
+    arithmetic = [row.arithmetic for row in rows.values()]
+    if link.protocol == "tcp" and link.mtu is None:
+        # Most Ethernets run at 1500, and the largest MTU flatters none of them: both are shown.
+        usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
+        arithmetic += [
+            f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"
+        ]
+    attainable = rows["attainable"].value if "attainable" in rows else None
+    most = bounds_of(link).most
+    above = []
+    if attainable is not None and most is not None and float(rate) > most * _ROUNDED:
+        above.append(
+            f"this is {100 * attainable:.2f} % of what {link.name} can carry in one direction:"
+            " the bytes did not (all) take this link, or both directions were added, or the unit"
+            " is another one"
+        )
+    return LinkShares(
+        kind=link.kind,
+        derivation=list(found.derivation),
+        arithmetic=arithmetic,
+        warnings=[*above, *warnings],
+        nominal_bytes_per_s=None if link.line_rate is None else link.line_rate / 8,
+        attainable_bytes_per_s=found.attainable_bytes_per_s,
+        share_of_nominal=rows["nominal"].value if "nominal" in rows else None,
+        share_of_attainable=attainable,
+    )
+
+
+def _too_short(quantity: Quantity, link: LinkClaim, found: Limits) -> list[str]:
+    """A time below the link's shortest time is no time of that link."""
+    nanoseconds = float(quantity.value) * 1e9
+    if quantity.kind != "time" or found.floor_ns is None or nanoseconds >= found.floor_ns:
+        return []
+    short = (
+        f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name},"
+        f" {found.floor_ns:.6g} ns: shared memory, another link, or another unit"
+    )
+    return [short]

@@ -1,0 +1,150 @@
+"""A virtual cluster with two injected faults, a slow node and a measurement of memory instead of a
+wire: both must be found.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import secrets
+from pathlib import Path
+
+from wireproof.lab.cluster import Lab, up
+from wireproof.model.finding import Finding
+from wireproof.model.subject import Port
+from wireproof.model.topology import Fault, Network, Topology
+from wireproof.plan.sweep import numbered, sweep
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.screen import run_screen
+from wireproof.workflow.session.screen_plan import screen_points
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.specification import Storage
+from wireproof.workflow.target.target import Target, lab_target
+
+__all__ = ["DemoResult", "demo"]
+
+NODES = ("n1", "n2", "n3", "n4")
+SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"
+LIE_BUDGET_MS, LARGE_BUDGET_MS = 150, 800
+LARGE_BYTES = 1 << 19
+SCREEN_ROUNDS = 6
+"""Every pair twice: enough to suspect a node at a third of its rate."""
+PAIR_SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288, 1 << 20, 4 << 20)
+"""Few sizes with time for each: a curve that is known, not one of many doubtful points."""
+PAIR_BUDGET_MS = 350
+LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
+INJECTED = "Injected fault, unknown to the judgement:"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DemoResult:
+    """``slow_node``: what is said of the slow node, "" when it was missed; ``lie``: memory was told
+    from a wire.
+    """
+
+    result: Result
+    slow_node: str
+    lie: bool
+
+    @property
+    def caught(self) -> bool:
+        """Both injected faults were found."""
+        return bool(self.slow_node) and self.lie
+
+
+def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
+    """Build the cluster, measure it, look for what was injected. Takes under a minute; needs root
+    or unprivileged user namespaces.
+    """
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    with (
+        result_folder(storage, "demo", reporter) as folder,
+        up(_topology(), f"demo-{os.getpid()}", tied=True) as lab,
+    ):
+        reporter.say(
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} is made to send at"
+            f" {SLOW_RATE_TEXT}, which the check has to find"
+        )
+        parts = [Part(*run_screen(*_cluster(lab, folder, seed), None, reporter))]
+        for build in (_pair, _lie):
+            if not parts[-1].ended("interrupted"):
+                parts.append(Part(*run_session(*build(lab, folder, seed), reporter)))
+        result = kept(parts, title="wireproof demo", folder=folder, reporter=reporter)
+    lie = len(parts) > 2 and parts[2].section.judgement.proof == "off-wire"
+    return DemoResult(
+        result=result, slow_node=_slow_node(parts[0].section.judgement.findings), lie=lie
+    )
+
+
+def _topology() -> Topology:
+    return Topology(
+        nodes=NODES,
+        networks=(
+            Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24"),
+        ),
+        wire="store-and-forward",
+        faults=(
+            Fault(node=SLOW_NODE, network="hsn", kind="rate", direction="tx", value=SLOW_RATE),
+        ),
+    )
+
+
+def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
+    """Rounds of pairs between four nodes, each direction alone."""
+    target = lab_target(lab, NODES)
+    points = screen_points(target, None, seed=seed, rounds=SCREEN_ROUNDS, all_pairs=False)
+    session = Session(
+        title="four nodes at 1 Gb/s",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "cluster",
+        lead=f"{INJECTED} {SLOW_NODE} sends at {SLOW_RATE_TEXT}; everything else is healthy.",
+    )
+    return session, target
+
+
+def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
+    """The curves of one healthy pair."""
+    points = []
+    for sizes, budget_ms in (
+        ([size for size in PAIR_SIZES if size < LARGE_BYTES], PAIR_BUDGET_MS),
+        ([size for size in PAIR_SIZES if size >= LARGE_BYTES], LARGE_BUDGET_MS),
+    ):
+        points += sweep("pingpong", sizes, [(0, 1)], budget_ms=budget_ms)
+        points += sweep("stream", sizes, [(0, 1)], budget_ms=budget_ms)
+    session = Session(
+        title="a healthy pair over the sizes",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "pair",
+    )
+    return session, lab_target(lab, NODES[:2])
+
+
+def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
+    """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a
+    real cluster.
+    """
+    points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)
+    points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)
+    session = Session(
+        title="the same link, measured wrongly",
+        points=numbered(points, seed=seed),
+        seed=seed,
+        out=folder / "lie",
+        lead=f"{INJECTED} n1 and n2 are claimed, but both ranks were started on n1.",
+    )
+    target = lab_target(lab, NODES[:2])
+    return session, dataclasses.replace(target, start_on=(NODES[0], NODES[0]))
+
+
+def _slow_node(findings: list[Finding]) -> str:
+    """The message of the one finding that names the slow port. The findings know nothing of what
+    was injected.
+    """
+    slow = [one for one in findings if one.code in ("port-slow", "node-slow")]
+    named = [one.about for one in slow] == [Port(SLOW_NODE, "tx")]
+    return slow[0].message if named else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Option, jobs
+from wireproof.lint.shell import at_word
 
 __all__ = ["CHECKS"]
 
@@ -44,8 +45,6 @@ _OPTIONS = frozenset(f"--{name}" for name in _OPTION_NAMES.split())
 
 def shebang(recipe: Recipe) -> Iterator[Broken]:
     """``#!/bin/bash -I``."""
-    if recipe.kind != "script":
-        return
     for number, line in enumerate(recipe.lines, 1):
         if len(line) > 200 or not line.lstrip("\ufeff \t").startswith("#!"):
             continue
@@ -65,8 +64,6 @@ def shebang(recipe: Recipe) -> Iterator[Broken]:
 
 def first_line(recipe: Recipe) -> Iterator[Broken]:
     """``#!`` missing or too late."""
-    if recipe.kind != "script":
-        return
     first = next((number for number, line in enumerate(recipe.lines, 1) if line.strip()), 0)
     line = recipe.lines[first - 1] if first else ""
     whole = [job for job in jobs(recipe) if job.part.script]
@@ -142,10 +139,9 @@ def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
     if near:
         line = recipe.lines[option.word.line - 1]
         fix = line[: option.word.column - 1] + near[0] + line[option.word.column - 1 + len(name) :]
-        yield Broken(
+        yield at_word(
             "sbatch-unknown-option",
-            option.word.line,
-            option.word.column,
+            option.word,
             f"{name}, not {near[0]}",
             fix,
         )
@@ -167,7 +163,7 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
                     f"{option.name} is {known.value} in line {known.word.line} and {option.value} "
                     "here"
                 )
-                yield Broken("sbatch-repeated", option.word.line, option.word.column, seen)
+                yield at_word("sbatch-repeated", option.word, seen)
         nodes, tasks, each = (
             job.count("--nodes"),
             job.count("--ntasks"),
@@ -177,7 +173,7 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
         if nodes and tasks and each and fixed.isdigit() and tasks > nodes * each:
             last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
             seen = f"{tasks} tasks on {nodes} nodes with {each} each"
-            yield Broken("sbatch-counts-disagree", last.word.line, last.word.column, seen)
+            yield at_word("sbatch-counts-disagree", last.word, seen)
 
 
 def _scripts(recipe: Recipe) -> Iterator[Job]:

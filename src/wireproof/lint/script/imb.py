@@ -9,7 +9,7 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.variables import distance
-from wireproof.lint.shell import Word, commands, corrected
+from wireproof.lint.shell import Word, at_word, commands, corrected
 
 __all__ = ["CHECKS"]
 
@@ -125,8 +125,6 @@ _CALLED_RMA = re.compile(
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
     """``IPB-MPI1``, ``osu_latancy``."""
-    if recipe.kind != "script":
-        return
     for number, line in enumerate(recipe.lines, 1):
         if line.lstrip().startswith("#") or "-" not in line:
             continue
@@ -150,15 +148,11 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
         if len(near) == 1:
             word = command.words[0]
             fix = corrected(recipe, [(word, word.raw.replace(name, near[0]))], word.line)
-            yield Broken(
-                "benchmark-misspelt", word.line, word.column, f"{name}, not {near[0]}", fix
-            )
+            yield at_word("benchmark-misspelt", word, f"{name}, not {near[0]}", fix)
 
 
 def unknown(recipe: Recipe) -> Iterator[Broken]:
     """``IMB-RMA PingPong``."""
-    if recipe.kind != "script":
-        return
     for command in commands(recipe):
         known = _BENCHMARKS.get(command.program)
         if known is None:
@@ -177,18 +171,16 @@ def _unknown(recipe: Recipe, program: str, word: Word, known: frozenset[str]) ->
         return None
     elsewhere = [other for other, names in _BENCHMARKS.items() if name in names]
     if elsewhere:
-        return Broken(
+        return at_word(
             "imb-unknown-benchmark",
-            word.line,
-            word.column,
+            word,
             f"{word.text} is in {', '.join(elsewhere)}",
         )
     near = sorted(each for each in known if distance(name, each, 2) <= 2 and len(each) > 5)
     if len(near) == 1:
-        return Broken(
+        return at_word(
             "imb-unknown-benchmark",
-            word.line,
-            word.column,
+            word,
             f"{word.text} for {program}; {near[0]} is meant?",
         )
     return None
@@ -196,8 +188,6 @@ def _unknown(recipe: Recipe, program: str, word: Word, known: frozenset[str]) ->
 
 def called_rma(recipe: Recipe) -> Iterator[Broken]:
     """A sentence, a title or a comment that calls PingPong one-sided."""
-    if recipe.kind != "script":
-        return
     for number, line in enumerate(recipe.lines, 1):
         match = _CALLED_RMA.search(line[:4000]) if "RMA" in line else None
         if match and "IMB-RMA" not in line and " not " not in line:
@@ -211,20 +201,16 @@ def called_rma(recipe: Recipe) -> Iterator[Broken]:
 
 def ranks(recipe: Recipe) -> Iterator[Broken]:
     """The number of ranks of OSU benchmarks."""
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for launch in job.launches:
             count = launch.ranks
             if count is None or _mixed(launch):
                 continue
             place = launch.command.words[0]
             if _TWO.match(launch.benchmark) and count != 2:
-                yield Broken(
-                    "osu-needs-two", place.line, place.column, f"{launch.benchmark} with {count}"
-                )
+                yield at_word("osu-needs-two", place, f"{launch.benchmark} with {count}")
             elif launch.benchmark in _EVEN and count % 2:
-                yield Broken(
-                    "osu-needs-even", place.line, place.column, f"{launch.benchmark} with {count}"
-                )
+                yield at_word("osu-needs-even", place, f"{launch.benchmark} with {count}")
 
 
 def _mixed(launch: Launch) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import jobs
-from wireproof.lint.shell import Command, Word, commands, corrected, segments
+from wireproof.lint.shell import Command, Word, at_word, commands, corrected, segments
 
 __all__ = ["CHECKS"]
 
@@ -37,8 +37,6 @@ def _plain(command: Command) -> bool:
 
 def dashes(recipe: Recipe) -> Iterator[Broken]:
     """``–c`` for ``-c``."""
-    if recipe.kind != "script":
-        return
     seen: set[int] = set()
     every = commands(recipe)
     innermost = {each.line: each.program for each in every if each.outer and each.words}
@@ -87,8 +85,6 @@ def _hyphened(word: Word, program: str) -> str:
 
 def quotes(recipe: Recipe) -> Iterator[Broken]:
     """“a b” for "a b"."""
-    if recipe.kind != "script":
-        return
     for command in commands(recipe):
         if command.outer or (command.words and not _plain(command)):
             continue
@@ -97,7 +93,7 @@ def quotes(recipe: Recipe) -> Iterator[Broken]:
             if _opens(word):
                 line = recipe.lines[word.line - 1]
                 fix = _requoted(line, word.column - 1)
-                yield Broken("typographic-quote", word.line, word.column, word.text, fix)
+                yield at_word("typographic-quote", word, word.text, fix)
                 break
 
 
@@ -121,8 +117,6 @@ def _requoted(line: str, begin: int) -> str | None:
 
 def invisible(recipe: Recipe) -> Iterator[Broken]:
     """No-break blanks between words."""
-    if recipe.kind != "script":
-        return
     for part in segments(recipe):
         for number in range(part.first, part.last + 1) if part.script else ():
             line = recipe.lines[number - 1]
@@ -142,8 +136,6 @@ def invisible(recipe: Recipe) -> Iterator[Broken]:
 
 def backslashes(recipe: Recipe) -> Iterator[Broken]:
     """Backslashes that do not continue."""
-    if recipe.kind != "script":
-        return
     for job in jobs(recipe):
         for command in job.commands:
             for word in command.words if not command.outer and _plain(command) else ():
@@ -154,18 +146,14 @@ def backslashes(recipe: Recipe) -> Iterator[Broken]:
                     continue  # the markup of a page: "the \\ **-f** flag"
                 if rest.strip() and not rest.lstrip().startswith("#"):
                     fix = corrected(recipe, [(word, "")], word.line)
-                    yield Broken(
-                        "backslash-inside-line", word.line, word.column, command.text[:80], fix
-                    )
+                    yield at_word("backslash-inside-line", word, command.text[:80], fix)
                 elif not rest.strip() and job.part.script:
                     fix = recipe.lines[word.line - 1].rstrip()
-                    yield Broken("blank-after-backslash", word.line, word.column, "", fix)
+                    yield at_word("blank-after-backslash", word, "", fix)
 
 
 def assignments(recipe: Recipe) -> Iterator[Broken]:
     """``export A = b``."""
-    if recipe.kind != "script":
-        return
     for command in commands(recipe):
         words = command.words
         if (

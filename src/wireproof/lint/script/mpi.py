@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import BENCHMARK, Launch
-from wireproof.lint.script.whose import old_intel, seen, whose
-from wireproof.lint.shell import Command, Word, corrected
+from wireproof.lint.script.whose import Mpi, old_intel, seen, whose
+from wireproof.lint.shell import Command, Word, at_word, corrected
 from wireproof.lint.shell.wrap import LAUNCHERS
 
 __all__ = ["CHECKS"]
@@ -72,33 +72,29 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
             continue
         mpi = whose(job, launch)
         for word in _option_words(launch):
-            if (
-                _GONE.match(word.text)
-                and mpi in (None, "intel")
-                and "openmpi" not in launch.families
-            ):
+            if _is_gone(word, mpi, launch):
                 if not old_intel(job):
-                    yield Broken(
-                        "option-removed",
-                        word.line,
-                        word.column,
-                        word.text,
-                        _by_provider(recipe, word),
-                    )
-            elif (
-                mpi == "openmpi"
-                and _ONLY_HYDRA.match(word.text)
-                and not (word.text.endswith("ppn") and _five(job))
-            ):
-                yield Broken(
-                    "option-of-another-mpi", word.line, word.column, f"{word.text} for Open MPI"
-                )
-            elif mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
-                name = "Intel MPI" if mpi == "intel" else "MPICH"
-                yield Broken(
-                    "option-of-another-mpi", word.line, word.column, f"{word.text} for {name}"
-                )
+                    yield at_word("option-removed", word, word.text, _by_provider(recipe, word))
+                continue
+            name = _not_of(word, mpi, job)
+            if name:
+                yield at_word("option-of-another-mpi", word, f"{word.text} for {name}")
     yield from _shown_options(recipe)
+
+
+def _is_gone(word: Word, mpi: Mpi | None, launch: Launch) -> bool:
+    """An option that chose a fabric in Intel MPI before 2019."""
+    intel = mpi in (None, "intel") and "openmpi" not in launch.families
+    return intel and _GONE.match(word.text) is not None
+
+
+def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
+    """The MPI that does not know the option, "" when it may."""
+    if mpi == "openmpi" and _ONLY_HYDRA.match(word.text):
+        return "" if word.text.endswith("ppn") and _five(job) else "Open MPI"
+    if mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
+        return "Intel MPI" if mpi == "intel" else "MPICH"
+    return ""
 
 
 def _five(job: Job) -> bool:
@@ -119,15 +115,13 @@ def _option_words(launch: Launch) -> Iterator[Word]:
 
 def _shown_options(recipe: Recipe) -> Iterator[Broken]:
     """A document that shows an option alone: ``-PSM2``."""
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for command in job.commands:
             if len(command.words) == 1 and re.match(
                 r"-(PSM2?|TMI|DAPL|OFA|RDMA)[,.]?\Z", command.texts[0]
             ):
                 word = command.words[0]
-                yield Broken(
-                    "option-removed", word.line, word.column, word.text, _by_provider(recipe, word)
-                )
+                yield at_word("option-removed", word, word.text, _by_provider(recipe, word))
 
 
 def _by_provider(recipe: Recipe, word: Word) -> str | None:
@@ -146,33 +140,26 @@ def components(recipe: Recipe) -> Iterator[Broken]:
             if word.text in ("-mca", "--mca") and "=" in following.text:
                 edits = [(following, following.raw.replace("=", " ", 1))]
                 fix = corrected(recipe, edits, following.line)
-                yield Broken("mca-equals", following.line, following.column, following.text, fix)
+                yield at_word("mca-equals", following, following.text, fix)
     yield from _components(recipe)
 
 
+_REMOVED = {"btl": {"openib"}, "pml": {"yalla", "mxm"}, "mtl": {"mxm", "psm", "mx"}}
+
+
 def _components(recipe: Recipe) -> Iterator[Broken]:
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for setting in job.settings:
-            if not setting.name.startswith("OMPI_MCA_"):
+            if not setting.name.startswith("OMPI_MCA_") or setting.value.startswith("^"):
                 continue
             name, word = setting.name[9:], setting.value_word
-            parts = setting.value.lstrip("^").split(",")
-            if (
-                name == "btl"
-                and not setting.value.startswith("^")
-                and "self" not in parts
-                and "$" not in setting.value
-            ):
+            parts = setting.value.split(",")
+            if name == "btl" and "self" not in parts and "$" not in setting.value:
                 new = word.raw.replace(setting.value, "self," + setting.value, 1)
                 fix = corrected(recipe, [(word, new)], word.line)
-                yield Broken(
-                    "btl-without-self", word.line, word.column, f"{name} {setting.value}", fix
-                )
-            gone = {"btl": {"openib"}, "pml": {"yalla", "mxm"}, "mtl": {"mxm", "psm", "mx"}}.get(
-                name, set()
-            )
-            if not setting.value.startswith("^") and gone.intersection(parts) and _maybe_new(job):
-                yield Broken("component-removed", word.line, word.column, f"{name} {setting.value}")
+                yield at_word("btl-without-self", word, f"{name} {setting.value}", fix)
+            if _REMOVED.get(name, set()).intersection(parts) and _maybe_new(job):
+                yield at_word("component-removed", word, f"{name} {setting.value}")
 
 
 def _maybe_new(job: Job) -> bool:
@@ -193,64 +180,55 @@ def nested(recipe: Recipe) -> Iterator[Broken]:
             )
 
 
+_MOST_PREFIXES = 100
+_OSU_PROGRAM = re.compile(r"(\S+?)/libexec/osu-micro-benchmarks/\S*osu_\w+\Z")
+
+
 def prefixes(recipe: Recipe) -> Iterator[Broken]:
     """A benchmark that was installed elsewhere."""
-    if recipe.kind != "script":
-        return
     installed: dict[str, None] = {}  # in the order of the text, each once
     for job in jobs(recipe):
         for command in job.commands:
-            if command.program in ("configure", "make", "cmake") and not command.outer:
-                installed |= dict.fromkeys(
-                    _PREFIX.findall(command.text)[:20] if len(installed) < 100 else ()
-                )
-        for command in job.commands:
-            word = command.words[0] if command.words else None
-            match = (
-                re.match(r"(\S+?)/libexec/osu-micro-benchmarks/\S*osu_\w+\Z", word.text)
-                if word
-                else None
-            )
-            if word is None or match is None or not installed:
-                continue
-            folders = [
-                folder.rstrip("/").removesuffix("/libexec/osu-micro-benchmarks")
-                for folder in installed
-            ]
-            if match[1] not in folders and not any(
-                "$" in folder for folder in (*folders, match[1])
-            ):
-                fix = corrected(
-                    recipe, [(word, word.raw.replace(match[1], folders[-1], 1))], word.line
-                )
-                yield Broken(
-                    "program-other-prefix",
-                    word.line,
-                    word.column,
-                    f"{match[1]}, not {folders[-1]}",
-                    fix,
-                )
+            builds = command.program in ("configure", "make", "cmake") and not command.outer
+            if builds and len(installed) < _MOST_PREFIXES:
+                installed |= dict.fromkeys(_PREFIX.findall(command.text)[:20])
+        folders = [
+            folder.rstrip("/").removesuffix("/libexec/osu-micro-benchmarks") for folder in installed
+        ]
+        if folders:
+            yield from _elsewhere(recipe, job, folders)
+
+
+def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]:
+    """Programs that are started from none of the ``folders``."""
+    for command in job.commands:
+        match = _OSU_PROGRAM.match(command.texts[0]) if command.words else None
+        if match is None or match[1] in folders:
+            continue
+        if any("$" in folder for folder in (*folders, match[1])):
+            continue
+        word = command.words[0]
+        edits = [(word, word.raw.replace(match[1], folders[-1], 1))]
+        fix = corrected(recipe, edits, word.line)
+        yield at_word("program-other-prefix", word, f"{match[1]}, not {folders[-1]}", fix)
 
 
 def paths(recipe: Recipe) -> Iterator[Broken]:
     """``export PATH=/x/bin``."""
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for setting in job.settings:
-            if (
-                setting.name != "PATH"
-                or setting.how != "export"
-                or "$" in setting.value
-                or "`" in setting.value
-            ):
-                continue
-            if not re.search(
-                r"(^|:)/(usr/)?bin/?(:|$)", setting.value
-            ) and setting.value.startswith("/"):
+            if setting.name == "PATH" and setting.how == "export" and _overwrites(setting.value):
                 word, bare = setting.word, setting.word.raw.rstrip("\"'")
-                fix = corrected(
-                    recipe, [(word, bare + ":$PATH" + word.raw[len(bare) :])], word.line
-                )
-                yield Broken("path-overwritten", word.line, word.column, word.text, fix)
+                edits = [(word, bare + ":$PATH" + word.raw[len(bare) :])]
+                fix = corrected(recipe, edits, word.line)
+                yield at_word("path-overwritten", word, word.text, fix)
+
+
+def _overwrites(path: str) -> bool:
+    """A PATH without what was in it before and without the system's folders."""
+    if "$" in path or "`" in path or not path.startswith("/"):
+        return False
+    return re.search(r"(^|:)/(usr/)?bin/?(:|$)", path) is None
 
 
 def slots(recipe: Recipe) -> Iterator[Broken]:
@@ -259,31 +237,23 @@ def slots(recipe: Recipe) -> Iterator[Broken]:
         hosts = launch.value("--host", "-host", "-H")
         if hosts is None or launch.ranks is None or whose(job, launch) != "openmpi":
             continue
-        if launch.has("--oversubscribe", "-oversubscribe") or not re.fullmatch(
-            r"[\w.-]+(,[\w.-]+)*", hosts.text
-        ):
-            continue
-        by = launch.value("--map-by", "-map-by")
-        if by is not None and "oversubscribe" in by.text.lower():
-            continue
-        if any(
-            "oversubscribe" in f"{name}={value}".lower()
-            for name, value in seen(job, launch).items()
-        ):
+        if not re.fullmatch(r"[\w.-]+(,[\w.-]+)*", hosts.text) or _oversubscribes(job, launch):
             continue
         count = len(hosts.text.split(","))
         if launch.ranks > count:
-            yield Broken(
-                "more-ranks-than-hosts",
-                hosts.line,
-                hosts.column,
-                f"{launch.ranks} ranks, {count} slots",
-            )
+            yield at_word("more-ranks-than-hosts", hosts, f"{launch.ranks} ranks, {count} slots")
+
+
+def _oversubscribes(job: Job, launch: Launch) -> bool:
+    if launch.has("--oversubscribe", "-oversubscribe"):
+        return True
+    by = launch.value("--map-by", "-map-by")
+    values = [f"{name}={value}" for name, value in seen(job, launch).items()]
+    return any("oversubscribe" in text.lower() for text in (by.text if by else "", *values))
 
 
 def _launches(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
-    if recipe.kind == "script":
-        yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
+    yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
 
 
 CHECKS = (continuation, foreign, components, nested, prefixes, paths, slots)

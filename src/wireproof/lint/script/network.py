@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.shell import Command, Word, commands, corrected
+from wireproof.lint.shell import Command, Word, at_word, commands, corrected
 
 __all__ = ["CHECKS"]
 
@@ -30,15 +30,13 @@ _TESTS = re.compile(
 
 def perftest(recipe: Recipe) -> Iterator[Broken]:
     """MTUs that perftest does not know; sides that do not match."""
-    if recipe.kind != "script":
-        return
     servers: dict[str, Command] = {}
     for command in commands(recipe):
         if not _PERFTEST.match(command.program):
             continue
         mtu = _value(command, "-m") or _value(command, "--mtu")
         if mtu is not None and mtu.text.isdigit() and mtu.text not in _MTUS:
-            yield Broken("perftest-mtu", mtu.line, mtu.column, f"{command.program} -m {mtu.text}")
+            yield at_word("perftest-mtu", mtu, f"{command.program} -m {mtu.text}")
         if not _host(command):
             servers[command.program] = command
         elif command.program in servers:
@@ -75,7 +73,7 @@ def _host(command: Command) -> bool:
 
 def iperf(recipe: Recipe) -> Iterator[Broken]:
     """Options on the wrong side."""
-    for command in commands(recipe) if recipe.kind == "script" else ():
+    for command in commands(recipe):
         if command.program != "iperf3":
             continue
         texts = command.texts[1:]
@@ -88,12 +86,12 @@ def iperf(recipe: Recipe) -> Iterator[Broken]:
             wrong = _CLIENT_ONLY if server else _SERVER_ONLY
             for word in command.words[1:]:
                 if word.text.partition("=")[0] in wrong:
-                    yield Broken(code, word.line, word.column, word.text)
+                    yield at_word(code, word, word.text)
 
 
 def qperf(recipe: Recipe) -> Iterator[Broken]:
     """Options behind the tests."""
-    for command in commands(recipe) if recipe.kind == "script" else ():
+    for command in commands(recipe):
         tests = (
             [at for at, text in enumerate(command.texts) if _TESTS.match(text)]
             if command.program == "qperf"
@@ -118,12 +116,12 @@ def qperf(recipe: Recipe) -> Iterator[Broken]:
             ]
             edits = [(old, new.raw) for old, new in zip(words, moved, strict=True)]
             fix = corrected(recipe, edits, command.line) if command.line == command.last else None
-            yield Broken("qperf-option-order", late[0].line, late[0].column, command.text, fix)
+            yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
 def taskset(recipe: Recipe) -> Iterator[Broken]:
     """``taskset 0-3 prog``."""
-    for command in commands(recipe) if recipe.kind == "script" else ():
+    for command in commands(recipe):
         words = command.words
         if (
             command.program == "taskset"
@@ -131,7 +129,7 @@ def taskset(recipe: Recipe) -> Iterator[Broken]:
             and re.fullmatch(r"\d{1,4}([-,]\d{1,4})+", words[1].text)
         ):
             fix = corrected(recipe, [(words[1], f"-c {words[1].raw}")], words[1].line)
-            yield Broken("taskset-list", words[1].line, words[1].column, command.text, fix)
+            yield at_word("taskset-list", words[1], command.text, fix)
 
 
 CHECKS = (perftest, iperf, qperf, taskset)

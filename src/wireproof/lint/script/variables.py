@@ -10,7 +10,7 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Setting, jobs
 from wireproof.lint.script.known import KNOWN
 from wireproof.lint.script.whose import old_intel
-from wireproof.lint.shell import corrected
+from wireproof.lint.shell import at_word, corrected
 
 __all__ = ["CHECKS"]
 
@@ -192,7 +192,7 @@ def values(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _at(code: str, setting: Setting, seen: str, fix: str | None = None) -> Broken:
-    return Broken(code, setting.value_word.line, setting.value_word.column, seen, fix)
+    return at_word(code, setting.value_word, seen, fix)
 
 
 def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
@@ -248,8 +248,6 @@ def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
 
 def claims(recipe: Recipe) -> Iterator[Broken]:
     """``PSM3_RDMA=0 (default)``."""
-    if recipe.kind != "script":
-        return
     for number, line in enumerate(recipe.lines, 1):
         at = line.find("PSM3_RDMA=0 (default")
         if at >= 0:
@@ -258,7 +256,7 @@ def claims(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _scripts(recipe: Recipe) -> tuple[Job, ...]:
-    return jobs(recipe) if recipe.kind == "script" else ()
+    return jobs(recipe)
 
 
 CHECKS = (names, values, claims)

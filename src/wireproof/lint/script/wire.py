@@ -9,7 +9,7 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.whose import seen, several_nodes, whose
-from wireproof.lint.shell import Word, corrected
+from wireproof.lint.shell import Word, at_word, corrected
 
 __all__ = ["CHECKS"]
 
@@ -30,8 +30,6 @@ def _wire_tests(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
     """Launches of point-to-point benchmarks, and launch lines that a document shows without their
     program.
     """
-    if recipe.kind != "script":
-        return
     for job in jobs(recipe):
         for launch in job.launches:
             if _is_wire_test(launch):
@@ -68,9 +66,7 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
             )
             new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
             fix = corrected(recipe, [(option, new)], option.line)
-            yield Broken(
-                "ppn-under-slurm", option.line, option.column, f"{option.text} {per_node.text}", fix
-            )
+            yield at_word("ppn-under-slurm", option, f"{option.text} {per_node.text}", fix)
         elif (
             launch.ranks == 2
             and not launch.is_srun
@@ -144,9 +140,7 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
                 name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values
             ):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
-                yield Broken(
-                    "no-fabric-selection", word.line, word.column, launch.command.text, fix
-                )
+                yield at_word("no-fabric-selection", word, launch.command.text, fix)
             continue
         bare = provider.split(";")[0]
         if bare in ("tcp", "sockets", "net") and not any(
@@ -159,11 +153,9 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
                 else f"-genv {name} <interface>"
             )
             with_name = None if launch.is_srun else _inserted(recipe, word, option)
-            yield Broken(
-                "no-interface", word.line, word.column, f"FI_PROVIDER={provider}", with_name
-            )
+            yield at_word("no-interface", word, f"FI_PROVIDER={provider}", with_name)
         if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
-            yield Broken("no-interface", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}")
+            yield at_word("no-interface", word, f"UCX_TLS={values['UCX_TLS']}")
 
 
 def _looks_intel(job: Job, launch: Launch) -> bool:
@@ -176,7 +168,7 @@ def _looks_intel(job: Job, launch: Launch) -> bool:
 
 def transports(recipe: Recipe) -> Iterator[Broken]:
     """Open MPI's BTLs: interface and PML; also on a launch line whose program is missing."""
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for launch in job.launches:
             if launch.program and not _is_wire_test(launch):
                 continue
@@ -196,10 +188,9 @@ def transports(recipe: Recipe) -> Iterator[Broken]:
                 )
                 yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
             if "OMPI_MCA_pml" not in values and setting.how == "mca":
-                yield Broken(
+                yield at_word(
                     "pml-not-forced",
-                    word.line,
-                    word.column,
+                    word,
                     f"btl {btl}",
                     _with_pml(recipe, launch, word),
                 )
@@ -227,14 +218,12 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
         values = {name: value.strip("\"'") for name, value in seen(job, launch).items()}
         word = launch.command.words[0]
         if values.get("I_MPI_FABRICS") == "shm":
-            yield Broken("shared-memory-only", word.line, word.column, "I_MPI_FABRICS=shm")
+            yield at_word("shared-memory-only", word, "I_MPI_FABRICS=shm")
         if values.get("FI_PROVIDER") == "shm":
-            yield Broken("shared-memory-only", word.line, word.column, "FI_PROVIDER=shm")
+            yield at_word("shared-memory-only", word, "FI_PROVIDER=shm")
         btl = set(filter(None, values.get("OMPI_MCA_btl", "").split(",")))
         if btl and btl <= {"self", "sm", "vader"} and values.get("OMPI_MCA_pml", "ob1") == "ob1":
-            yield Broken(
-                "shared-memory-only", word.line, word.column, f"btl {values['OMPI_MCA_btl']}"
-            )
+            yield at_word("shared-memory-only", word, f"btl {values['OMPI_MCA_btl']}")
         tls = set(filter(None, values.get("UCX_TLS", "").split(",")))
         if tls and tls <= {
             "self",
@@ -250,9 +239,7 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
             "cuda_ipc",
             "cuda_copy",
         }:
-            yield Broken(
-                "shared-memory-only", word.line, word.column, f"UCX_TLS={values['UCX_TLS']}"
-            )
+            yield at_word("shared-memory-only", word, f"UCX_TLS={values['UCX_TLS']}")
 
 
 def first_two(recipe: Recipe) -> Iterator[Broken]:
@@ -266,17 +253,16 @@ def first_two(recipe: Recipe) -> Iterator[Broken]:
             continue
         if launch.ranks and each and launch.ranks > each > 1 and several_nodes(job, launch):
             word = launch.command.words[0]
-            yield Broken(
+            yield at_word(
                 "first-two-ranks",
-                word.line,
-                word.column,
+                word,
                 f"{launch.ranks} ranks, {each} on each node",
             )
 
 
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Exported variables that ssh does not carry."""
-    for job in jobs(recipe) if recipe.kind == "script" else ():
+    for job in jobs(recipe):
         for launch in job.launches[:50]:
             if (
                 job.slurm
@@ -294,10 +280,9 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
                 lost = inside and _CARRIED.match(setting.name) and setting.name not in passed
                 early = job.exported.get(setting.name, launch.command.line) < launch.command.line
                 if lost and early and not _by_list(job, launch):
-                    yield Broken(
+                    yield at_word(
                         "variable-not-forwarded",
-                        setting.word.line,
-                        setting.word.column,
+                        setting.word,
                         setting.name,
                     )
 

@@ -6,7 +6,7 @@ Pure, linear, total.
 """
 
 from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word
-from wireproof.lint.shell.edit import Edit, corrected
+from wireproof.lint.shell.edit import Edit, at_word, corrected
 from wireproof.lint.shell.heredoc import heredocs, lines_inside
 from wireproof.lint.shell.read import commands
 from wireproof.lint.shell.segment import Segment, segments
@@ -18,6 +18,7 @@ __all__ = [
     "Redirect",
     "Segment",
     "Word",
+    "at_word",
     "commands",
     "corrected",
     "heredocs",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wireproof.lint.rule import Recipe
+from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell.command import Word
 
-__all__ = ["Edit", "corrected"]
+__all__ = ["Edit", "at_word", "corrected"]
 
 Edit = tuple[Word, str]
 """The word that is replaced, and its new source text; "" takes the word and one blank before it
@@ -34,3 +34,10 @@ def corrected(recipe: Recipe, edits: Iterable[Edit], first: int, last: int | Non
             before = before[:-1]
         lines[at] = before + new + line[begin + len(word.raw) :]
     return "\n".join(lines)
+
+
+def at_word(
+    code: str, word: Word, seen: str = "", fix: str | None = None, last: int | None = None
+) -> Broken:
+    """``code`` broken at ``word``."""
+    return Broken(code, word.line, word.column, seen, fix, last)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import jobs
+from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.shell import Command, Word, at_word, commands, corrected, segments
 
 __all__ = ["CHECKS"]
@@ -45,14 +45,12 @@ def dashes(recipe: Recipe) -> Iterator[Broken]:
             continue
         seen.update(range(command.line, command.last + 1))
         program = innermost.get(command.line, command.program)
-        edits = [
-            (word, _hyphened(word, program)) for word in command.words[1:] if _DASH.match(word.text)
-        ]
-        edits = [(word, new) for word, new in edits if "\n" not in word.raw]
+        wrong = [word for word in command.words[1:] if _DASH.match(word.text)]
+        edits = [(word, _hyphened(word, program)) for word in wrong if "\n" not in word.raw]
         if edits:
-            first, last = edits[0][0].line, edits[-1][0].line
-            fix = corrected(recipe, edits, first, last)
-            yield Broken("typographic-dash", first, edits[0][0].column, edits[0][0].text, fix, last)
+            first, last = edits[0][0], edits[-1][0].line
+            fix = corrected(recipe, edits, first.line, last)
+            yield at_word("typographic-dash", first, first.text, fix, last)
     yield from _in_sentences(recipe, seen)
 
 
@@ -138,18 +136,24 @@ def backslashes(recipe: Recipe) -> Iterator[Broken]:
     """Backslashes that do not continue."""
     for job in jobs(recipe):
         for command in job.commands:
-            for word in command.words if not command.outer and _plain(command) else ():
-                if word.raw != "\\":
-                    continue
-                rest = recipe.lines[word.line - 1][word.column :]
-                if not job.part.script and any(mark in rest for mark in ("*", "`", "\\ ")):
-                    continue  # the markup of a page: "the \\ **-f** flag"
-                if rest.strip() and not rest.lstrip().startswith("#"):
-                    fix = corrected(recipe, [(word, "")], word.line)
-                    yield at_word("backslash-inside-line", word, command.text[:80], fix)
-                elif not rest.strip() and job.part.script:
-                    fix = recipe.lines[word.line - 1].rstrip()
-                    yield at_word("blank-after-backslash", word, "", fix)
+            if not command.outer and _plain(command):
+                for word in command.words:
+                    if word.raw == "\\":
+                        yield from _backslash(recipe, job, command, word)
+
+
+def _backslash(recipe: Recipe, job: Job, command: Command, word: Word) -> Iterator[Broken]:
+    line = recipe.lines[word.line - 1]
+    rest = line[word.column :]
+    if not rest.strip():
+        if job.part.script:
+            yield at_word("blank-after-backslash", word, "", line.rstrip())
+        return
+    # the markup of a page: "the \\ **-f** flag"
+    markup = not job.part.script and any(mark in rest for mark in ("*", "`", "\\ "))
+    if not markup and not rest.lstrip().startswith("#"):
+        fix = corrected(recipe, [(word, "")], word.line)
+        yield at_word("backslash-inside-line", word, command.text[:80], fix)
 
 
 def assignments(recipe: Recipe) -> Iterator[Broken]:

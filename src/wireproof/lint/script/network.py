@@ -40,17 +40,18 @@ def perftest(recipe: Recipe) -> Iterator[Broken]:
         if not _host(command):
             servers[command.program] = command
         elif command.program in servers:
-            server = servers.pop(command.program)
-            differ = [
-                flag
-                for flag in ("-R", "-a", "-b")
-                if (flag in server.texts) != (flag in command.texts)
-            ]
-            if differ and command.line - server.line <= 20:
-                seen = (
-                    f"{', '.join(differ)} on one side only (lines {server.line} and {command.line})"
-                )
-                yield Broken("perftest-sides-differ", command.line, command.words[0].column, seen)
+            yield from _sides(servers.pop(command.program), command)
+
+
+def _sides(server: Command, client: Command) -> Iterator[Broken]:
+    """Options that both ends must have."""
+    differ = [
+        flag for flag in ("-R", "-a", "-b") if (flag in server.texts) != (flag in client.texts)
+    ]
+    if differ and client.line - server.line <= 20:
+        lines = f"lines {server.line} and {client.line}"
+        seen = f"{', '.join(differ)} on one side only ({lines})"
+        yield Broken("perftest-sides-differ", client.line, client.words[0].column, seen)
 
 
 def _value(command: Command, option: str) -> Word | None:
@@ -74,49 +75,44 @@ def _host(command: Command) -> bool:
 def iperf(recipe: Recipe) -> Iterator[Broken]:
     """Options on the wrong side."""
     for command in commands(recipe):
-        if command.program != "iperf3":
-            continue
-        texts = command.texts[1:]
-        server = "-s" in texts or "--server" in texts
-        client = any(text == "-c" or text.startswith("--client") for text in texts)
-        if server and client:
-            yield Broken("iperf3-both-sides", command.line, command.words[0].column, command.text)
-        elif server or client:
-            code = "iperf3-client-option" if server else "iperf3-server-option"
-            wrong = _CLIENT_ONLY if server else _SERVER_ONLY
-            for word in command.words[1:]:
-                if word.text.partition("=")[0] in wrong:
-                    yield at_word(code, word, word.text)
+        if command.program == "iperf3":
+            yield from _wrong_side(command)
+
+
+def _wrong_side(command: Command) -> Iterator[Broken]:
+    texts = command.texts[1:]
+    server = "-s" in texts or "--server" in texts
+    client = any(text == "-c" or text.startswith("--client") for text in texts)
+    if server and client:
+        yield Broken("iperf3-both-sides", command.line, command.words[0].column, command.text)
+    elif server or client:
+        code = "iperf3-client-option" if server else "iperf3-server-option"
+        wrong = _CLIENT_ONLY if server else _SERVER_ONLY
+        for word in command.words[1:]:
+            if word.text.partition("=")[0] in wrong:
+                yield at_word(code, word, word.text)
 
 
 def qperf(recipe: Recipe) -> Iterator[Broken]:
     """Options behind the tests."""
     for command in commands(recipe):
-        tests = (
-            [at for at, text in enumerate(command.texts) if _TESTS.match(text)]
-            if command.program == "qperf"
-            else []
-        )
-        if not tests or any(
-            text in ("-lp", "--listen_port") for text in command.texts[tests[-1] :]
-        ):
-            continue
-        late = [
-            word
-            for word in command.words[tests[-1] + 1 :]
-            if re.match(r"[-–]{1,2}[a-z]", word.text)
-        ]
-        if late:
-            words = command.words
-            moved = [
-                words[0],
-                *words[1 : tests[0]],
-                *words[tests[-1] + 1 :],
-                *words[tests[0] : tests[-1] + 1],
-            ]
-            edits = [(old, new.raw) for old, new in zip(words, moved, strict=True)]
-            fix = corrected(recipe, edits, command.line) if command.line == command.last else None
-            yield at_word("qperf-option-order", late[0], command.text, fix)
+        if command.program == "qperf":
+            tests = [at for at, text in enumerate(command.texts) if _TESTS.match(text)]
+            if tests:
+                yield from _late(recipe, command, tests[0], tests[-1])
+
+
+def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[Broken]:
+    """Options behind the tests, which are the words ``first`` to ``last``."""
+    words, behind = command.words, command.words[last + 1 :]
+    if any(text in ("-lp", "--listen_port") for text in command.texts[last:]):
+        return
+    late = [word for word in behind if re.match(r"[-–]{1,2}[a-z]", word.text)]
+    if late:
+        moved = [*words[:first], *behind, *words[first : last + 1]]
+        edits = [(old, new.raw) for old, new in zip(words, moved, strict=True)]
+        fix = corrected(recipe, edits, command.line) if command.line == command.last else None
+        yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
 def taskset(recipe: Recipe) -> Iterator[Broken]:

@@ -87,7 +87,7 @@ _GONE = re.compile(r"(tmi|dapl|ofa|rdma|rdssm|ssm|sock)\Z")
 
 def names(recipe: Recipe) -> Iterator[Broken]:
     """Variables that nobody reads."""
-    for job in _scripts(recipe):
+    for job in jobs(recipe):
         old = old_intel(job)
         for number in range(job.part.first, job.part.last + 1):
             line = recipe.lines[number - 1][:4000]
@@ -133,19 +133,21 @@ def nearest(name: str) -> str | None:
     if name in _ALIASES:
         return _ALIASES[name]
     prefix = next((prefix for prefix in KNOWN if name.startswith(prefix)), None)
-    rest = name[len(prefix) :] if prefix else ""
-    if prefix is None or rest in KNOWN[prefix] or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
+    if prefix is None:
         return None
-    parts = rest.split("_")
-    for known in sorted(KNOWN[prefix]):
-        others = known.split("_")
-        if len(others) == len(parts):
-            different = [(a, b) for a, b in zip(parts, others, strict=True) if a != b]
-            if len(different) == 1 and _mistyped(*different[0]):
-                return prefix + known
-        elif known.replace("_", "") == rest.replace("_", "") and len(rest) >= 6:
-            return prefix + known
-    return None
+    rest = name[len(prefix) :]
+    if rest in KNOWN[prefix] or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
+        return None
+    return next((prefix + known for known in sorted(KNOWN[prefix]) if _meant(rest, known)), None)
+
+
+def _meant(rest: str, known: str) -> bool:
+    """One word of the name is mistyped, or the underlines are elsewhere."""
+    parts, others = rest.split("_"), known.split("_")
+    if len(others) != len(parts):
+        return len(rest) >= 6 and known.replace("_", "") == rest.replace("_", "")
+    different = [(a, b) for a, b in zip(parts, others, strict=True) if a != b]
+    return len(different) == 1 and _mistyped(*different[0])
 
 
 def _mistyped(seen: str, known: str) -> bool:
@@ -176,19 +178,23 @@ def distance(a: str, b: str, limit: int) -> int:
 
 def values(recipe: Recipe) -> Iterator[Broken]:
     """Values that the library does not take."""
-    for job in _scripts(recipe):
+    for job in jobs(recipe):
         for setting in job.settings:
             value = setting.value.strip("\"'")
-            if not value or "$" in value or "<" in value or "`" in value or "{" in value:
-                continue
-            if setting.name == "I_MPI_FABRICS":
-                yield from _fabric(recipe, job, setting, value)
-            elif setting.name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
-                yield from _provider(recipe, setting, value)
-            elif setting.name in _VALUES and not re.fullmatch(_VALUES[setting.name], value):
-                yield _at("value-invalid", setting, f"{setting.name}={value}")
-            elif setting.name == "PSM3_FLOW_CREDITS" and value.isdigit():
-                yield _at("flow-credits-form", setting, f"PSM3_FLOW_CREDITS={value}")
+            if value and not any(mark in value for mark in "$<`{"):
+                yield from _value(recipe, job, setting, value)
+
+
+def _value(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
+    name = setting.name
+    if name == "I_MPI_FABRICS":
+        yield from _fabric(recipe, job, setting, value)
+    elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
+        yield from _provider(recipe, setting, value)
+    elif name in _VALUES and not re.fullmatch(_VALUES[name], value):
+        yield _at("value-invalid", setting, f"{name}={value}")
+    elif name == "PSM3_FLOW_CREDITS" and value.isdigit():
+        yield _at("flow-credits-form", setting, f"PSM3_FLOW_CREDITS={value}")
 
 
 def _at(code: str, setting: Setting, seen: str, fix: str | None = None) -> Broken:
@@ -196,35 +202,32 @@ def _at(code: str, setting: Setting, seen: str, fix: str | None = None) -> Broke
 
 
 def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
-    parts = value.split(":")
     if value in ("shm", "ofi", "shm:ofi"):
         return
-    seen = f"I_MPI_FABRICS={value}"
+    seen, parts = f"I_MPI_FABRICS={value}", value.split(":")
     providers = [part for part in parts if part in _PROVIDERS and part != "shm"]
-    word = setting.value_word
-    if any(_GONE.match(part) for part in parts) and not providers:
-        if not old_intel(job):
-            wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
-            new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
-            yield _at(
-                "fabric-removed",
-                setting,
-                seen,
-                corrected(recipe, [(word, word.raw.replace(value, new))], word.line),
-            )
-    elif providers:
-        new = "shm:ofi" if parts[0] == "shm" else "ofi"
-        if setting.how == "genv" and setting.value_word is not setting.word:
-            fix = corrected(recipe, [(word, f"{new} -genv FI_PROVIDER {providers[0]}")], word.line)
-        else:
-            fix = corrected(
-                recipe,
-                [(word, f"{word.raw.replace(value, new)} FI_PROVIDER={providers[0]}")],
-                word.line,
-            )
+    if providers:
+        fix = _by_provider(recipe, setting, value, providers[0])
         yield _at("fabric-is-provider", setting, seen, fix)
-    else:
+    elif not any(_GONE.match(part) for part in parts):
         yield _at("value-invalid", setting, seen)
+    elif not old_intel(job):
+        wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
+        new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
+        word = setting.value_word
+        fix = corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
+        yield _at("fabric-removed", setting, seen, fix)
+
+
+def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str) -> str:
+    """The line with the fabric ofi, and the provider in the variable that names it."""
+    new = "shm:ofi" if value.startswith("shm:") else "ofi"
+    word = setting.value_word
+    if setting.how == "genv" and word is not setting.word:
+        text = f"{new} -genv FI_PROVIDER {provider}"
+    else:
+        text = f"{word.raw.replace(value, new)} FI_PROVIDER={provider}"
+    return corrected(recipe, [(word, text)], word.line)
 
 
 def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
@@ -253,10 +256,6 @@ def claims(recipe: Recipe) -> Iterator[Broken]:
         if at >= 0:
             fix = line.replace("PSM3_RDMA=0 (default)", "PSM3_RDMA=0")
             yield Broken("rdma-default-claimed", number, at + 1, "", fix if fix != line else None)
-
-
-def _scripts(recipe: Recipe) -> tuple[Job, ...]:
-    return jobs(recipe)
 
 
 CHECKS = (names, values, claims)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, jobs
+from wireproof.lint.script.job import Job, Setting, jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.whose import seen, several_nodes, whose
 from wireproof.lint.shell import Word, at_word, corrected
@@ -46,40 +46,42 @@ def _is_wire_test(launch: Launch) -> bool:
 def placement(recipe: Recipe) -> Iterator[Broken]:
     """-ppn under Slurm; ranks that nothing spreads."""
     for job, launch in _wire_tests(recipe):
-        command = launch.command
-        nodes, each = job.count("--nodes"), job.count("--ntasks-per-node")
-        spread = each is not None or (
-            job.count("--ntasks") is not None and job.count("--ntasks") == nodes
-        )
+        if _spread(job):
+            continue
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
-        if (
-            per_node is not None
-            and _looks_intel(job, launch)
-            and job.slurm
-            and not spread
-            and _respects(job, launch)
-        ):
-            option = (
-                launch.options[launch.options.index(per_node) - 1]
-                if per_node in launch.options
-                else per_node
-            )
-            new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
-            fix = corrected(recipe, [(option, new)], option.line)
-            yield at_word("ppn-under-slurm", option, f"{option.text} {per_node.text}", fix)
-        elif (
-            launch.ranks == 2
-            and not launch.is_srun
-            and (nodes or 0) > 1
-            and not spread
-            and not _placed(launch)
-        ):
-            yield Broken(
-                "ranks-on-one-node",
-                command.line,
-                command.words[0].column,
-                f"2 ranks, {nodes} nodes",
-            )
+        if per_node is not None and _ignored(job, launch):
+            yield _placed_by_slurm(recipe, launch, per_node)
+        elif _on_one_node(job, launch):
+            first = launch.command.words[0]
+            yield at_word("ranks-on-one-node", first, f"2 ranks, {job.count('--nodes')} nodes")
+
+
+def _spread(job: Job) -> bool:
+    """The batch script itself puts the ranks on different nodes."""
+    tasks = job.count("--ntasks")
+    return job.count("--ntasks-per-node") is not None or (
+        tasks is not None and tasks == job.count("--nodes")
+    )
+
+
+def _ignored(job: Job, launch: Launch) -> bool:
+    """Intel MPI under Slurm, which does not look at -ppn."""
+    return _looks_intel(job, launch) and job.slurm and _respects(job, launch)
+
+
+def _placed_by_slurm(recipe: Recipe, launch: Launch, per_node: Word) -> Broken:
+    option = per_node
+    if per_node in launch.options:
+        option = launch.options[launch.options.index(per_node) - 1]
+    new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
+    fix = corrected(recipe, [(option, new)], option.line)
+    return at_word("ppn-under-slurm", option, f"{option.text} {per_node.text}", fix)
+
+
+def _on_one_node(job: Job, launch: Launch) -> bool:
+    if launch.ranks != 2 or launch.is_srun:
+        return False
+    return (job.count("--nodes") or 0) > 1 and not _placed(launch)
 
 
 def _respects(job: Job, launch: Launch) -> bool:
@@ -87,44 +89,13 @@ def _respects(job: Job, launch: Launch) -> bool:
     return value not in ("0", "off", "no", "disable", "false")
 
 
+_PLACING = """--map-by -map-by --host -host -H -hosts --hosts -hostfile --hostfile -f -machinefile
+--machinefile -rr -bynode --bynode -ppn -perhost -N --npernode -npernode --rankfile -rf
+--map-by=ppr -machine -pernode --pernode -grr"""
+
+
 def _placed(launch: Launch) -> bool:
-    if launch.per_node is not None:
-        return True
-    return launch.has(
-        *(
-            "--map-by",
-            "-map-by",
-            "--host",
-            "-host",
-            "-H",
-            "-hosts",
-            "--hosts",
-            "-hostfile",
-            "--hostfile",
-            "-f",
-        ),
-        *(
-            "-machinefile",
-            "--machinefile",
-            "-rr",
-            "-bynode",
-            "--bynode",
-            "-ppn",
-            "-perhost",
-            "-N",
-            "--npernode",
-        ),
-        *(
-            "-npernode",
-            "--rankfile",
-            "-rf",
-            "--map-by=ppr",
-            "-machine",
-            "-pernode",
-            "--pernode",
-            "-grr",
-        ),
-    )
+    return launch.per_node is not None or launch.has(*_PLACING.split())
 
 
 def selection(recipe: Recipe) -> Iterator[Broken]:
@@ -136,26 +107,32 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
-            if not any(
-                name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values
-            ):
+            if not _names_interface(values):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
                 yield at_word("no-fabric-selection", word, launch.command.text, fix)
             continue
-        bare = provider.split(";")[0]
-        if bare in ("tcp", "sockets", "net") and not any(
-            name.startswith("FI_") and "IFACE" in name for name in values
-        ):
-            name = "FI_SOCKETS_IFACE" if bare == "sockets" else "FI_TCP_IFACE"
-            option = (
-                f"-x {name}=<interface>"
-                if whose(job, launch) == "openmpi"
-                else f"-genv {name} <interface>"
-            )
-            with_name = None if launch.is_srun else _inserted(recipe, word, option)
-            yield at_word("no-interface", word, f"FI_PROVIDER={provider}", with_name)
+        yield from _any_interface(recipe, job, launch, provider)
         if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
             yield at_word("no-interface", word, f"UCX_TLS={values['UCX_TLS']}")
+
+
+def _names_interface(values: dict[str, str]) -> bool:
+    return any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values)
+
+
+def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> Iterator[Broken]:
+    """A provider over TCP without the name of an interface."""
+    bare = provider.split(";")[0]
+    named = any(name.startswith("FI_") and "IFACE" in name for name in seen(job, launch))
+    if bare not in ("tcp", "sockets", "net") or named:
+        return
+    word = launch.command.words[0]
+    name = "FI_SOCKETS_IFACE" if bare == "sockets" else "FI_TCP_IFACE"
+    option = f"-genv {name} <interface>"
+    if whose(job, launch) == "openmpi":
+        option = f"-x {name}=<interface>"
+    fix = None if launch.is_srun else _inserted(recipe, word, option)
+    yield at_word("no-interface", word, f"FI_PROVIDER={provider}", fix)
 
 
 def _looks_intel(job: Job, launch: Launch) -> bool:
@@ -170,30 +147,26 @@ def transports(recipe: Recipe) -> Iterator[Broken]:
     """Open MPI's BTLs: interface and PML; also on a launch line whose program is missing."""
     for job in jobs(recipe):
         for launch in job.launches:
-            if launch.program and not _is_wire_test(launch):
-                continue
-            values = seen(job, launch)
-            btl = values.get("OMPI_MCA_btl", "").strip("\"'")
-            if not btl or btl.startswith("^") or launch.is_srun or job.hidden:
-                continue
-            setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
-            word = setting.word
-            if _TCP_BTL.search(btl) and not any(
-                name.startswith("OMPI_MCA_btl_tcp_if_") for name in values
-            ):
-                value = setting.value_word
-                new = f"{value.raw} --mca btl_tcp_if_include <interface>"
-                fix = (
-                    corrected(recipe, [(value, new)], value.line) if setting.how == "mca" else None
-                )
-                yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
-            if "OMPI_MCA_pml" not in values and setting.how == "mca":
-                yield at_word(
-                    "pml-not-forced",
-                    word,
-                    f"btl {btl}",
-                    _with_pml(recipe, launch, word),
-                )
+            wire = not launch.program or _is_wire_test(launch)
+            if wire and not launch.is_srun and not job.hidden:
+                yield from _btl(recipe, job, launch)
+
+
+def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
+    values = seen(job, launch)
+    btl = values.get("OMPI_MCA_btl", "").strip("\"'")
+    if not btl or btl.startswith("^"):
+        return
+    setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
+    word, value = setting.word, setting.value_word
+    by_option = setting.how == "mca"
+    named = any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values)
+    if _TCP_BTL.search(btl) and not named:
+        edits = [(value, f"{value.raw} --mca btl_tcp_if_include <interface>")]
+        fix = corrected(recipe, edits, value.line) if by_option else None
+        yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
+    if by_option and "OMPI_MCA_pml" not in values:
+        yield at_word("pml-not-forced", word, f"btl {btl}", _with_pml(recipe, launch, word))
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
@@ -210,81 +183,89 @@ def _with_pml(recipe: Recipe, launch: Launch, word: Word) -> str | None:
     return corrected(recipe, [(option, f"{option.raw} pml ob1 {option.raw}")], option.line)
 
 
+_SHARED_BTLS = {"self", "sm", "vader"}
+_SHARED_UCX = {
+    "self",
+    "sm",
+    "shm",
+    "mm",
+    "posix",
+    "sysv",
+    "cma",
+    "knem",
+    "xpmem",
+    "cuda",
+    "cuda_ipc",
+    "cuda_copy",
+}
+
+
 def memory(recipe: Recipe) -> Iterator[Broken]:
     """Shared memory alone between nodes."""
     for job, launch in _wire_tests(recipe):
-        if not several_nodes(job, launch):
-            continue
-        values = {name: value.strip("\"'") for name, value in seen(job, launch).items()}
-        word = launch.command.words[0]
-        if values.get("I_MPI_FABRICS") == "shm":
-            yield at_word("shared-memory-only", word, "I_MPI_FABRICS=shm")
-        if values.get("FI_PROVIDER") == "shm":
-            yield at_word("shared-memory-only", word, "FI_PROVIDER=shm")
-        btl = set(filter(None, values.get("OMPI_MCA_btl", "").split(",")))
-        if btl and btl <= {"self", "sm", "vader"} and values.get("OMPI_MCA_pml", "ob1") == "ob1":
-            yield at_word("shared-memory-only", word, f"btl {values['OMPI_MCA_btl']}")
-        tls = set(filter(None, values.get("UCX_TLS", "").split(",")))
-        if tls and tls <= {
-            "self",
-            "sm",
-            "shm",
-            "mm",
-            "posix",
-            "sysv",
-            "cma",
-            "knem",
-            "xpmem",
-            "cuda",
-            "cuda_ipc",
-            "cuda_copy",
-        }:
-            yield at_word("shared-memory-only", word, f"UCX_TLS={values['UCX_TLS']}")
+        if several_nodes(job, launch):
+            word = launch.command.words[0]
+            for chosen in _shared_memory(seen(job, launch)):
+                yield at_word("shared-memory-only", word, chosen)
+
+
+def _shared_memory(settings: dict[str, str]) -> Iterator[str]:
+    """The settings that leave nothing but shared memory."""
+    values = {name: value.strip("\"'") for name, value in settings.items()}
+    for name in ("I_MPI_FABRICS", "FI_PROVIDER"):
+        if values.get(name) == "shm":
+            yield f"{name}=shm"
+    btl = _listed(values, "OMPI_MCA_btl")
+    if btl and btl <= _SHARED_BTLS and values.get("OMPI_MCA_pml", "ob1") == "ob1":
+        yield f"btl {values['OMPI_MCA_btl']}"
+    tls = _listed(values, "UCX_TLS")
+    if tls and tls <= _SHARED_UCX:
+        yield f"UCX_TLS={values['UCX_TLS']}"
+
+
+def _listed(values: dict[str, str], name: str) -> set[str]:
+    return set(filter(None, values.get(name, "").split(",")))
 
 
 def first_two(recipe: Recipe) -> Iterator[Broken]:
     """PingPong with many ranks per node."""
     for job, launch in _wire_tests(recipe):
         each = launch.per_node or job.count("--ntasks-per-node")
-        texts = {word.text.lower() for word in launch.program[1:]}
-        if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
+        if not launch.ranks or not each or not _pairs_first_two(launch):
             continue
-        if {"-map", "-multi"} & texts or any(text.startswith("-map") for text in texts):
-            continue
-        if launch.ranks and each and launch.ranks > each > 1 and several_nodes(job, launch):
+        if launch.ranks > each > 1 and several_nodes(job, launch):
             word = launch.command.words[0]
-            yield at_word(
-                "first-two-ranks",
-                word,
-                f"{launch.ranks} ranks, {each} on each node",
-            )
+            yield at_word("first-two-ranks", word, f"{launch.ranks} ranks, {each} on each node")
+
+
+def _pairs_first_two(launch: Launch) -> bool:
+    """IMB-MPI1's PingPong, which pairs ranks 0 and 1 unless it is told otherwise."""
+    texts = {word.text.lower() for word in launch.program[1:]}
+    if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
+        return False
+    return not any(text == "-multi" or text.startswith("-map") for text in texts)
 
 
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Exported variables that ssh does not carry."""
     for job in jobs(recipe):
-        for launch in job.launches[:50]:
-            if (
-                job.slurm
-                or launch.is_srun
-                or whose(job, launch) != "openmpi"
-                or not _by_ssh(launch)
-            ):
-                continue
-            passed = {word.text.partition("=")[0] for word in launch.options}
-            for setting in job.settings:
-                inside = setting.word.line < launch.command.line and setting.how in (
-                    "export",
-                    "assignment",
-                )
-                lost = inside and _CARRIED.match(setting.name) and setting.name not in passed
-                early = job.exported.get(setting.name, launch.command.line) < launch.command.line
-                if lost and early and not _by_list(job, launch):
-                    yield at_word(
-                        "variable-not-forwarded",
-                        setting.word,
-                        setting.name,
-                    )
+        for launch in job.launches[:50] if not job.slurm else ():
+            by_ssh = not launch.is_srun and whose(job, launch) == "openmpi" and _by_ssh(launch)
+            if by_ssh and not _by_list(job, launch):
+                for setting in _lost(job, launch):
+                    yield at_word("variable-not-forwarded", setting.word, setting.name)
+
+
+def _lost(job: Job, launch: Launch) -> Iterator[Setting]:
+    """Variables that are exported before the launch and that its options do not pass on."""
+    line = launch.command.line
+    passed = {word.text.partition("=")[0] for word in launch.options}
+    for setting in job.settings:
+        if setting.word.line >= line or setting.how not in ("export", "assignment"):
+            continue
+        exported = job.exported.get(setting.name, line) < line
+        if exported and setting.name not in passed and _CARRIED.match(setting.name):
+            yield setting
 
 
 def _by_ssh(launch: Launch) -> bool:

@@ -76,6 +76,7 @@ _LINES: tuple[tuple[str, Kind], ...] = (
     (r"(\d{1,3}\.){3}\d{1,3}\s+[A-Za-z][\w.-]*(\s+[\w.-]+)*\s*$", "hosts"),
 )
 _BY_LINE = tuple((re.compile(r"\s{0,200}(?:" + pattern + ")"), kind) for pattern, kind in _LINES)
+_SOURCE = re.compile(r"\s*(baseurl|mirrorlist|metalink)\s*=")
 _SECTION = re.compile(r"\s*\[[\w .-]{1,64}\]\s*$")
 LONGEST = 4000
 """No line of a configuration file is longer; what is longer is looked at up to here."""
@@ -101,20 +102,30 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
     kind = kind_of_name(name)
     if kind is not None:
         return kind
-    content = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
-    first = next((line for line in lines if line.strip()), "")
-    if first.lstrip("\ufeff").startswith("#!") or any(line.startswith("#SBATCH") for line in lines):
+    if _begins_as_script(lines):
         return "unknown" if any(line.startswith("```") for line in lines) else "script"
-    if any(_SECTION.match(line) for line in content):
-        if any(re.match(r"\s*(baseurl|mirrorlist|metalink)\s*=", line[:200]) for line in content):
-            return "repository"
-        if any(
-            _SECTION.match(line) and line.strip() in ("[connection]", "[ipv4]") for line in content
-        ):
-            return "keyfile"
+    content = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
+    kind = _kind_of_sections(content)
+    if kind is not None:
+        return kind
     kinds = {kind_of_line(line) for line in content}
     only = next(iter(kinds), None)
     return only if len(kinds) == 1 and only is not None else "unknown"
+
+
+def _begins_as_script(lines: tuple[str, ...]) -> bool:
+    first = next((line for line in lines if line.strip()), "")
+    return first.lstrip("\ufeff").startswith("#!") or any(
+        line.startswith("#SBATCH") for line in lines
+    )
+
+
+def _kind_of_sections(content: list[str]) -> Kind | None:
+    """By what stands below and in ``[section]`` lines."""
+    sections = {line.strip() for line in content if _SECTION.match(line)}
+    if sections and any(_SOURCE.match(line[:200]) for line in content):
+        return "repository"
+    return "keyfile" if sections & {"[connection]", "[ipv4]"} else None
 
 
 def views(recipe: Recipe) -> Iterator[Recipe]:

@@ -109,11 +109,15 @@ def _target(every: list[Command], at: int) -> str:
         if ">" in redirect.operator and not redirect.operator.startswith("2")
     ]
     if command.program == "tee":
-        targets += [text for text in command.texts[1:] if not text.startswith("-")]
-    if not targets and command.piped:
+        targets += _arguments(command)
+    elif command.piped and not targets:
         tee = next((one for one in every[at + 1 : at + 4] if one.program == "tee"), None)
-        targets = [text for text in tee.texts[1:] if not text.startswith("-")] if tee else []
+        targets = _arguments(tee) if tee is not None else []
     return targets[-1] if targets else ""
+
+
+def _arguments(command: Command) -> list[str]:
+    return [text for text in command.texts[1:] if not text.startswith("-")]
 
 
 def _remote_target(command: Command) -> str:

@@ -65,24 +65,28 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if {"-p", "-f", "--load", "--system", "-a"} & set(command.texts) or not words:
         return
-    first = words[0]
-    rest = [word.text for word in words[1:]]
-    if first.text.endswith("=") and rest:
-        joined = f"{first.text}{' '.join(rest)}"
-    elif rest and rest[0] in ("=", "=="):
-        joined = f"{first.text}={' '.join(rest[1:])}"
-    elif "=" in first.text and rest and all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest):
-        joined = f"{first.text} {' '.join(rest)}"
-    else:
-        joined = ""
+    joined = one_setting([word.text for word in words])
     if joined:
         quoted = f"'{joined}'" if " " in joined else joined
-        edits = [(first, quoted), *((word, "") for word in words[1:])]
-        yield on("sysctl-command", recipe, command, first, command.text, edits)
+        edits = [(words[0], quoted), *((word, "") for word in words[1:])]
+        yield on("sysctl-command", recipe, command, words[0], command.text, edits)
         return
     for word in words:
         if "=" in word.text and "$" not in word.text:
             yield from setting(recipe, word, word.text)
+
+
+def one_setting(texts: list[str]) -> str:
+    """``name=value`` where the words are one that blanks have parted, else ""."""
+    first, rest = texts[0], texts[1:]
+    if not rest:
+        return ""
+    if first.endswith("="):
+        return f"{first}{' '.join(rest)}"
+    if rest[0] in ("=", "=="):
+        return f"{first}={' '.join(rest[1:])}"
+    numbers = all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest)
+    return f"{first} {' '.join(rest)}" if "=" in first and numbers else ""
 
 
 def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
@@ -148,19 +152,23 @@ def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """``echo VALUE > FILE`` below /sys and /proc."""
     values = [word for word in command.words[1:] if not word.text.startswith("-")]
     for redirect in command.redirects:
-        path = redirect.target.text
-        if redirect.operator not in (">", ">>") or not path.startswith(
-            ("/sys/", "/proc/", "/etc/")
-        ):
+        target, path = redirect.target, redirect.target.text
+        system = path.startswith(("/sys/", "/proc/", "/etc/"))
+        if redirect.operator not in (">", ">>") or not system:
             continue
-        if any(word.text == "sudo" for word in command.outer) and command.outer[-1].text == "sudo":
-            yield on("echo-sudo", recipe, command, redirect.target, f"sudo echo … > {path[:100]}")
-        # an array's [index] is no pattern
-        literal = re.sub(r"\$\{[^}]{0,200}\}", "", redirect.target.raw)
-        if re.search(r"[*?]|\[[^]]{1,40}\]", literal) and literal[:1] not in ("'", '"'):
-            yield on("echo-many", recipe, command, redirect.target)
+        if command.outer and command.outer[-1].text == "sudo":
+            yield on("echo-sudo", recipe, command, target, f"sudo echo … > {path[:100]}")
+        if has_pattern(target):
+            yield on("echo-many", recipe, command, target)
         if len(values) == 1 and "$" not in values[0].text:
             yield from written(recipe, command, values[0], path)
+
+
+def has_pattern(target: Word) -> bool:
+    """Whether the shell would look for several files."""
+    # an array's [index] is no pattern
+    literal = re.sub(r"\$\{[^}]{0,200}\}", "", target.raw)
+    return literal[:1] not in ("'", '"') and bool(re.search(r"[*?]|\[[^]]{1,40}\]", literal))
 
 
 def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:

@@ -84,20 +84,26 @@ def masks(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def definitions(command: Command) -> Iterator[Defined]:
     """The address and mask of one command, when it has both."""
     if command.program in ("chdef", "mkdef"):
-        pairs = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
-        if "net" in pairs and "mask" in pairs:
-            length = prefix_of(pairs["mask"].text.partition("=")[2])
-            yield from defined(command, pairs["mask"], pairs["net"].text.partition("=")[2], length)
+        yield from of_chdef(command)
     elif command.program == "ifconfig" and len(command.words) > 2:
         mask = option_value(command, "netmask")
         if mask is not None:
             yield from defined(command, mask, command.texts[2], prefix_of(mask.text))
-    elif command.program in ("ip", "nmcli"):
-        adds = command.program == "nmcli" or {"add", "a", "replace"} & set(command.texts[2:3])
-        for word in command.words[2:] if adds else ():
+    elif command.program == "nmcli" or (
+        command.program == "ip" and {"add", "a", "replace"} & set(command.texts[2:3])
+    ):
+        for word in command.words[2:]:
             address, slash, mask_text = word.text.partition("/")
             if slash and address[:1].isdigit():
                 yield from defined(command, word, address, prefix_of(mask_text))
+
+
+def of_chdef(command: Command) -> Iterator[Defined]:
+    """``chdef -t network NAME net=10.0.0.0 mask=255.255.255.0``."""
+    pairs = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
+    if "net" in pairs and "mask" in pairs:
+        length = prefix_of(pairs["mask"].text.partition("=")[2])
+        yield from defined(command, pairs["mask"], pairs["net"].text.partition("=")[2], length)
 
 
 def defined(command: Command, word: Word, address: str, length: int | None) -> Iterator[Defined]:
@@ -108,23 +114,20 @@ def defined(command: Command, word: Word, address: str, length: int | None) -> I
 
 def merging(recipe: Recipe, defined: list[Defined]) -> Iterator[Broken]:
     """A network address with bits outside its mask, or two networks in one."""
-    for at, one in enumerate(defined[:500]):
+    several = defined[:500]
+    for at, one in enumerate(several):
         network = one.network
         if network is None or one.length >= 24:
             continue
         is_net = one.command.program in ("chdef", "mkdef")
-        other = next(
-            (o for o in defined[:500] if o is not one and apart(o, one) and contains(network, o)),
-            None,
-        )
+        other = next((o for o in several if apart(o, one) and contains(network, o)), None)
         if is_net and str(network.network_address) != one.address:
-            seen = (
-                f"{one.address} with {one.word.text.removeprefix('mask=')} is the network {network}"
-            )
+            mask = one.word.text.removeprefix("mask=")
+            seen = f"{one.address} with {mask} is the network {network}"
             if other is not None:
                 seen += f", with {other.address} in it"
             yield on("network-mask-merges", recipe, one.command, one.word, seen, narrower(one))
-        elif other is not None and (not is_net or at > 0) and other.length < 24:
+        elif other is not None and other.length < 24 and not (is_net and at == 0):
             seen = f"{one.address} and {other.address} are both in {network}"
             yield on("network-mask-merges", recipe, one.command, one.word, seen)
 

@@ -98,21 +98,25 @@ def repositories(recipe: Recipe) -> Iterator[Broken]:
     for number, long in enumerate(recipe.lines, start=1):
         text = long[:LONGEST_LINE]
         found = ADD_REPO.search(text) if "config-manager" in text and "add" in text else None
-        if found is None:
-            continue
-        said = found.group(1).rstrip()
-        addresses = list(dict.fromkeys(ADDRESS.findall(said)))
-        markup = "<" in said and ">" in said and "href" in said
-        keys = [address for address in addresses if KEY.search(address)]
-        if not markup and not keys:
-            continue
-        places = [address for address in addresses if address not in keys]
-        head = text[: found.start(1)]
-        fix = head + places[0] if places else None
-        if fix and keys:
-            begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
-            fix += f"\n{begin.group(1) if begin else ''}rpm --import {keys[0]}"
-        yield Broken("repository-command", number, found.start(1) + 1, said[:160], fix)
+        if found is not None:
+            yield from repository(number, text, found)
+
+
+def repository(number: int, text: str, found: re.Match[str]) -> Iterator[Broken]:
+    """Markup in the address, or the address of a key."""
+    said = found.group(1).rstrip()
+    addresses = list(dict.fromkeys(ADDRESS.findall(said)))
+    keys = [address for address in addresses if KEY.search(address)]
+    markup = "<" in said and ">" in said and "href" in said
+    if not markup and not keys:
+        return
+    head = text[: found.start(1)]
+    place = next((address for address in addresses if address not in keys), None)
+    fix = head + place if place else None
+    if fix and keys:
+        begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
+        fix += f"\n{begin.group(1) if begin else ''}rpm --import {keys[0]}"
+    yield Broken("repository-command", number, found.start(1) + 1, said[:160], fix)
 
 
 def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:

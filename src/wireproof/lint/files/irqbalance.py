@@ -80,19 +80,33 @@ def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
 def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
     """One long option; short ones (-h) have one letter and are not matched."""
     dashes, name, value = option.groups()
-    bare = name.replace("-", "").replace("_", "").lower()
-    meant = name if name in OPTIONS else bare if bare in OPTIONS else nearest(bare, OPTIONS, 0.8)
+    meant = known_option(name)
     if meant is None:
         return
     if meant != name or dashes != "--":
         fixed = line.text[: option.start()] + "--" + meant + line.text[option.end(2) :]
         yield at("irqbalance-option", line, option.start(), dashes + name, fixed)
-    if meant == "hintpolicy" and value not in POLICIES:
-        likely = nearest(value.lower(), POLICIES, 0.6) if value else None
-        position = option.start(3) if value else option.start()
+    if meant == "hintpolicy" and value not in POLICIES and "$" not in line.text:
+        yield from policy(line, option, value)
+
+
+def known_option(name: str) -> str | None:
+    """The option that is written or meant."""
+    bare = name.replace("-", "").replace("_", "").lower()
+    return next((one for one in (name, bare) if one in OPTIONS), None) or nearest(
+        bare, OPTIONS, 0.8
+    )
+
+
+def policy(line: Line, option: re.Match[str], value: str | None) -> Iterator[Broken]:
+    """The word behind ``--hintpolicy``, which is none of the three."""
+    if not value:
+        yield at("irqbalance-policy", line, option.start(), "no word follows")
+    elif "script" not in value:
+        likely = nearest(value.lower(), POLICIES, 0.6)
+        position = option.start(3)
         fix = line.text[:position] + likely + line.text[option.end(3) :] if likely else None
-        if "script" not in (value or "") and "$" not in line.text:
-            yield at("irqbalance-policy", line, position, value or "no word follows", fix)
+        yield at("irqbalance-policy", line, position, value, fix)
 
 
 def commented(piece: Piece) -> Iterator[Broken]:

@@ -51,20 +51,25 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 def mount(line: Line) -> Iterator[Broken]:
     """One line of fstab."""
     columns = line.text.split("#", 1)[0].split()
-    tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
     if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
         return  # no line of fstab at all
-    if len(columns) < 4 and not (len(columns) == 3 and columns[2] != "nfs"):
-        yield at("fstab-columns", line, 0, f"{len(columns)} columns: {line.text.strip()[:80]}")
-        return
-    if len(columns) > 6 or (len(columns) == 6 and not tail):
-        options = "".join(columns[3 : len(columns) - tail])
-        joined = [*columns[:3], options, *columns[len(columns) - tail :]]
-        fix = " ".join(joined) if "," in options and columns[3].endswith(",") else None
-        yield at("fstab-columns", line, 0, f"{len(columns)} columns: {line.text.strip()[:80]}", fix)
-        return
-    if columns[2] in ("nfs", "nfs4"):
+    seen = f"{len(columns)} columns: {line.text.strip()[:80]}"
+    tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
+    if len(columns) == 2 or columns[2:] == ["nfs"]:
+        yield at("fstab-columns", line, 0, seen)
+    elif len(columns) > 6 or (len(columns) == 6 and not tail):
+        yield at("fstab-columns", line, 0, seen, joined(columns, tail))
+    elif columns[2] in ("nfs", "nfs4"):
         yield from nfs(line, columns)
+
+
+def joined(columns: list[str], tail: int) -> str | None:
+    """The line with options in one column, where blanks behind commas parted them."""
+    end = len(columns) - tail
+    options = "".join(columns[3:end])
+    if "," not in options or not columns[3].endswith(","):
+        return None
+    return " ".join([*columns[:3], options, *columns[end:]])
 
 
 def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:

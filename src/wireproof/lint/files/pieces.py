@@ -79,18 +79,24 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
     """What ``recipe`` holds of ``kind``."""
     if kind == "sysctl" and recipe.name.endswith("tuned.conf"):
         return
-    if recipe.kind == kind and kind in QUOTED and extracted(recipe):
-        # the document itself is looked at as a script: there each line's neighbours are known
-        return
     if recipe.kind == kind:
-        lines = enumerate(recipe.lines, start=1)
-        plain = tuple(
-            Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text)
-        )
-        part = len(plain) < len(recipe.lines) or is_document(recipe) or extracted(recipe)
-        yield Piece(kind, recipe.name, plain, quoted=part)
+        picked = extracted(recipe)
+        # of picked lines the document itself is looked at as a script: there the neighbours of each
+        # are known
+        if not (picked and kind in QUOTED):
+            yield whole(recipe, picked)
     elif recipe.kind in MIXED:
         yield from (piece for piece in embedded(recipe) if piece.kind == kind)
+
+
+def whole(recipe: Recipe, picked: bool) -> Piece:
+    """The recipe itself, without lines that a tool fills in."""
+    lines = enumerate(recipe.lines, start=1)
+    plain = tuple(
+        Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text)
+    )
+    part = len(plain) < len(recipe.lines) or is_document(recipe) or picked
+    return Piece(recipe.kind, recipe.name, plain, quoted=part)
 
 
 def is_document(recipe: Recipe) -> bool:

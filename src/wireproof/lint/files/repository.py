@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from wireproof.lint.files.nearest import listed, nearest
-from wireproof.lint.files.pieces import Line, at, pieces
+from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -29,33 +30,45 @@ PROPERTY = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(.*?)\s*$")
 KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
 
 
+@dataclass(slots=True)
+class Section:
+    """``[name]`` and the names of its options."""
+
+    head: Line
+    names: set[str] = field(default_factory=set)
+
+
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the repositories of ``recipe``."""
     for piece in pieces(recipe, "repository"):
-        sections: dict[str, set[str]] = {}
-        heads: dict[str, Line] = {}
-        current: set[str] | None = None
-        for line in piece.lines:
-            text = line.text.strip()
-            head = re.fullmatch(r"\[([^\]]{1,200})\]", text)
-            if head:
-                if head.group(1) in sections and not piece.quoted:
-                    yield at("repository-section", line, 0, f"[{head.group(1)}] stands twice")
-                current = sections.setdefault(head.group(1), set())
-                heads[head.group(1)] = line
-                continue
-            found = PROPERTY.match(line.text)
-            if found and not text.startswith(("#", ";")):
-                yield from option(line, found, piece.quoted)
-                if current is not None:
-                    current.add(found.group(1))
-        for name, names in sections.items():
-            if (
-                name != "main"
-                and not piece.quoted
-                and not names & {"baseurl", "mirrorlist", "metalink"}
-            ):
-                yield at("repository-section", heads[name], 0, f"[{name}] has no baseurl")
+        sections: dict[str, Section] = {}
+        yield from each_line(piece, sections)
+        for name, section in sections.items() if not piece.quoted else ():
+            if name != "main" and section.names.isdisjoint(SOURCES):
+                yield at("repository-section", section.head, 0, f"[{name}] has no baseurl")
+
+
+SOURCES = ("baseurl", "mirrorlist", "metalink")
+
+
+def each_line(piece: Piece, sections: dict[str, Section]) -> Iterator[Broken]:
+    """The lines one by one; fills ``sections``."""
+    current: Section | None = None
+    for line in piece.lines:
+        text = line.text.strip()
+        head = re.fullmatch(r"\[([^\]]{1,200})\]", text)
+        if head:
+            name = head.group(1)
+            if name in sections and not piece.quoted:
+                yield at("repository-section", line, 0, f"[{name}] stands twice")
+            current = sections.setdefault(name, Section(line))
+            current.head = line
+            continue
+        found = PROPERTY.match(line.text)
+        if found and not text.startswith(("#", ";")):
+            yield from option(line, found, piece.quoted)
+            if current is not None:
+                current.names.add(found.group(1))
 
 
 def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
@@ -63,27 +76,25 @@ def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
     not judged.
     """
     name, value = found.groups()
-    if name not in OPTIONS:
-        meant = nearest(name.lower(), OPTIONS, 0.8) or (
-            name.lower() if name.lower() in OPTIONS else None
-        )
-        if meant and not quoted:
-            yield at(
-                "repository-option", line, found.start(1), name, line.text.replace(name, meant, 1)
-            )
+    if name in OPTIONS:
+        if value and name in (*SOURCES, "gpgkey"):
+            yield from addresses(line, found.start(2), name, value)
         return
-    if name in ("baseurl", "mirrorlist", "metalink", "gpgkey") and value:
-        addresses = re.split(r"[\s,]+", value)
-        wrong = next((address for address in addresses if not URL.match(address)), None)
+    lower = name.lower()
+    meant = nearest(lower, OPTIONS, 0.8) or (lower if lower in OPTIONS else None)
+    if meant and not quoted:
+        fix = line.text.replace(name, meant, 1)
+        yield at("repository-option", line, found.start(1), name, fix)
+
+
+def addresses(line: Line, position: int, name: str, value: str) -> Iterator[Broken]:
+    """Addresses that are none, and a key where a repository belongs."""
+    wrong = any(not URL.match(address) for address in re.split(r"[\s,]+", value))
+    placeholder = "<" in value and "href" not in value and "</" not in value
+    if wrong and not placeholder:
         markup = re.search(r"(?:https?|ftp)://[^\s<>\"']+", value) if "<" in value else None
-        placeholder = "<" in value and "href" not in value and "</" not in value
-        if wrong is not None and not placeholder:
-            fix = f"{line.text[: found.start(2)]}{markup.group()}" if markup else None
-            yield at("repository-address", line, found.start(2), value[:160], fix)
-        elif name == "baseurl" and KEY.search(value):
-            yield at(
-                "repository-address",
-                line,
-                found.start(2),
-                f"{value[:160]} is a key, not a repository",
-            )
+        fix = f"{line.text[:position]}{markup.group()}" if markup else None
+        yield at("repository-address", line, position, value[:160], fix)
+    elif name == "baseurl" and KEY.search(value):
+        seen = f"{value[:160]} is a key, not a repository"
+        yield at("repository-address", line, position, seen)

@@ -49,17 +49,22 @@ def shebang(recipe: Recipe) -> Iterator[Broken]:
         if len(line) > 200 or not line.lstrip("\ufeff \t").startswith("#!"):
             continue
         match = _SHEBANG.match(line.strip("\ufeff \t"))
-        letters = _LETTERS.get(match[3], "") if match else ""
-        if match is None or not letters or match[2]:
+        if match is None or match[2]:
             continue
-        for word in match[4].split():
-            dash = word[:1] in "-–—"
-            wrong = word.startswith(("–", "—")) or any(letter not in letters for letter in word[1:])
-            if dash and not word.startswith("--") and wrong:
-                new = "-" + word[1:].replace("I", "l")
-                known = all(letter in letters for letter in new[1:])
-                fix = line.replace(word, new) if known else None
-                yield Broken("shebang-option", number, line.index(word) + 1, line.strip(), fix)
+        letters = _LETTERS.get(match[3], "")
+        for word in match[4].split() if letters else ():
+            yield from _shell_option(number, line, word, letters)
+
+
+def _shell_option(number: int, line: str, word: str, letters: str) -> Iterator[Broken]:
+    """An option of the shell that is none of its ``letters``."""
+    if word[:1] not in "-–—" or word.startswith("--"):
+        return
+    if word[0] != "-" or any(letter not in letters for letter in word[1:]):
+        new = "-" + word[1:].replace("I", "l")
+        known = all(letter in letters for letter in new[1:])
+        fix = line.replace(word, new) if known else None
+        yield Broken("shebang-option", number, line.index(word) + 1, line.strip(), fix)
 
 
 def first_line(recipe: Recipe) -> Iterator[Broken]:

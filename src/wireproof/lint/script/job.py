@@ -241,30 +241,40 @@ def _settings(every: tuple[Command, ...]) -> Iterator[Setting]:
 def _of(command: Command) -> Iterator[Setting]:
     for word in command.assignments:
         yield _assigned(word, "assignment")
-    texts, words = command.texts, command.words
     if command.program in ("export", "declare", "env", "setenv", "set"):
-        if command.program == "setenv" and len(words) == 3:
-            yield Setting(texts[1], texts[2], words[1], words[2], "export")
-        for word in words[1:]:
-            if _NAME.match(word.text.partition("=")[0]) and "=" in word.text:
-                yield _assigned(word, "export")
-    for at, text in enumerate(texts[:-1]):
-        following = words[at + 1]
-        if text in ("-genv", "-env", "--genv", "--env"):
-            if "=" in following.text:
-                yield _assigned(following, "genv")
-            elif at + 2 < len(words):
-                yield Setting(
-                    following.text, texts[at + 2].rstrip(","), following, words[at + 2], "genv"
-                )
-        elif (
-            text == "-x" and "=" in following.text and _NAME.match(following.text.partition("=")[0])
-        ):
-            yield _assigned(following, "x")
-        elif text in ("-mca", "--mca", "-gmca", "--gmca") and at + 2 < len(words):
-            yield Setting(
-                "OMPI_MCA_" + following.text, texts[at + 2], following, words[at + 2], "mca"
-            )
+        yield from _exported(command)
+    for at in range(len(command.words) - 1):
+        yield from _by_option(command.words[at : at + 3])
+
+
+def _exported(command: Command) -> Iterator[Setting]:
+    texts, words = command.texts, command.words
+    if command.program == "setenv" and len(words) == 3:
+        yield Setting(texts[1], texts[2], words[1], words[2], "export")
+    for word in words[1:]:
+        if _sets(word):
+            yield _assigned(word, "export")
+
+
+def _by_option(words: tuple[Word, ...]) -> Iterator[Setting]:
+    """``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca NAME VALUE``."""
+    option, name = words[0].text, words[1]
+    value = words[2] if len(words) > 2 else None
+    if option in ("-genv", "-env", "--genv", "--env"):
+        if "=" in name.text:
+            yield _assigned(name, "genv")
+        elif value is not None:
+            yield Setting(name.text, value.text.rstrip(","), name, value, "genv")
+    elif option == "-x":
+        if _sets(name):
+            yield _assigned(name, "x")
+    elif option in ("-mca", "--mca", "-gmca", "--gmca") and value is not None:
+        yield Setting("OMPI_MCA_" + name.text, value.text, name, value, "mca")
+
+
+def _sets(word: Word) -> bool:
+    name, equals, _ = word.text.partition("=")
+    return bool(equals) and _NAME.match(name) is not None
 
 
 def _assigned(word: Word, how: str) -> Setting:

@@ -145,32 +145,49 @@ def _word(reader: _Reader, limit: int) -> Word:
 
 
 def _part(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+    """Adds what stands at ``at`` to the word's parts; the place behind it."""
     text = reader.text
     char = text[at]
     if char == "\\" and at + 1 < len(text):
-        if text[at + 1] == "\n":
-            return at + 2
-        parts.append(text[at + 1])
+        if text[at + 1] != "\n":
+            parts.append(text[at + 1])
         return at + 2
+    end = at
     if char in "'\"":
-        close = _closing(text, at, char, limit)
-        if close > 0:
-            inner = text[at + 1 : close]
-            parts.append(inner if char == "'" else inner.replace('\\"', '"').replace("\\$", "$"))
-            return close + 1
-    if at >= reader.given_up and (text.startswith("$(", at) or char == "`"):
-        close = _substitution(text, at, limit)
-        reader.given_up = 0 if close > 0 else at + LONGEST
-        if close > 0:
-            parts.append(text[at:close])
-            return close
-    if text.startswith("${", at):
-        close = text.find("}", at, at + 200)
-        if close > 0 and "\n" not in text[at:close]:
-            parts.append(text[at : close + 1])
-            return close + 1
+        end = _quoted(reader, at, parts, limit)
+    elif char in "$`":
+        end = _expansion(reader, at, parts, limit)
+    if end > at:
+        return end
     parts.append(char)
     return at + 1
+
+
+def _quoted(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+    """Adds a quoted text; ``at`` again when the quote has no end."""
+    text, char = reader.text, reader.text[at]
+    close = _closing(text, at, char, limit)
+    if close <= 0:
+        return at
+    inner = text[at + 1 : close]
+    parts.append(inner if char == "'" else inner.replace('\\"', '"').replace("\\$", "$"))
+    return close + 1
+
+
+def _expansion(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+    """Adds ``$(…)``, ``${…}`` or backquotes as they are; ``at`` again when it is none of them."""
+    text = reader.text
+    close = -1
+    if at >= reader.given_up and (text.startswith("$(", at) or text[at] == "`"):
+        close = _substitution(text, at, limit)
+        reader.given_up = 0 if close > 0 else at + LONGEST
+    elif text.startswith("${", at):
+        brace = text.find("}", at, at + 200)
+        close = brace + 1 if brace > 0 and "\n" not in text[at:brace] else -1
+    if close <= 0:
+        return at
+    parts.append(text[at:close])
+    return close
 
 
 def _closing(text: str, at: int, quote: str, limit: int) -> int:

@@ -73,22 +73,22 @@ def inner(words: tuple[Word, ...]) -> int | None:
     values = _VALUES.get(name)
     if values is None:
         return None
-    at, positional = 1, _POSITIONAL.get(name, 0)
+    positional = _POSITIONAL.get(name, 0)
     if name == "taskset" and not any(_affinity(word.text) for word in words[1:3]):
         positional = 1  # a mask instead of -c LIST
+    at = 1
     while at < len(words):
         text = words[at].text
         if text == "--":
             return at + 1 if at + 1 < len(words) else None
         if text.startswith(("-", "–", "—")) and len(text) > 1:
-            at += 2 if text in values or "-" + text[1:] in values else 1
-        elif name == "env" and "=" in text:
-            at += 1
-        elif positional:
+            at += 1 + (text in values or "-" + text[1:] in values)
+            continue
+        if name != "env" or "=" not in text:
+            if not positional:
+                return at
             positional -= 1
-            at += 1
-        else:
-            return at
+        at += 1
     return None
 
 

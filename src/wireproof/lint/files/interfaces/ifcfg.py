@@ -120,26 +120,32 @@ def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
     yield from value_of(stem, value)
 
 
+ADDRESSES = ("IPADDR", "GATEWAY", "NETWORK", "BROADCAST")
+
+
 def value_of(stem: str, value: Value) -> Iterator[Broken]:
     """The value's form; what holds a variable is not judged."""
     text = value.text
-    if not text or (text[0] in "$%<{@" or "$" in text):
+    if not text or text[0] in "$%<{@" or "$" in text:
         return  # a template fills it in
-    wrong = {
-        "NETMASK": prefix_of(text) is None,
-        "PREFIX": not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 128,
-        **dict.fromkeys(
-            ("IPADDR", "GATEWAY", "NETWORK", "BROADCAST"), not is_address(text.split("/", 1)[0])
-        ),
-    }
-    if wrong.get(stem, False) and text[0].isdigit():  # a word is a placeholder
+    number = text[0].isdigit()  # a word is a placeholder
+    if number and is_no_address(stem, text):
         yield at("interface-address", value.line, value.offset, f"{stem}={text[:80]}")
-    elif stem == "MTU" and not re.fullmatch(r"[0-9]{2,6}", text) and text[0].isdigit():
+    elif number and stem == "MTU" and not re.fullmatch(r"[0-9]{2,6}", text):
         yield at("ifcfg-value", value.line, value.offset, f"MTU={text[:80]}")
     elif stem == "BOOTPROTO" and text.lower() not in BOOTPROTO:
         yield from meant_value(value, stem, BOOTPROTO)
     elif stem in YES_NO and text.lower() not in TRUTH:
         yield from meant_value(value, stem, ("yes", "no"))
+
+
+def is_no_address(stem: str, text: str) -> bool:
+    """Whether a variable that holds an address or a mask holds none."""
+    if stem == "NETMASK":
+        return prefix_of(text) is None
+    if stem == "PREFIX":
+        return not re.fullmatch(r"[0-9]{1,3}", text) or int(text) > 128
+    return stem in ADDRESSES and not is_address(text.split("/", 1)[0])
 
 
 def meant_value(value: Value, stem: str, words: tuple[str, ...]) -> Iterator[Broken]:
@@ -153,51 +159,61 @@ def together(piece: Piece, values: dict[str, Value]) -> Iterator[Broken]:
     """What two variables say about one thing."""
     for suffix in ("", "0", "1", "2"):
         prefix, mask = values.get("PREFIX" + suffix), values.get("NETMASK" + suffix)
-        if (
-            prefix
-            and mask
-            and prefix_of(prefix.text) != prefix_of(mask.text)
-            and prefix_of(mask.text) is not None
-        ):
-            seen = f"PREFIX={prefix.text}, NETMASK={mask.text} is /{prefix_of(mask.text)}"
-            yield at("interface-mask-twice", mask.line, mask.offset, seen)
+        if prefix and mask:
+            yield from two_masks(prefix, mask)
     network, mask = values.get("NETWORK"), values.get("NETMASK")
-    length = prefix_of(mask.text) if mask else None
-    if network and mask and length is not None:
-        real = network_of(network.text, length)
-        if real is not None and str(real.network_address) != network.text:
-            seen = f"NETWORK={network.text} with {mask.text} is {real}"
-            yield at("interface-mask-merges", mask.line, mask.offset, seen)
+    if network and mask:
+        yield from network_and_mask(network, mask)
     device = values.get("DEVICE")
+    if device and "NAME" not in values:
+        yield from other_device(piece, device)
+
+
+def two_masks(prefix: Value, mask: Value) -> Iterator[Broken]:
+    """PREFIX and NETMASK."""
+    length = prefix_of(mask.text)
+    if length is not None and prefix_of(prefix.text) != length:
+        seen = f"PREFIX={prefix.text}, NETMASK={mask.text} is /{length}"
+        yield at("interface-mask-twice", mask.line, mask.offset, seen)
+
+
+def network_and_mask(network: Value, mask: Value) -> Iterator[Broken]:
+    """NETWORK with bits outside of NETMASK."""
+    length = prefix_of(mask.text)
+    real = network_of(network.text, length) if length is not None else None
+    if real is not None and str(real.network_address) != network.text:
+        seen = f"NETWORK={network.text} with {mask.text} is {real}"
+        yield at("interface-mask-merges", mask.line, mask.offset, seen)
+
+
+def other_device(piece: Piece, device: Value) -> Iterator[Broken]:
+    """DEVICE that is another interface than the file's name says."""
     file = re.search(r"/ifcfg-([^/]+)$", piece.path)
-    if device and file and device.text and device.text != file.group(1) and "NAME" not in values:
-        interface = re.match(r"(?:eth|ib|en[ops])\w*(?:\.[0-9a-fA-F]{1,4})?$", file.group(1))
-        if interface and re.match(r"(?:eth|ib|en[ops])[\w.:]*$", device.text):
-            fix = device.replaced(file.group(1))
-            yield at(
-                "ifcfg-device",
-                device.line,
-                device.offset,
-                f"{device.text} in ifcfg-{file.group(1)}",
-                fix,
-            )
+    if file is None or device.text in ("", file.group(1)):
+        return
+    interface = re.match(r"(?:eth|ib|en[ops])\w*(?:\.[0-9a-fA-F]{1,4})?$", file.group(1))
+    if interface and re.match(r"(?:eth|ib|en[ops])[\w.:]*$", device.text):
+        seen = f"{device.text} in ifcfg-{file.group(1)}"
+        yield at("ifcfg-device", device.line, device.offset, seen, device.replaced(file.group(1)))
+
+
+KINDS = {"ethernet": "ethernet", "infiniband": "infiniband", "": ""}
 
 
 def interface_of(piece: Piece, values: dict[str, Value]) -> Interface:
     """The interface that the variables describe."""
+    texts = {name: value.text for name, value in values.items()}
     file = re.search(r"ifcfg-([^/]+)$", piece.path)
-    device = values["DEVICE"].text if "DEVICE" in values else ""
-    interface = Interface(device or (file.group(1) if file else ""), mtu=values.get("MTU"))
-    kind = values["TYPE"].text.lower() if "TYPE" in values else ""
-    interface.kind = {"ethernet": "ethernet", "infiniband": "infiniband", "": ""}.get(kind, "other")
-    if "CONNECTED_MODE" in values:
-        yes = values["CONNECTED_MODE"].text.lower() in ("yes", "true", "1", "on", "y", "t")
+    name = texts.get("DEVICE") or (file.group(1) if file else "")
+    interface = Interface(name, mtu=values.get("MTU"))
+    interface.kind = KINDS.get(texts.get("TYPE", "").lower(), "other")
+    connected = texts.get("CONNECTED_MODE")
+    if connected is not None:
+        yes = connected.lower() in ("yes", "true", "1", "on", "y", "t")
         interface.mode = "connected" if yes else "datagram"
     for suffix in ("", "0", "1", "2", "3"):
-        address, prefix, mask = (
-            values.get(name + suffix) for name in ("IPADDR", "PREFIX", "NETMASK")
-        )
-        given = prefix or mask
+        address = values.get("IPADDR" + suffix)
+        given = values.get("PREFIX" + suffix) or values.get("NETMASK" + suffix)
         length = prefix_of(given.text) if given else None
         if address and length is not None and is_address(address.text):
             interface.addresses.append((address, length))

@@ -64,33 +64,25 @@ def mtu(interface: Interface) -> Iterator[Broken]:
     if value is None or not re.fullmatch(r"[0-9]{1,9}", value.text):
         return
     size = int(value.text)
-    if interface.mode == "connected" or (interface.mode is None and interface.infiniband):
-        most = CONNECTED_MOST if interface.mode else DATAGRAM_MOST
-        mode = "connected mode" if interface.mode else "datagram mode (the default)"
-    elif interface.mode == "datagram":
-        most, mode = DATAGRAM_MOST, "datagram mode"
-    else:
-        if interface.ethernet and size > ETHERNET_MOST:
-            yield at(
-                "interface-mtu-ethernet",
-                value.line,
-                value.offset,
-                f"MTU {size}",
-                value.replaced("9000"),
-            )
-        return
+    if interface.mode or interface.infiniband:
+        yield from ipoib_mtu(interface, value, size)
+    elif interface.ethernet and size > ETHERNET_MOST:
+        fix = value.replaced("9000")
+        yield at("interface-mtu-ethernet", value.line, value.offset, f"MTU {size}", fix)
+
+
+def ipoib_mtu(interface: Interface, value: Value, size: int) -> Iterator[Broken]:
+    """The MTU of an interface on InfiniBand."""
+    connected = interface.mode == "connected"
+    most = CONNECTED_MOST if connected else DATAGRAM_MOST
+    mode = f"{interface.mode} mode" if interface.mode else "datagram mode (the default)"
+    fix = value.replaced(str(CONNECTED_MOST)) if connected else None
     if size > most:
-        fix = value.replaced(str(CONNECTED_MOST)) if most == CONNECTED_MOST else None
-        yield at("interface-mtu-mode", value.line, value.offset, f"MTU {size} with {mode}", fix)
-    elif interface.mode == "connected" and size in (2044, 4092):
+        seen = f"MTU {size} with {mode}"
+        yield at("interface-mtu-mode", value.line, value.offset, seen, fix)
+    elif connected and size in (2044, 4092):
         seen = f"MTU {size} is a datagram's, the mode is connected"
-        yield at(
-            "interface-mtu-mode",
-            value.line,
-            value.offset,
-            seen,
-            value.replaced(str(CONNECTED_MOST)),
-        )
+        yield at("interface-mtu-mode", value.line, value.offset, seen, fix)
 
 
 def merged(interfaces: list[Interface]) -> Iterator[Broken]:

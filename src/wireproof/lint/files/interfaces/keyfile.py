@@ -75,20 +75,21 @@ def addressing(section: dict[str, Value], methods: tuple[str, ...]) -> Iterator[
     if method and method.text == "manual" and not addresses:
         yield at("keyfile-no-address", method.line, method.offset)
     for value in addresses:
-        address, slash, length = value.text.rstrip(";").split(";")[0].split(",")[0].partition("/")
-        if not is_address(address.strip()):
-            yield at("interface-address", value.line, value.offset, address[:80])
-        elif not slash:
-            fix = (
-                value.replaced(value.text.replace(address, f"{address}/24", 1))
-                if "." in address
-                else None
-            )
-            yield at("keyfile-no-prefix", value.line, value.offset, value.text[:80], fix)
-        elif not re.fullmatch(r"\s*[0-9]{1,3}\s*", length) or int(length) > (
-            128 if ":" in address else 32
-        ):
-            yield at("interface-address", value.line, value.offset, value.text[:80])
+        yield from address_of(value)
+
+
+def address_of(value: Value) -> Iterator[Broken]:
+    """``address1=10.0.0.1/24,10.0.0.254``."""
+    address, slash, length = value.text.rstrip(";").split(";")[0].split(",")[0].partition("/")
+    most = 128 if ":" in address else 32
+    if not is_address(address.strip()):
+        yield at("interface-address", value.line, value.offset, address[:80])
+    elif not slash:
+        with_length = value.text.replace(address, f"{address}/24", 1)
+        fix = value.replaced(with_length) if "." in address else None
+        yield at("keyfile-no-prefix", value.line, value.offset, value.text[:80], fix)
+    elif not re.fullmatch(r"\s*[0-9]{1,3}\s*", length) or int(length) > most:
+        yield at("interface-address", value.line, value.offset, value.text[:80])
 
 
 def interface_of(sections: Sections) -> Interface:

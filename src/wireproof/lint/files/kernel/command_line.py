@@ -190,30 +190,33 @@ def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
             seen = f"{earlier.text} and {word.text}"
             yield at("kernel-parameter-twice", word.line, word.offset, seen)
         by_name[word.name] = word
-    deep, shallow = by_name.get("intel_idle.max_cstate"), by_name.get("processor.max_cstate")
-    if deep and deep.value == "0" and not shallow and "idle" not in by_name:
-        yield at(
-            "kernel-idle",
-            deep.line,
-            deep.offset,
-            deep.text,
-            deep.replaced(f"{deep.text} processor.max_cstate=1"),
-        )
-    order = [
-        word for word in words if word.name in ("hugepages", "hugepagesz", "default_hugepagesz")
-    ]
-    names = [word.name for word in order]
-    if names[:2] == ["hugepages", "hugepagesz"] and names.count("hugepages") == 1:
-        swapped = order[1].replaced("")
-        if order[0].line == order[1].line:
-            swapped = swapped.replace(order[0].text, f"{order[1].text} {order[0].text}", 1)
-            yield at(
-                "kernel-hugepages-order",
-                order[0].line,
-                order[0].offset,
-                f"{order[0].text} {order[1].text}",
-                swapped,
-            )
+    yield from idle_states(by_name)
+    yield from huge_pages([word for word in words if word.name in HUGE_PAGES])
+
+
+HUGE_PAGES = ("hugepages", "hugepagesz", "default_hugepagesz")
+
+
+def idle_states(by_name: dict[str, Parameter]) -> Iterator[Broken]:
+    """intel_idle switched off, so that the ACPI driver goes to deeper states."""
+    deep = by_name.get("intel_idle.max_cstate")
+    if deep is None or deep.value != "0":
+        return
+    if "processor.max_cstate" not in by_name and "idle" not in by_name:
+        fix = deep.replaced(f"{deep.text} processor.max_cstate=1")
+        yield at("kernel-idle", deep.line, deep.offset, deep.text, fix)
+
+
+def huge_pages(words: list[Parameter]) -> Iterator[Broken]:
+    """A number of pages before their size."""
+    names = [word.name for word in words]
+    if names[:2] != ["hugepages", "hugepagesz"] or names.count("hugepages") != 1:
+        return
+    count, size = words[:2]
+    if count.line == size.line:
+        seen = f"{count.text} {size.text}"
+        swapped = size.replaced("").replace(count.text, f"{size.text} {count.text}", 1)
+        yield at("kernel-hugepages-order", count.line, count.offset, seen, swapped)
 
 
 def judge_parameter(word: Parameter) -> Iterator[Broken]:
@@ -228,18 +231,17 @@ def judge_parameter(word: Parameter) -> Iterator[Broken]:
         fix = word.replaced("intel_iommu=on iommu=pt") if value == "pt" else None
         yield at("kernel-iommu", word.line, word.offset, word.text, fix)
     elif "=" in word.text and name not in TUNED and len(name) > 4:
-        meant = nearest(name, TUNED, 0.86)
-        longer = (
-            meant
-            and (name.startswith(meant) or meant.startswith(name))
-            and abs(len(name) - len(meant)) > 1
-        )
-        if meant and len(meant) > 4 and not longer:
-            fixed = word.replaced(meant + word.text[len(name) :])
-            yield at(
-                "kernel-unknown-parameter",
-                word.line,
-                word.offset,
-                f"{name}; nearest is {meant}",
-                fixed,
-            )
+        yield from unknown(word)
+
+
+def unknown(word: Parameter) -> Iterator[Broken]:
+    """A name that resembles a known one, but is not another that begins so."""
+    name = word.name
+    meant = nearest(name, TUNED, 0.86)
+    if meant is None or len(meant) <= 4:
+        return
+    begins = name.startswith(meant) or meant.startswith(name)
+    if not begins or abs(len(name) - len(meant)) <= 1:
+        seen = f"{name}; nearest is {meant}"
+        fixed = word.replaced(meant + word.text[len(name) :])
+        yield at("kernel-unknown-parameter", word.line, word.offset, seen, fixed)

@@ -156,7 +156,7 @@ def test_our_own_form() -> None:
         ),
         ("[[switch]]\nname='a\n", "not TOML: "),
         ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
-        ("lldp.eth0.chassis.name=leaf1\n", "line 1: it is not told which node"),
+        ("lldp.eth0.chassis.name=leaf1\n", "line 1: it is not known which node"),
         ("LLDP neighbors:\n-----\n", "names no LLDP neighbour"),
         ("NodeGUID          Type  Name\n0x001 FI n1 hfi1_0\n", "opareport -o links"),
         ("100g 0x0011750101000001   1 FI   n1 hfi1_0\n", "lists no links"),

@@ -18,6 +18,10 @@ __all__ = ["reasons_of", "samples_of"]
 _SMALL_BYTES = 1024
 
 Route = tuple[str, str]
+_Round = frozenset[frozenset[str]]
+# patterns, in the order of preference, with their form where it matters
+_GOODPUT = (("stream", ""), ("put", "stream"))
+_HRT = (("pingpong", ""),)
 
 
 def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
@@ -31,61 +35,59 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
     """
     hosts = {one.rank: one.host for one in run.claim.hosts}
     nodes = tuple(dict.fromkeys(hosts.values()))
-    chosen = _points(run, metric)
-    if not chosen:
-        return None
     index = {name: number for number, name in enumerate(nodes)}
-    numbers: dict[frozenset[frozenset[str]], int] = {}
+    rounds: dict[_Round, int] = {}
     rows: list[tuple[int, int, int, float, float, float]] = []
-    for point in chosen:
-        key = frozenset(frozenset(route) for route in _routes(point, hosts))
-        number = numbers.setdefault(key, len(numbers))
+    for point in _points(run, metric):
+        number = rounds.setdefault(_round_of(point, hosts), len(rounds))
         for (origin, target), (value, half_width) in _values(point, hosts, metric).items():
             began = point.started_unix_ns * 1e-9
             rows.append((index[origin], index[target], number, value, half_width, began))
     if not rows:
         return None
+    origins, targets, numbers, values, half_widths, when = zip(*rows, strict=True)
     return Samples(
         metric=metric,
         nodes=nodes,
-        origin=np.asarray([row[0] for row in rows], dtype=np.int32),
-        target=np.asarray([row[1] for row in rows], dtype=np.int32),
-        round=np.asarray([row[2] for row in rows], dtype=np.int32),
-        value=np.asarray([row[3] for row in rows], dtype=np.float64),
-        half_width=np.asarray([row[4] for row in rows], dtype=np.float64),
-        when=np.asarray([row[5] for row in rows], dtype=np.float64),
+        origin=np.asarray(origins, dtype=np.int32),
+        target=np.asarray(targets, dtype=np.int32),
+        round=np.asarray(numbers, dtype=np.int32),
+        value=np.asarray(values, dtype=np.float64),
+        half_width=np.asarray(half_widths, dtype=np.float64),
+        when=np.asarray(when, dtype=np.float64),
     )
 
 
 def _points(run: Run, metric: Metric) -> list[PointRecord]:
     """The points of one pattern and one size that ``metric`` is taken from, in their order."""
     hosts = {one.rank: one.host for one in run.claim.hosts}
-    for pattern, form in (
-        (("pingpong", ""),) if metric == "hrt" else (("stream", ""), ("put", "stream"))
-    ):
+    for pattern, form in _HRT if metric == "hrt" else _GOODPUT:
         fitting = [
             point
             for point in run.points
             if point.pattern == pattern
             and form in ("", point.form)
             and point.group is None
+            and (metric == "goodput" or point.message_bytes <= _SMALL_BYTES)
             and _routes(point, hosts)
         ]
-        if metric == "hrt":
-            fitting = [point for point in fitting if point.message_bytes <= _SMALL_BYTES]
-        size = _size(fitting, hosts)
-        if size is not None:
+        if fitting:
+            size = _size(fitting, hosts)
             return [point for point in fitting if point.message_bytes == size]
     return []
 
 
-def _size(points: list[PointRecord], hosts: dict[int, str]) -> int | None:
+def _round_of(point: PointRecord, hosts: dict[int, str]) -> _Round:
+    """The pairs of a point, whichever of their ends is the origin."""
+    return frozenset(frozenset(route) for route in _routes(point, hosts))
+
+
+def _size(points: list[PointRecord], hosts: dict[int, str]) -> int:
     """The largest size of those that the most rounds have."""
-    rounds: dict[int, set[frozenset[frozenset[str]]]] = {}
+    rounds: dict[int, set[_Round]] = {}
     for point in points:
-        key = frozenset(frozenset(route) for route in _routes(point, hosts))
-        rounds.setdefault(point.message_bytes, set()).add(key)
-    return max(rounds, key=lambda size: (len(rounds[size]), size), default=None)
+        rounds.setdefault(point.message_bytes, set()).add(_round_of(point, hosts))
+    return max(rounds, key=lambda size: (len(rounds[size]), size))
 
 
 def _routes(point: PointRecord, hosts: dict[int, str]) -> list[Route]:
@@ -124,33 +126,41 @@ def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
 
 
 def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
-    """Why hosts have no samples (goodput: of what they send, or receive), in words: what became of
-    their points.
+    """Why hosts have no samples (goodput: of what they send, or receive): what became of their
+    points.
 
-    Such as ``nothing that it sends: 7 of 7 points ended with deadline``. Only hosts and directions
-    without any sample.
+    Such as ``no sample of what it sends: 7 of 7 points ended with deadline``. Only hosts and
+    directions without any sample.
     """
     hosts = {one.rank: one.host for one in run.claim.hosts}
-    ends: dict[tuple[str, str], Counter[str]] = {}
+    sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
+    receives: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
     for point in _points(run, metric):
         for (origin, target), pair in _pairs(point, hosts):
             fate = "ok" if _sound(point, pair) else _fate(pair)
-            for key in ((origin, "sends"), (target, "receives")):
-                ends.setdefault(key, Counter())[fate] += 1
-    found: dict[str, str] = {}
-    for host in dict.fromkeys(hosts.values()):
-        fates = {way: ends.get((host, way), Counter()) for way in ("sends", "receives")}
-        silent = [way for way, fate in fates.items() if not fate["ok"]]
-        if (metric == "hrt" and len(silent) < 2) or not silent:
-            continue
-        total = sum((fates[way] for way in silent), Counter[str]())
-        what = "no sample" if len(silent) == 2 else f"no sample of what it {silent[0]}"
-        points = ", ".join(
-            f"{count} of {total.total()} points ended with {fate}"
-            for fate, count in total.most_common()
-        )
-        found[host] = f"{what}: {points or 'none of its points was sealed'}"
-    return found
+            sends[origin][fate] += 1
+            receives[target][fate] += 1
+    reasons = {host: _reason(metric, sends[host], receives[host]) for host in sends}
+    return {host: reason for host, reason in reasons.items() if reason}
+
+
+def _reason(metric: Metric, sends: Counter[str], receives: Counter[str]) -> str:
+    """Why a host has no samples of one direction or of both; "" when it has."""
+    if sends["ok"] and receives["ok"]:
+        return ""
+    if not sends["ok"] and not receives["ok"]:
+        what, fates = "no sample", sends + receives
+    elif metric == "hrt":
+        return ""
+    elif not sends["ok"]:
+        what, fates = "no sample of what it sends", sends
+    else:
+        what, fates = "no sample of what it receives", receives
+    points = ", ".join(
+        f"{count} of {fates.total()} points ended with {fate}"
+        for fate, count in fates.most_common()
+    )
+    return f"{what}: {points or 'none of its points was sealed'}"
 
 
 def _fate(pair: PairResult) -> str:

@@ -1,4 +1,4 @@
-"""A bad up-link under an unknown routing: about 1 / h of a leaf's samples are slow by one factor."""
+"""A bad up-link under an unknown routing: about 1 / h of a leaf's samples are slow by a factor."""
 
 from __future__ import annotations
 

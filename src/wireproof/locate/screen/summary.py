@@ -1,5 +1,5 @@
-"""What a screen says of all nodes together: who is missing, what each kind of path reaches, and what
-else is worth a note.
+"""What a screen says of all nodes together: which are missing, what each kind of path reaches, and
+what else is worth a note.
 """
 
 from __future__ import annotations

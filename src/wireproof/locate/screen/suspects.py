@@ -234,6 +234,10 @@ class _Routes:
         error = np.sqrt((_MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
         return cls(number, place, slow, error)
 
+    def ends(self, route: int, samples: Samples) -> tuple[str, str]:
+        origin, target = divmod(int(self.number[route]), len(samples.nodes))
+        return samples.nodes[origin], samples.nodes[target]
+
 
 def suspected_pairs(
     samples: Samples,
@@ -260,8 +264,7 @@ def suspected_pairs(
     sends, receives = ("tx", "rx") if samples.metric == "goodput" else ("", "")
     found: list[Suspect] = []
     for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
-        ends = divmod(int(routes.number[index]), len(samples.nodes))
-        a, b = (samples.nodes[end] for end in ends)
+        a, b = routes.ends(index, samples)
         if (a, sends) in slow_ends or (b, receives) in slow_ends or len(found) == _MOST_PAIRS:
             continue
         found.append(

@@ -1,5 +1,5 @@
-"""A fabric held against the nodes that are measured: who is unknown, who has no place, and by which
-NIC.
+"""A fabric compared with the nodes that are measured: which are unknown, which have no place, and
+by which NIC they hang on it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.locate.topology.names import short
+from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Attachment, Fabric
 
 __all__ = ["against", "leaf_numbers"]
+
+_SEVERAL = "on several switches: the first is taken; name the NIC that is measured."
 
 
 def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric, list[str]]:
@@ -24,6 +27,27 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
     knows it for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` answers for the
     measured one. Switches and cables all stay, and so do the reader's own notes.
     """
+    own, foreign = _by_node(fabric, nodes)
+    every = dict.fromkeys(nodes)
+    placed = {node: _measured(own[node], nic) for node in every if node in own}
+    kept = [each for attachments in placed.values() for each in attachments]
+    homeless = [node for node in every if node not in own]
+    split = [node for node in own if len({each.switch for each in placed[node]}) > 1]
+    notes = [
+        f"{_listed(names, *verbs)} {rest}"
+        for names, verbs, rest in (
+            (foreign, ("is", "are"), f"in {fabric.source} but not measured here."),
+            (homeless, ("has", "have"), f"no place in {fabric.source}: their leaf is unknown."),
+            (split, ("hangs", "hang"), _SEVERAL),
+        )
+        if names
+    ]
+    levels = fabric.levels if kept else {}
+    return msgspec.structs.replace(fabric, attachments=tuple(kept), levels=levels), notes
+
+
+def _by_node(fabric: Fabric, nodes: Iterable[str]) -> tuple[dict[str, list[Attachment]], list[str]]:
+    """(node, under the name used here, to its attachments; names that are not measured)."""
     wanted = _names(nodes)
     own: dict[str, list[Attachment]] = {}
     foreign: list[str] = []
@@ -33,35 +57,14 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
             own.setdefault(node, []).append(msgspec.structs.replace(each, node=node))
         else:
             foreign.append(each.node)
-    kept = [each for node in dict.fromkeys(nodes) for each in _measured(own.get(node, []), nic)]
-    notes: list[str] = []
-    if foreign:
-        notes.append(f"{_listed(foreign, 'is', 'are')} in {fabric.source} but not measured here.")
-    homeless = [node for node in dict.fromkeys(nodes) if node not in own]
-    if homeless:
-        notes.append(
-            f"{_listed(homeless, 'has', 'have')} no place in {fabric.source}: their leaf is unknown."
-        )
-    split = [
-        node
-        for node, all_ in own.items()
-        if len({each.switch for each in _measured(all_, nic)}) > 1
-    ]
-    if split:
-        notes.append(
-            f"{_listed(split, 'hangs', 'hang')} on several switches: the first is taken; name the NIC that is measured."
-        )
-    levels = fabric.levels if kept else {}
-    return msgspec.structs.replace(fabric, attachments=tuple(kept), levels=levels), notes
+    return own, foreign
 
 
 def leaf_numbers(fabric: Fabric | None, nodes: Sequence[str]) -> list[int]:
     """For each of ``nodes`` its leaf as a number from 0, in the order in which they are first met;
     -1: no place.
     """
-    first: dict[str, str] = {}
-    for each in fabric.attachments if fabric is not None else ():
-        first.setdefault(each.node, each.switch)
+    first = switch_of(fabric)
     numbers: dict[str, int] = {}
     return [
         numbers.setdefault(first[node], len(numbers)) if node in first else -1 for node in nodes
@@ -88,10 +91,6 @@ def _listed(names: Sequence[str], one: str, several: str) -> str:
     """``n1, n2`` or ``12 nodes (n1, n2, n3, ...)``, and the verb that fits."""
     unique = list(dict.fromkeys(names))
     shown = ", ".join(short(name) for name in unique[:3])
-    if len(unique) == 1:
-        return f"{shown} {one}"
-    return (
-        f"{shown} {several}"
-        if len(unique) <= 3
-        else f"{len(unique)} nodes ({shown}, ...) {several}"
-    )
+    if len(unique) > 3:
+        return f"{len(unique)} nodes ({shown}, ...) {several}"
+    return f"{shown} {one if len(unique) == 1 else several}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
+from typing import NoReturn
 
 from wireproof.locate.topology.names import MOST_NAMES, short
 from wireproof.model.errors import BadInput
@@ -31,7 +32,8 @@ def readable(text: str, source: str) -> None:
         or sum(not (letter.isprintable() or letter.isspace()) for letter in head) > len(head) // 20
     ):
         raise BadInput(
-            f"{source} is binary: give the topology as text (the page `topology` of the manual lists which)."
+            f"{source} is binary: give the topology as text (the page `topology` of the manual"
+            " lists which)."
         )
 
 
@@ -49,22 +51,24 @@ class Builder:
     def where(self, line: int) -> str:
         return f"{self.source}, line {line}"
 
+    def refuse(self, line: int, sentence: str) -> NoReturn:
+        raise BadInput(f"{self.where(line)}: {sentence}")
+
     def check_name(self, name: str, line: int) -> str:
         """``name``, or BadInput when it can be no name in a report: empty, endless, or not
         printable.
         """
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise BadInput(
-                f"{self.where(line)}: {short(name) or 'nothing'} is not a name; name the node or switch."
-            )
+            what = short(name) or "nothing"
+            self.refuse(line, f"{what} is not a name; name the node or switch.")
         return name
 
     def switch(self, name: str, line: int) -> None:
-        """A switch exists; where it was first told is kept."""
+        """A switch exists; the line that first names it is kept."""
         self.switches.setdefault(self.check_name(name, line), line)
         if len(self.switches) > _MOST_SWITCHES:
-            raise BadInput(
-                f"{self.where(line)}: more than {_MOST_SWITCHES} switches; give the fabric that is meant."
+            self.refuse(
+                line, f"more than {_MOST_SWITCHES} switches; give the fabric that is meant."
             )
 
     def attach(self, node: str, switch: str, line: int, nic: str = "", port: str = "") -> None:
@@ -74,29 +78,22 @@ class Builder:
         self.check_name(node, line)
         known = self.attachments.get((node, nic))
         if known is not None and known.switch != switch:
-            before = self.lines[node, nic]
             what = f"node {short(node)}" + (f" by {short(nic)}" if nic else "")
+            before = f"by line {self.lines[node, nic]}, on {short(known.switch)}"
             advice = "name it once" if nic else "name it once, or name the NIC of each rail"
-            raise BadInput(
-                f"{self.where(line)}: {what} hangs on {short(switch)} and, by line {before}, on {short(known.switch)};"
-                f" {advice}."
-            )
+            self.refuse(line, f"{what} hangs on {short(switch)} and, {before}; {advice}.")
         if known is None:
             self.lines[node, nic] = line
             self.attachments[node, nic] = Attachment(node=node, switch=switch, nic=nic, port=port)
             if len(self.attachments) > MOST_NAMES:
-                raise BadInput(
-                    f"{self.where(line)}: more than {MOST_NAMES} nodes; give the fabric that is meant."
-                )
+                self.refuse(line, f"more than {MOST_NAMES} nodes; give the fabric that is meant.")
 
     def join(
         self, one: str, other: str, line: int, rate: float | None = None, count: int = 1
     ) -> None:
         """``count`` more cables between two switches."""
         if one == other:
-            raise BadInput(
-                f"{self.where(line)}: switch {short(one)} is joined to itself; name the other switch."
-            )
+            self.refuse(line, f"switch {short(one)} is joined to itself; name the other switch.")
         key = (one, other) if (other, one) not in self.cables else (other, one)
         self.cables.setdefault(key, []).extend([rate] * count)
 
@@ -105,17 +102,19 @@ class Builder:
             self.notes.append(sentence)
 
     def fabric(self, levels: dict[str, int] | None = None) -> Fabric:
-        """The Fabric; BadInput when no node has a place. ``levels`` when the source tells them."""
+        """The Fabric; BadInput when no node has a place. ``levels`` when the source gives them."""
         if not self.attachments:
             raise BadInput(
-                f"{self.source} names no node on any switch: give the topology of the nodes to measure."
+                f"{self.source} names no node on any switch: give the topology of the nodes to"
+                " measure."
             )
         levels = levels if levels is not None else self._levels()
         beyond = sorted(set(self.switches) - set(levels))
         if beyond:
             names = ", ".join(map(short, beyond[:3])) + (" ..." if len(beyond) > 3 else "")
             self.note(
-                f"switches left out because they are joined to no switch with nodes: {len(beyond)} ({names})."
+                "switches left out because they are joined to no switch with nodes:"
+                f" {len(beyond)} ({names})."
             )
         cables = [
             Cable(one=one, other=other, count=len(rates), rate_bits_per_s=_slowest(rates))

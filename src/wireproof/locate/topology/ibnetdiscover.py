@@ -2,13 +2,14 @@
 ``-f``).
 
 Read after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
-rdma-core. Each link is told twice, once by each end; both tellings are used, so that a file that
-was cut still gives what it holds.
+rdma-core. Each link is listed twice, once by each end; both are used, so that a file that was cut
+still gives what it holds.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import short
@@ -55,11 +56,29 @@ def host_and_nic(description: str) -> tuple[str, str]:
     return "", ""
 
 
+class _End(NamedTuple):
+    """The port of a device: the device's identity (``S-0002...``) and the port's number."""
+
+    device: str
+    port: str
+
+    @property
+    def is_switch(self) -> bool:
+        return self.device.startswith("S")
+
+
+class _Link(NamedTuple):
+    one: _End
+    other: _End
+    rate: float | None
+    line: int
+
+
 class _Reader:
     def __init__(self, source: str) -> None:
         self.builder = Builder(source)
-        self.names: dict[str, str] = {}  # identity ("S-0002...") to description
-        self.links: dict[tuple[str, str], tuple[str, str, float | None, int]] = {}
+        self.names: dict[str, str] = {}  # identity to description
+        self.links: dict[frozenset[_End], _Link] = {}
         self.current = ""
 
     def feed(self, number: int, line: str) -> None:
@@ -80,9 +99,8 @@ class _Reader:
             self.names[other] = quoted.group(1) if quoted else ""
         speed = _SPEED.search(comment)
         rate = int(speed.group(1)) * _LANE[speed.group(2)] * 1e9 if speed else None
-        ends = sorted([(self.current, own), (other, other_port)])
-        key = (f"{ends[0][0]}[{ends[0][1]}]", f"{ends[1][0]}[{ends[1][1]}]")
-        self.links.setdefault(key, (self.current, other, rate, number))
+        near, far = _End(self.current, own), _End(other, other_port)
+        self.links.setdefault(frozenset((near, far)), _Link(near, far, rate, number))
 
     def switch_names(self) -> dict[str, str]:
         """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with
@@ -122,27 +140,37 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
     for name in switches.values():
         builder.switch(name, 1)
     nameless = 0
-    for (left, right), (one, other, rate, number) in reader.links.items():
-        if one.startswith("S") and other.startswith("S"):
-            if one != other:  # a loop-back plug is no cable between switches
-                builder.join(switches[one], switches[other], number, rate)
+    for link in reader.links.values():
+        one, other = link.one, link.other
+        if one.is_switch and other.is_switch:
+            if one.device != other.device:  # a loop-back plug is no cable between switches
+                builder.join(switches[one.device], switches[other.device], link.line, link.rate)
             continue
-        host, switch = (one, other) if other.startswith("S") else (other, one)
-        if not switch.startswith("S") or not host.startswith("H"):
-            builder.note(f"line {number}: a link without a switch, or of a router, is left out.")
-            continue
-        node, nic = host_and_nic(reader.names.get(host, ""))
-        end = left if left.startswith(switch) else right
-        if node:
-            nic = _distinct(builder, node, nic, switches[switch], host)
-            builder.attach(node, switches[switch], number, nic, end[end.index("[") + 1 : -1])
-        else:
-            nameless += "Aggregation" not in reader.names.get(host, "")
+        host, switch = (one, other) if other.is_switch else (other, one)
+        description = reader.names.get(host.device, "")
+        if not switch.is_switch or not host.device.startswith("H"):
+            builder.note(f"line {link.line}: a link without a switch, or of a router, is left out.")
+        elif not _attach(
+            builder, link.line, host, description, switches[switch.device], switch.port
+        ):
+            nameless += "Aggregation" not in description
     if nameless:
         builder.note(
-            f"adapters left out because their description names no host: {nameless}; set their node description."
+            f"adapters left out because their description names no host: {nameless}; set their node"
+            " description."
         )
     return builder.fabric()
+
+
+def _attach(
+    builder: Builder, line: int, host: _End, description: str, switch: str, port: str
+) -> bool:
+    """Attaches the host that a description names; False when it names none."""
+    node, nic = host_and_nic(description)
+    if node:
+        nic = _distinct(builder, node, nic, switch, host.device)
+        builder.attach(node, switch, line, nic, port)
+    return bool(node)
 
 
 def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> str:
@@ -152,7 +180,8 @@ def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> 
     known = builder.attachments.get((node, nic))
     if known is None or known.switch == switch:
         return nic
+    called = short(nic) or "nothing"
     builder.note(
-        f"node {short(node)} has two adapters called {short(nic) or 'nothing'}: told apart by their GUIDs."
+        f"node {short(node)} has two adapters called {called}: they are named with their GUIDs."
     )
     return f"{nic or 'guid'} ({host[-6:]})"

@@ -1,9 +1,9 @@
 """LLDP: what ``lldpctl`` (lldpd 1.0) prints on several nodes, as ``-f keyvalue`` or as its plain
 text.
 
-Whose output a line is must be told, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue``
+Whose output a line is must be given, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue``
 puts ``n1: `` before each line (so does pdsh), ``clush -b`` puts the names between two rules, and
-files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes: who is
+files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes: what is
 named as a neighbour is a switch.
 """
 
@@ -66,7 +66,7 @@ class _Neighbour:
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line number, whose output, line), the owner "" when it was not told."""
+    """(line number, whose output, line), the owner "" where it is not given."""
     owner, rules = "", 0
     lines = text.splitlines()
     for number, raw in enumerate(lines, start=1):
@@ -93,6 +93,15 @@ def _sections(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 _PLAIN = {"SysName": "name", "PortDescr": "descr"}
+_PORT_ID = {"ifname": "ifname", "local": "local", "mac": "portmac"}
+
+
+def _plain_field(word: str, value: str) -> tuple[str, str]:
+    """(key, value) of a line of the plain form."""
+    if word in _PLAIN:
+        return _PLAIN[word], value
+    kind, _, rest = value.strip().partition(" ")
+    return _PORT_ID.get(kind, "local") if word == "PortID" else "mac", rest or kind
 
 
 class _Heard:
@@ -116,15 +125,8 @@ class _Heard:
             self.nic[owner] = interface.group(1)
         plain = _FIELD.fullmatch(line)
         if plain and owner in self.nic:
-            word, value = plain.groups()
-            if word in _PLAIN:
-                self._put(number, owner, self.nic[owner], _PLAIN[word], value)
-            else:
-                kind, _, rest = value.strip().partition(" ")
-                key = {"ifname": "ifname", "local": "local", "mac": "portmac"}.get(kind, "local")
-                self._put(
-                    number, owner, self.nic[owner], key if word == "PortID" else "mac", rest or kind
-                )
+            key, value = _plain_field(*plain.groups())
+            self._put(number, owner, self.nic[owner], key, value)
 
     def _put(self, number: int, owner: str, nic: str, key: str, value: str) -> None:
         if not owner:
@@ -135,21 +137,32 @@ class _Heard:
 
 
 def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
-    """Nodes, their NICs and the switch ports that they hear. BadInput when a line's node is not
-    told.
+    """Nodes, their NICs and the switch ports that they hear. BadInput when it is not known which
+    node printed a line.
     """
     heard = _Heard()
     for number, owner, line in _sections(text):
         heard.feed(number, owner, line)
     if not heard.all:
         raise BadInput(f"{source} names no LLDP neighbour: {COLLECT}.")
-    if heard.nameless:
-        raise BadInput(
-            f"{source}, line {heard.nameless}: it is not told which node printed this; {COLLECT}."
-        )
     builder = Builder(source)
+    if heard.nameless:
+        builder.refuse(heard.nameless, f"it is not known which node printed this; {COLLECT}.")
+    _place(builder, heard)
+    rails = Counter(node for node, _ in builder.attachments)
+    several = sum(count > 1 for count in rails.values())
+    if several:
+        builder.note(
+            f"nodes that hear switches on several NICs: {several}; the NIC that is measured"
+            " decides."
+        )
+    return builder.fabric()
+
+
+def _place(builder: Builder, heard: _Heard) -> None:
+    """Nodes on the switches that they hear, and switches joined to each other."""
     switches = {each.name() for each in heard.all.values()}
-    joined: set[tuple[str, ...]] = set()
+    joined: set[frozenset[tuple[str, str]]] = set()
     for (owners, nic), each in heard.all.items():
         if not each.name():
             builder.note(f"line {each.line}: a neighbour without a name is left out.")
@@ -159,16 +172,9 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
                 builder.switch(each.name(), each.line)
                 builder.attach(owner, each.name(), each.line, nic, each.port())
                 continue
-            ends = tuple(sorted((f"{owner} {nic}", f"{each.name()} {each.port()}")))
+            ends = frozenset(((owner, nic), (each.name(), each.port())))
             if ends not in joined and owner != each.name():
                 joined.add(ends)
                 builder.switch(owner, each.line)
                 builder.switch(each.name(), each.line)
                 builder.join(owner, each.name(), each.line)
-    rails = Counter(node for node, _ in builder.attachments)
-    several = sum(count > 1 for count in rails.values())
-    if several:
-        builder.note(
-            f"nodes that hear switches on several NICs: {several}; the NIC that is measured decides."
-        )
-    return builder.fabric()

@@ -5,6 +5,7 @@ they are expanded.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 
@@ -71,26 +72,21 @@ def expand(text: str, where: str) -> list[str]:
     """
     total = 0
     planned: list[tuple[str, list[list[tuple[str, int]]]]] = []
-    for item in map(str.strip, _items(text.strip(), where)):
-        if not item:
-            continue
+    for item in filter(None, map(str.strip, _items(text.strip(), where))):
         if _ITEM.fullmatch(item) is None or len(item) > 40_000 or not item.isprintable():
             raise BadInput(
                 f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7]."
             )
         brackets = _ranges(item, where)
-        names = 1
-        for parts in brackets:
-            names *= sum(count for _, count in parts)
-        total += names
+        total += math.prod(sum(count for _, count in parts) for parts in brackets)
         if total > MOST_NAMES:
             raise BadInput(
-                f"{where}: {short(text)} stands for more than {MOST_NAMES} names; give the set that is meant."
+                f"{where}: {short(text)} stands for more than {MOST_NAMES} names; give the set that"
+                " is meant."
             )
         planned.append((item, brackets))
-    return list(
-        dict.fromkeys(name for item, brackets in planned for name in _written(item, brackets))
-    )
+    names = (name for item, brackets in planned for name in _written(item, brackets))
+    return list(dict.fromkeys(names))
 
 
 def _written(item: str, brackets: list[list[tuple[str, int]]]) -> Iterator[str]:

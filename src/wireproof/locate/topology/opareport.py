@@ -2,7 +2,7 @@
 in that form.
 
 Read after the text that opa-fm/opa-ff 10.x writes (header ``Rate NodeGUID Port Type Name``, then
-two lines a link, the second beginning with ``<->``). ``-o nodes`` tells no links: it gives no place
+two lines a link, the second beginning with ``<->``). ``-o nodes`` lists no links: it gives no place
 to a node, and the reader says so.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import NamedTuple
 
 from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.ibnetdiscover import host_and_nic
@@ -22,7 +23,14 @@ _END = re.compile(
     r"(?:(?P<rate>\d{1,4}(?:\.\d)?)g|(?P<far><->)|\?\?\?g?)\s+0x(?P<guid>[0-9a-fA-F]{1,16})\s+(?P<port>\d{1,4})\s+"
     r"(?P<type>FI|SW|CA|RT)\s*(?P<name>.{0,200})"
 )
-_End = tuple[str, str, str, str, int]  # type, guid, port, name, line
+
+
+class _End(NamedTuple):
+    kind: str
+    guid: str
+    port: str
+    name: str
+    line: int
 
 
 class _Links:
@@ -38,15 +46,10 @@ class _Links:
             found = _END.match(line.strip())
             if found is None:
                 continue  # cable details, headings, rules
-            end = (
-                found["type"],
-                found["guid"].lower(),
-                found["port"],
-                found["name"].strip(),
-                number,
-            )
-            if found["type"] == "SW":
-                self.names[end[1]] = end[3] or end[1]
+            guid, name = found["guid"].lower(), found["name"].strip()
+            end = _End(found["type"], guid, found["port"], name, number)
+            if end.kind == "SW":
+                self.names[guid] = name or guid
             if found["far"] is None:
                 near, rate = end, float(found["rate"]) * 1e9 if found["rate"] else None
             elif near is not None:
@@ -54,7 +57,7 @@ class _Links:
                 near = None
         if near is not None:
             self.builder.note(
-                f"line {near[4]}: the other end of the last link is missing; the text was cut."
+                f"line {near.line}: the other end of the last link is missing; the text was cut."
             )
 
     def switch_names(self) -> dict[str, str]:
@@ -67,7 +70,7 @@ class _Links:
 
 
 def read_opareport(text: str, source: str = "opareport") -> Fabric:
-    """Hosts and switches of ``opareport -o links``. Links told twice count once."""
+    """Hosts and switches of ``opareport -o links``. Links that are listed twice count once."""
     reader = _Links(source)
     reader.read(text)
     if not reader.links:
@@ -75,22 +78,22 @@ def read_opareport(text: str, source: str = "opareport") -> Fabric:
     switches = reader.switch_names()
     for name in switches.values():
         reader.builder.switch(name, 1)
-    seen: set[tuple[str, ...]] = set()
+    seen: set[frozenset[tuple[str, str]]] = set()
     for near, far, rate in reader.links:
-        key = tuple(sorted((f"{near[1]} {near[2]}", f"{far[1]} {far[2]}")))
+        key = frozenset(((near.guid, near.port), (far.guid, far.port)))
         if key in seen:
             continue
         seen.add(key)
-        if near[0] == far[0] == "SW":
-            if near[1] != far[1]:
-                reader.builder.join(switches[near[1]], switches[far[1]], near[4], rate)
+        if near.kind == far.kind == "SW":
+            if near.guid != far.guid:
+                reader.builder.join(switches[near.guid], switches[far.guid], near.line, rate)
             continue
-        host, switch = (near, far) if far[0] == "SW" else (far, near)
-        node, nic = host_and_nic(host[3])
-        if switch[0] != "SW" or not node:
+        host, switch = (near, far) if far.kind == "SW" else (far, near)
+        node, nic = host_and_nic(host.name)
+        if switch.kind != "SW" or not node:
             reader.builder.note(
-                f"line {host[4]}: a link without a switch or a host's name is left out."
+                f"line {host.line}: a link without a switch or a host's name is left out."
             )
             continue
-        reader.builder.attach(node, switches[switch[1]], host[4], nic, switch[2])
+        reader.builder.attach(node, switches[switch.guid], host.line, nic, switch.port)
     return reader.builder.fabric()

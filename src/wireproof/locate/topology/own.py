@@ -34,10 +34,8 @@ def read_own(text: str, source: str = "topology.toml") -> Fabric:
     unknown = sorted(set(tables) - {"switch", "cable"})
     if unknown:
         raise BadInput(f"{source} has {short(unknown[0])}: it may hold [[switch]] and [[cable]].")
-    switches, cables = (
-        _tables(tables, "switch", _SWITCH, source),
-        _tables(tables, "cable", _CABLE, source),
-    )
+    switches = _tables(tables, "switch", _SWITCH, source)
+    cables = _tables(tables, "cable", _CABLE, source)
     builder = Builder(source)
     below: dict[str, tuple[int, list[str]]] = {}
     for number, table in enumerate(switches, start=1):
@@ -61,10 +59,8 @@ def _tables(tables: dict[str, Any], name: str, keys: set[str], source: str) -> l
     for number, table in enumerate(found, start=1):
         unknown = sorted(set(table) - keys)
         if unknown:
-            known = ", ".join(sorted(keys))
-            raise BadInput(
-                f"{source}, [[{name}]] number {number} has {short(unknown[0])}: it may have {known}."
-            )
+            where, known = f"{source}, [[{name}]] number {number}", ", ".join(sorted(keys))
+            raise BadInput(f"{where} has {short(unknown[0])}: it may have {known}.")
     return found
 
 
@@ -87,7 +83,7 @@ def _switch(
     builder.switch(name, number)
     for node in _names(table, "nodes", where):
         builder.attach(node, name, number, nic)
-    # one table per rail: a switch may be told in several
+    # one table per rail: a switch may stand in several
     children = below.setdefault(name, (number, []))[1]
     for child in _names(table, "switches", where):
         if child == name:
@@ -98,29 +94,33 @@ def _switch(
 
 
 def _cable(builder: Builder, number: int, table: dict[str, Any]) -> frozenset[str]:
+    """The two switches that the cable joins."""
     where = f"{builder.source}, [[cable]] number {number}"
-    between, count, rate = table.get("between"), table.get("count", 1), table.get("rate")
-    if (
-        not isinstance(between, list)
-        or len(between) != 2
-        or not all(isinstance(end, str) for end in between)
-    ):
-        raise BadInput(f'{where}: between must name two switches, such as ["leaf1", "spine1"].')
+    one, other = _two_ends(table.get("between"), where)
+    count = table.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10_000:
         raise BadInput(f"{where}: count is {short(str(count))}; it must be from 1 to 10000.")
+    rate = _rate(table.get("rate"), where)
+    for end in (one, other):
+        _known(builder, end, where)
+    builder.join(one, other, number, rate, count)
+    return frozenset((one, other))
+
+
+def _two_ends(between: object, where: str) -> tuple[str, str]:
+    if isinstance(between, list) and len(between) == 2:
+        one, other = between
+        if isinstance(one, str) and isinstance(other, str):
+            return one, other
+    raise BadInput(f'{where}: between must name two switches, such as ["leaf1", "spine1"].')
+
+
+def _rate(rate: object, where: str) -> float | None:
+    """Bits per second; None when none is given."""
     found = _RATE.fullmatch(rate.strip()) if isinstance(rate, str) else None
     if rate is not None and found is None:
         raise BadInput(f'{where}: rate is {short(str(rate))}; write it such as "100gbit".')
-    for end in between:
-        _known(builder, end, where)
-    builder.join(
-        between[0],
-        between[1],
-        number,
-        float(found[1]) * _SCALE[found[2].lower()] if found else None,
-        count,
-    )
-    return frozenset(between)
+    return float(found[1]) * _SCALE[found[2].lower()] if found else None
 
 
 def _known(builder: Builder, name: str, where: str) -> None:
@@ -145,6 +145,5 @@ def _no_cycle(source: str, below: dict[str, tuple[int, list[str]]]) -> None:
                 ready.append(parent)
     stuck = [name for name, count in left.items() if count]
     if stuck:
-        raise BadInput(
-            f"{source}, [[switch]] number {below[stuck[0]][0]}: switch {short(stuck[0])} is below itself."
-        )
+        where = f"{source}, [[switch]] number {below[stuck[0]][0]}"
+        raise BadInput(f"{where}: switch {short(stuck[0])} is below itself.")

@@ -16,8 +16,8 @@ from wireproof.model.fabric import Fabric
 __all__ = ["FORMS", "read_topology"]
 
 FORMS = (
-    "Slurm's topology.conf or `scontrol show topology`, ibnetdiscover, `opareport -o links`, lldpctl of several nodes,"
-    " or TOML with [[switch]]"
+    "Slurm's topology.conf or `scontrol show topology`, ibnetdiscover, `opareport -o links`,"
+    " lldpctl of several nodes, or TOML with [[switch]]"
 )
 _SIGNS = (
     (re.compile(r"^\s{0,20}\[\[\s?(?:switch|cable)\s?\]\]", re.MULTILINE), read_own),
@@ -31,7 +31,8 @@ _SIGNS = (
     ),
     (
         re.compile(
-            r"^.{0,255}?\blldp\..{1,64}?\.(?:chassis|port)\.|^.{0,255}?\bInterface:\s.{1,64}, via: ",
+            r"^.{0,255}?\blldp\..{1,64}?\.(?:chassis|port)\."
+            r"|^.{0,255}?\bInterface:\s.{1,64}, via: ",
             re.M,
         ),
         read_lldp,

@@ -2,22 +2,22 @@
 topology``.
 
 Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and says
-nothing; how many cables join two switches is not told either.
+nothing; how many cables join two switches is not said either.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import NoReturn
 
 from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import expand, short
-from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 
 __all__ = ["read_slurm"]
 
-_MOST_TOLD = 1_000_000  # scontrol repeats each node at each level
+_MOST_NAMED = 1_000_000  # scontrol repeats each node at each level
 
 
 @dataclasses.dataclass
@@ -55,7 +55,7 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
             words[key.lower()] = value.strip('"')
     if words["blockname"]:
         builder.note(
-            "blocks (topology/block) are taken as leaf switches; how they are joined is not told."
+            "blocks (topology/block) are taken as leaf switches; how they are joined is not known."
         )
     name = words["switchname"] or words["blockname"]
     if not name:
@@ -63,8 +63,9 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
         if first == "include":
             builder.note(f"line {number} includes another file, which is not read.")
         elif first not in ("blocksizes", "blocksize"):
-            raise BadInput(
-                f"{where}: {short(line)} is not understood; lines of topology.conf begin with SwitchName=."
+            builder.refuse(
+                number,
+                f"{short(line)} is not understood; lines of topology.conf begin with SwitchName=.",
             )
         return None
     return _Line(number, name, expand(words["nodes"], where), expand(words["switches"], where))
@@ -77,65 +78,75 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     leaves.
     """
     builder = Builder(source)
-    told: dict[str, _Line] = {}
-    names = 0
-    for number, line in _logical_lines(text):
-        parsed = _parse(builder, number, line)
-        if parsed is None:
-            continue
-        builder.switch(parsed.name, number)
-        if parsed.name in told:
-            before = told[parsed.name].number
-            raise BadInput(
-                f"{builder.where(number)}: switch {short(parsed.name)} is there twice (line {before})."
-            )
-        told[parsed.name] = parsed
-        names += len(parsed.nodes) + len(parsed.switches)
-        if names > _MOST_TOLD:
-            raise BadInput(
-                f"{builder.where(number)}: more than {_MOST_TOLD} names; give the fabric that is meant."
-            )
-    levels = _heights(builder, told)
+    lines = _switch_lines(builder, text)
+    levels = _Heights(builder, lines).all()
     placed: dict[str, int] = {}
-    for each in sorted(told.values(), key=lambda line: (levels[line.name], line.number)):
+    for each in sorted(lines.values(), key=lambda line: (levels[line.name], line.number)):
         for node in each.nodes:
             if placed.setdefault(node, levels[each.name]) == levels[each.name]:
                 # else scontrol repeats what hangs below
                 builder.attach(node, each.name, each.number)
         for child in each.switches:
             builder.join(child, each.name, each.number)
-    builder.note(f"{source} does not tell how many cables join two switches.")
+    builder.note(f"{source} does not say how many cables join two switches.")
     return builder.fabric(levels)
 
 
-def _heights(builder: Builder, told: dict[str, _Line]) -> dict[str, int]:
+def _switch_lines(builder: Builder, text: str) -> dict[str, _Line]:
+    """Switch to the line that defines it."""
+    found: dict[str, _Line] = {}
+    names = 0
+    for number, line in _logical_lines(text):
+        parsed = _parse(builder, number, line)
+        if parsed is None:
+            continue
+        builder.switch(parsed.name, number)
+        if parsed.name in found:
+            before = found[parsed.name].number
+            builder.refuse(number, f"switch {short(parsed.name)} is there twice (line {before}).")
+        found[parsed.name] = parsed
+        names += len(parsed.nodes) + len(parsed.switches)
+        if names > _MOST_NAMED:
+            builder.refuse(number, f"more than {_MOST_NAMED} names; give the fabric that is meant.")
+    return found
+
+
+class _Heights:
     """Switch to its level: 1 without children, else one more than the highest child. BadInput for a
     cycle.
     """
-    levels: dict[str, int] = {}
-    for start in told:
+
+    def __init__(self, builder: Builder, lines: dict[str, _Line]) -> None:
+        self.builder, self.lines = builder, lines
+        self.levels: dict[str, int] = {}
+
+    def all(self) -> dict[str, int]:
+        for start in self.lines:
+            self._climb(start)
+        return self.levels
+
+    def _climb(self, start: str) -> None:
+        """Depth first, without recursion: a file may be deeper than Python's stack."""
         path: dict[str, None] = {}
         stack: list[tuple[str, bool]] = [(start, False)]
         while stack:
             name, done = stack.pop()
+            children = self.lines[name].switches
             if done:
                 del path[name]
-                levels[name] = 1 + max((levels[child] for child in told[name].switches), default=0)
-                continue
-            if name in levels:
-                continue
-            if name in path:
-                where = builder.where(told[name].number)
-                raise BadInput(
-                    f"{where}: switch {short(name)} is below itself; a tree has no cycle."
-                )
-            path[name] = None
-            stack.append((name, True))
-            for child in told[name].switches:
-                if child not in told:
-                    where = builder.where(told[name].number)
-                    raise BadInput(
-                        f"{where}: switch {short(child)} is named but no line defines it."
-                    )
-                stack.append((child, False))
-    return levels
+                self.levels[name] = 1 + max((self.levels[child] for child in children), default=0)
+            elif name in path:
+                self._refuse(name, f"switch {short(name)} is below itself; a tree has no cycle.")
+            elif name not in self.levels:
+                path[name] = None
+                stack.append((name, True))
+                stack += [(child, False) for child in self._known(name, children)]
+
+    def _known(self, name: str, children: list[str]) -> list[str]:
+        for child in children:
+            if child not in self.lines:
+                self._refuse(name, f"switch {short(child)} is named but no line defines it.")
+        return children
+
+    def _refuse(self, name: str, sentence: str) -> NoReturn:
+        self.builder.refuse(self.lines[name].number, sentence)

@@ -1,5 +1,5 @@
-"""Where nodes hang, and what leaves each leaf upwards: its up-links in the order in which the fabric
-lists them.
+"""Where nodes hang, and what leaves each leaf upwards: its up-links in the order in which the
+fabric lists them.
 """
 
 from __future__ import annotations

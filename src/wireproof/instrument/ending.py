@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from wireproof.instrument.lost import lost_ranks, scheduler_ended
+from wireproof.instrument.launcher_messages import scheduler_ended
+from wireproof.instrument.lost import lost_ranks
 from wireproof.instrument.talk import clean_text
 from wireproof.model.document import Ended, missing_code
 from wireproof.model.frames import sealed_points
@@ -32,8 +33,8 @@ _DEATH = re.compile(
     r"srun: error|BAD TERMINATION|killed|terminated|segmentation fault|aborted|exit code", re.I
 )
 _CAUSE = re.compile(
-    r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|unreachable|"
-    r"unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
+    r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|"
+    r"unreachable|unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
     re.IGNORECASE,
 )
 _TALK_LINES = 3

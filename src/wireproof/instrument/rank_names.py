@@ -10,10 +10,10 @@ from wireproof.instrument.talk import clean_text
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame, Host
 
-__all__ = ["Who"]
+__all__ = ["RankNames"]
 
 
-class Who:
+class RankNames:
     """The plan's ranks by every name that a launcher may use."""
 
     def __init__(self, plan: Plan, frames: Sequence[Frame]) -> None:
@@ -42,7 +42,7 @@ class Who:
         ranks = self._by_name.get(host) or self._by_name.get(_short(host)) or set()
         return {rank for rank in ranks if (rank, pid) in self._by_pid} or set(ranks)
 
-    def words(self, rank: int) -> str:
+    def title(self, rank: int) -> str:
         host = clean_text(self.host.get(rank, "").encode("utf-8", "replace"), 80)
         return f"rank {rank} on {host}" if host else f"rank {rank}"
 

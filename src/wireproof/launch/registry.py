@@ -150,7 +150,8 @@ class Scheduler:
     launchers start their daemons there, by the request's ``starter``. ``nested``: it runs inside
     allocations of others, so it is asked first. ``sockets``: it starts the engine without MPI too.
     ``options``: given where the scheduler itself says in which ways ranks can be started.
-    ``queries``: given where it can be asked. ``check_task`` raises ``BadInput`` in a task that must
+    ``queries``: given where it can be asked. ``endings``: pattern and sentence for what stands in a
+    log when it ended the job. ``check_task`` raises ``BadInput`` in a task that must
     not start a launch of its own.
     """
 
@@ -164,6 +165,7 @@ class Scheduler:
     sockets: bool = False
     options: Options | None = None
     queries: Callable[[], Queries] | None = None
+    endings: tuple[tuple[str, str], ...] = ()
     check_task: Callable[[Mapping[str, str]], None] | None = None
 
 

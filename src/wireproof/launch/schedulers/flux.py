@@ -131,5 +131,13 @@ def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
 
 
 FLUX = SCHEDULERS.register(
-    Scheduler(name="flux", title="Flux", detect=_detect, build=flux, program="flux", nested=True)
+    Scheduler(
+        name="flux",
+        title="Flux",
+        detect=_detect,
+        build=flux,
+        program="flux",
+        nested=True,
+        endings=((r"job\.exception type=timeout", "Flux ended the job at its time limit"),),
+    )
 )

@@ -124,6 +124,7 @@ LSF = SCHEDULERS.register(
         detect=_detect,
         build=lsf,
         program="blaunch",
+        endings=((r"TERM_RUNLIMIT: job killed", "LSF ended the job at its run limit"),),
         reach={"mpi": _REACH, "scheduler": _REACH},
     )
 )

@@ -69,6 +69,12 @@ PBS = SCHEDULERS.register(
         detect=_detect,
         build=pbs,
         program="pbs_tmrsh",
+        endings=(
+            (
+                r"PBS: job killed: walltime \d{1,12} exceeded limit",
+                "PBS ended the job at its time limit",
+            ),
+        ),
         reach={
             # pbs_tmrsh (PBS Professional) takes what rsh takes; Hydra's ssh launcher would put -x
             # before the host. Its launcher "pbs" is in Intel's only. Of the schedulers' parts, a

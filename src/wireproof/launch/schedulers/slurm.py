@@ -259,5 +259,16 @@ SLURM = SCHEDULERS.register(
         options=_options,
         queries=_queries,
         check_task=_check_task,
+        endings=(
+            (
+                r"\*\*\* (?:JOB|STEP) \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} DUE TO TIME LIMIT",
+                "Slurm ended the job at its time limit",
+            ),
+            (r"CANCELLED AT \S{1,40} DUE TO PREEMPTION", "Slurm preempted the job"),
+            (
+                r"slurmstepd: error: \*\*\* JOB \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} \*\*\*",
+                "somebody cancelled the job",
+            ),
+        ),
     )
 )

@@ -1,0 +1,221 @@
+"""What launchers say of dead ranks, lost hosts and ended jobs. Pure."""
+
+from __future__ import annotations
+
+import re
+import signal
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from wireproof.instrument.rank_names import RankNames
+from wireproof.launch.known import SCHEDULERS
+
+__all__ = ["Evidence", "dead_in_srun", "killed", "lines_of", "lost_hosts", "scheduler_ended"]
+
+Evidence = Iterator[tuple[set[int], str]]
+"""Ranks, and what was seen of them."""
+_MOST_TALK = 128 << 10  # of the beginning, and of the end
+_MOST_LINE = 1000
+_MOST_LINES = 20_000
+_MOST_PARTS = 64  # of a list of tasks or hosts
+_MOST_SRUN = 500  # lines of dead tasks
+_OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
+_KILL = 9  # SIGKILL
+
+_RANK_KILLED = (
+    # Hydra of Intel: "=   RANK 2 PID 8 RUNNING AT n3" and then "=   KILLED BY SIGNAL: 9 (Killed)"
+    re.compile(r"RANK (?P<rank>\d{1,7}) PID (?P<pid>\d{1,9}) RUNNING AT (?P<host>\S{1,255})"),
+    # ORTE and PRRTE
+    re.compile(
+        r"noticed that process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,9})"
+        r" on node (?P<host>\S{1,255}) exited on signal (?P<signal>\d{1,3})"
+    ),
+    # Hydra of MPICH: "=   PID 6 RUNNING AT n3" and then "=   EXIT CODE: 9"
+    re.compile(r"^=\s{1,8}PID (?P<pid>\d{1,9}) RUNNING AT (?P<host>\S{1,255})"),
+)
+_HOW = re.compile(r"^=\s{1,8}(?:KILLED BY SIGNAL: (\d{1,3})|EXIT (?:CODE|STATUS): (-?\d{1,9}))")
+
+_SRUN_TASK = re.compile(
+    r"srun: error: (\S{1,255}): tasks? ([0-9,-]{1,400}): ([A-Z][\w ]{2,40}?)(?: \(core dumped\))?$"
+)
+_SRUN_AFTER = re.compile(
+    r"srun: (?:Terminating|Job step aborted|launch/slurm: _task_finish)|CANCELLED AT", re.IGNORECASE
+)
+_SRUN_DEATHS = (
+    "Killed",
+    "Segmentation fault",
+    "Out Of Memory",
+    "Aborted",
+    "Bus error",
+    "Illegal instruction",
+    "Floating point exception",
+)
+
+_HOST_LOST = (
+    (
+        re.compile(r"srun: error: Node failure on (?P<host>[\w.,\[\]-]{1,255})"),
+        "Slurm reports a node failure",
+    ),
+    (
+        re.compile(r"Error: Downstream from host (?P<host>\S{1,255}) exited abnormally"),
+        "its launcher's proxy has gone",
+    ),
+    (
+        re.compile(r"Remote daemon: \[\[?[\w@,.\[\]-]{1,80}\] on node (?P<host>\S{1,255})"),
+        "its launcher's daemon has gone",
+    ),
+    (
+        re.compile(r"ssh: connect to host (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
+    (
+        re.compile(r"ssh: Could not resolve hostname (?P<host>[^\s:]{1,255})"),
+        "ssh does not know its name",
+    ),
+    (re.compile(r"Timeout, server (?P<host>\S{1,255}) not responding"), "ssh: it does not respond"),
+    (re.compile(r"Connection to (?P<host>\S{1,255}) closed"), "ssh: the connection was closed"),
+    (
+        re.compile(r"Connection to (?P<host>\S{1,255}) port \d{1,5}: (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
+    (
+        re.compile(
+            r"Connection (?:closed|reset) by (?:remote host )?(?P<host>[\w.:-]{1,255}) port"
+        ),
+        "ssh: the connection was closed",
+    ),
+    (
+        re.compile(r"Read from remote host (?P<host>[^\s:]{1,255}): (?P<why>[\w ]{3,60})"),
+        "ssh: {why}",
+    ),
+    (re.compile(r"(?P<host>\S{1,255}): Connection timed out"), "the connection timed out"),
+    (
+        re.compile(r"there is no living node '(?P<host>[^']{1,255})' in this lab"),
+        "the lab's node has died",
+    ),
+)
+
+
+def lines_of(talk: bytes) -> Iterator[str]:
+    if len(talk) > 2 * _MOST_TALK:
+        talk = talk[:_MOST_TALK] + b"\n" + talk[-_MOST_TALK:]
+    for number, line in enumerate(talk.splitlines()):
+        if number >= _MOST_LINES:
+            return
+        yield line[:_MOST_LINE].decode("utf-8", "replace").rstrip()
+
+
+def scheduler_ended(talk: bytes) -> str:
+    """One sentence when the scheduler (or whoever asked it) ended the job: then no rank is to
+    blame. Else "".
+    """
+    endings = [
+        (re.compile(pattern), sentence)
+        for one in SCHEDULERS.all()
+        for pattern, sentence in one.endings
+    ]
+    for line in lines_of(talk):
+        if "NODE FAILURE" in line:
+            continue
+        for pattern, sentence in endings:
+            if pattern.search(line):
+                return sentence
+    return ""
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def killed(lines: Sequence[str], names: RankNames) -> Evidence:
+    """Ranks that a launcher saw end by a signal."""
+    for number, line in enumerate(lines):
+        for pattern in _RANK_KILLED:
+            if not (found := pattern.search(line)):
+                continue
+            parts = found.groupdict()
+            how = parts.get("signal") or _how(lines[number + 1 : number + 4])
+            if how is None:
+                break
+            # Hydra kills a lost rank's neighbours itself and may tell of one of those: then it is
+            # their host.
+            pid = 0 if int(how) == _KILL else int(parts["pid"])
+            ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
+            yield ranks & set(names.host), f"was ended by {_signal(int(how))}"
+            break
+
+
+def _how(following: Iterable[str]) -> str | None:
+    """The signal in the lines after a rank's; None where the process left by itself (ours, or an
+    MPI's abort).
+    """
+    for line in following:
+        if found := _HOW.search(line):
+            signal_number, status = found.groups()
+            if signal_number:
+                return signal_number
+            number = int(status)
+            if number > 128:
+                number -= 128
+            return str(number) if number in (6, 7, 8, 9, 11) else None
+    return None
+
+
+def _tasks(text: str, known: Sequence[int]) -> set[int]:
+    """The ranks of ``0-3,7`` that are known (``known`` is sorted); a range may be as long as it
+    likes.
+    """
+    ranges = []
+    for part in text.split(",")[:_MOST_PARTS]:
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last.isdigit() or not last):
+            ranges.append((int(first), int(last or first)))
+    found: set[int] = set()
+    reached = -1
+    for low, high in sorted(ranges):
+        begin, end = bisect_left(known, max(low, reached + 1)), bisect_right(known, high)
+        found.update(known[begin:end])
+        reached = max(reached, high)
+    return found
+
+
+def dead_in_srun(lines: Sequence[str], names: RankNames) -> Evidence:
+    """Tasks that died before srun began to end the others."""
+    known = sorted(names.host)
+    left = _MOST_SRUN
+    for line in lines:
+        if left == 0 or _SRUN_AFTER.search(line):
+            return
+        if found := _SRUN_TASK.search(line):
+            left -= 1
+            _, tasks, how = found.groups()
+            own = how.startswith("Exited with exit code") and int(how.split()[-1]) in _OUR_STATUSES
+            if how in _SRUN_DEATHS or (how.startswith("Exited") and not own):
+                yield _tasks(tasks, known), f"srun: {how}"
+
+
+def lost_hosts(lines: Sequence[str], names: RankNames) -> Evidence:
+    for line in lines:
+        for pattern, why in _HOST_LOST:
+            if found := pattern.search(line):
+                said = why.format(**{"why": "", **found.groupdict()})
+                for host in _expanded(found["host"]):
+                    yield names.on(host), said
+                break
+
+
+def _expanded(hosts: str) -> Iterator[str]:
+    """``n[1-3,7]`` and ``n1,n2`` as Slurm writes them; bounded."""
+    for part in re.findall(r"[^,\[\]]{0,200}(?:\[[0-9,-]{1,100}\])?", hosts)[:_MOST_PARTS]:
+        stem, bracket, inside = part.partition("[")
+        if not bracket:
+            yield part
+            continue
+        for piece in inside.rstrip("]").split(","):
+            first, _, last = piece.partition("-")
+            if first.isdigit() and (last or first).isdigit():
+                for number in range(int(first), min(int(last or first), int(first) + 1024) + 1):
+                    yield f"{stem}{number:0{len(first)}d}"

@@ -56,7 +56,8 @@ class RunFolder:
             )
             if why := foreign(os.fstat(self._folder)):
                 raise BadInput(
-                    f"the folder {path} {why}: give another --out, or make it yours alone (chmod 700)."
+                    f"the folder {path} {why}: give another --out, or make it yours alone (chmod"
+                    " 700)."
                 )
             self._frames = self._keep(append_to(FRAMES, self._folder))
             self._log = self._keep(append_to("engine.log", self._folder))
@@ -145,7 +146,8 @@ class RunFolder:
     def _full(self, error: OSError) -> CouldNotMeasure:
         if error.errno in FULL:
             return DiskFull(
-                f"no space is left for the records in {self.path}: free some, or give --out elsewhere."
+                f"no space is left for the records in {self.path}: free some, or give --out"
+                " elsewhere."
             )
         return CouldNotMeasure(f"the records cannot be written to {self.path}: {error.strerror}.")
 

@@ -1,5 +1,5 @@
-"""Which ranks were lost: from their last messages, the frames, and what launchers say of dead ranks and
-hosts. Pure.
+"""Which ranks were lost: from their last messages, the frames, and what launchers say of dead
+ranks and hosts. Pure.
 
 Three kinds of evidence, the stronger first; a weaker one speaks only when no stronger one does:
 
@@ -8,8 +8,8 @@ Three kinds of evidence, the stronger first; a weaker one speaks only when no st
 2. at the deadline a rank was silent (or late) while the others said whom they waited for;
 3. survivors that lost a peer.
 
-A rank that reported its own trouble is alive, whoever blames it; evidence that names everybody names
-nobody.
+A rank that reported its own trouble is alive, whoever blames it; evidence that names everybody
+names nobody.
 """
 
 from __future__ import annotations

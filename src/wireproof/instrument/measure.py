@@ -61,9 +61,9 @@ def _candidates(plan: Plan) -> str:
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
         return ""
     return (
-        ": the ranks may not reach each other. Candidates: a firewall, addresses that are translated or lead to another"
-        " network, or an MTU that small frames pass and large ones do not (try `ping -M do -s 8972` from"
-        f" {hosts[0]} to {hosts[1]}, with the MTU less 28)"
+        ": the ranks may not reach each other. Candidates: a firewall, addresses that are"
+        " translated or lead to another network, or an MTU that small frames pass and large ones"
+        f" do not (try `ping -M do -s 8972` from {hosts[0]} to {hosts[1]}, with the MTU less 28)"
     )
 
 
@@ -243,7 +243,8 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
         raise BadInput(f"{path} is not a run of ours ({error}): it cannot be resumed.") from error
     if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
         raise BadInput(
-            f"{folder.path} holds a run of another plan: resume it with the same options, or give another --out."
+            f"{folder.path} holds a run of another plan: resume it with the same options, or give"
+            " another --out."
         )
 
 

@@ -131,7 +131,8 @@ class Lab:
         places = [(where, one.name) for where, one in wire_ports(self.topology)]
         if status is None or (node, network) not in places:
             raise BadInput(
-                f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire has one."
+                f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire"
+                " has one."
             )
         return status.ports[places.index((node, network))]
 
@@ -239,7 +240,8 @@ def _new_folder(name: str) -> Path:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         raise BadInput(
-            f"lab {name} is there already ({_status(folder).state}): give another name, or `wireproof lab down {name}`."
+            f"lab {name} is there already ({_status(folder).state}): give another name, or"
+            f" `wireproof lab down {name}`."
         ) from None
     return folder
 
@@ -337,7 +339,8 @@ def open_lab(name: str) -> Lab:
     state = read_state(folder)
     if state is None or state.phase != "up" or not is_alive(state.supervisor):
         raise LabError(
-            f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is left."
+            f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is"
+            " left."
         )
     return Lab(folder, state, find_program("wireproof-node"))
 

@@ -102,8 +102,8 @@ def switch_link_lines(topology: Topology, pids: Mapping[str, int]) -> list[str]:
         for node in topology.nodes:
             port = port_device(topology, node, network)
             lines.append(
-                f"link add {port} mtu {network.mtu}{_segment(network)} type veth"
-                f" peer name {network.device} mtu {network.mtu}{_segment(network)} netns {pids[node]}"
+                f"link add {port} mtu {network.mtu}{_segment(network)} type veth peer name"
+                f" {network.device} mtu {network.mtu}{_segment(network)} netns {pids[node]}"
             )
             lines.append(f"link set dev {port} master {bridge_device(network)} up")
     return lines

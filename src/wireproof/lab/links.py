@@ -31,7 +31,10 @@ def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
         return topology, ()
     if topology.latency or topology.loss:
         raise LabError(f"latency and loss need the store-and-forward wire, and {obstacle}.")
-    note = f"the links are token buckets, not store-and-forward as asked: {obstacle}; bursts pass at the CPU's speed"
+    note = (
+        f"the links are token buckets, not store-and-forward as asked: {obstacle}; bursts pass at"
+        " the CPU's speed"
+    )
     return msgspec.structs.replace(topology, wire="token-bucket"), (note,)
 
 
@@ -111,5 +114,6 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
     with contextlib.suppress(OSError):
         write_wire(folder, state.topology, state.faults, now.revision)
     raise LabError(
-        f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is overloaded."
+        f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is"
+        " overloaded."
     )

@@ -82,8 +82,8 @@ def _class(verb: str, device: str, shape: Shape) -> str:
     rate = shape.rate or _UNLIMITED
     burst = shape.burst or burst_bytes(rate)
     return (
-        f"class {verb} dev {device} parent {_ROOT} classid {_CLASS} htb rate {rate}bit ceil {rate}bit"
-        f" burst {burst} cburst {burst} quantum 60000"
+        f"class {verb} dev {device} parent {_ROOT} classid {_CLASS} htb rate {rate}bit ceil"
+        f" {rate}bit burst {burst} cburst {burst} quantum 60000"
     )
 
 

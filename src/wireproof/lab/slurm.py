@@ -45,7 +45,8 @@ def missing_for_slurm() -> list[str]:
         if find_tool(program) is None:
             lost.setdefault(package, []).append(program)
     found = [
-        f"{', '.join(programs)} {'is' if len(programs) == 1 else 'are'} missing: install the Debian package {package}"
+        f"{', '.join(programs)} {'is' if len(programs) == 1 else 'are'} missing: install the Debian"
+        f" package {package}"
         for package, programs in lost.items()
     ]
     if os.geteuid() != 0 or needs_user_namespace():
@@ -242,7 +243,8 @@ def _start(slurm: LabSlurm, name: str, argv: Sequence[str], node: str) -> None:
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise LabError(
-            f"{name} did not start on {node}: {said[-1][:300] if said else f'status {done.returncode}'}."
+            f"{name} did not start on {node}:"
+            f" {said[-1][:300] if said else f'status {done.returncode}'}."
         )
 
 
@@ -258,7 +260,8 @@ def _wait_idle(slurm: LabSlurm) -> None:
         time.sleep(0.1)
     seen = ", ".join(f"{node} {state}" for node, state in states.items()) or "no node"
     raise LabError(
-        f"the lab's Slurm did not come up within {_PATIENCE_S:g} s: {seen}; its logs are in {slurm.folder}."
+        f"the lab's Slurm did not come up within {_PATIENCE_S:g} s: {seen}; its logs are in"
+        f" {slurm.folder}."
     )
 
 

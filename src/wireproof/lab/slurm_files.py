@@ -65,7 +65,8 @@ def _check(topology: Topology, partitions: Sequence[Partition]) -> None:
     for partition in partitions:
         if _WORD.fullmatch(partition.name) is None:
             raise BadInput(
-                f"{partition.name[:40]!r} cannot be a partition's name: use letters, digits, _ and -."
+                f"{partition.name[:40]!r} cannot be a partition's name: use letters, digits, _ and"
+                " -."
             )
         for node in partition.nodes:
             if node not in topology.nodes:
@@ -106,13 +107,15 @@ def slurm_conf(
     for node in topology.nodes:
         address = topology.address(node, first)
         lines.append(
-            f"NodeName={node} NodeAddr={address} NodeHostname={node} CPUs={cpus} RealMemory=2000 State=UNKNOWN"
+            f"NodeName={node} NodeAddr={address} NodeHostname={node} CPUs={cpus} RealMemory=2000"
+            " State=UNKNOWN"
         )
     for index, partition in enumerate(partitions):
         lines.append(
             f"PartitionName={partition.name} Nodes={','.join(partition.nodes or topology.nodes)}"
             f" Default={'NO' if index else 'YES'} MaxTime={partition.most_minutes}"
-            f" OverSubscribe={'EXCLUSIVE' if partition.whole else 'NO'} State={'UP' if partition.up else 'DOWN'}"
+            f" OverSubscribe={'EXCLUSIVE' if partition.whole else 'NO'}"
+            f" State={'UP' if partition.up else 'DOWN'}"
         )
     return "\n".join(lines) + "\n"
 

@@ -124,11 +124,13 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
                 )
         except OSError as error:
             raise LabError(
-                f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your own."
+                f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your"
+                " own."
             ) from error
     if base.exists() and not _private(base):
         raise LabError(
-            f"{base} belongs to somebody else or others may write there: remove it, or set XDG_RUNTIME_DIR."
+            f"{base} belongs to somebody else or others may write there: remove it, or set"
+            " XDG_RUNTIME_DIR."
         )
     return root
 
@@ -259,7 +261,8 @@ def terminate(
         if elapsed > patience_s:
             stuck = pids[0] if pids else waiting[0].pid
             raise LabError(
-                f"process {stuck} of the lab does not end, not even by SIGKILL: it hangs in the kernel."
+                f"process {stuck} of the lab does not end, not even by SIGKILL: it hangs in the"
+                " kernel."
             )
         for pid in pids:
             if pid not in seen or elapsed > 1:

@@ -126,7 +126,8 @@ def _collect(
             text, pid = _receive(report, deadline)
         except TimeoutError:
             raise LabError(
-                f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1 + wire} processes answered: try again."
+                f"after {_PATIENCE_S:g} s only {len(outer)} of {nodes + 1 + wire} processes"
+                " answered: try again."
             ) from None
         match text.split(" "):
             case ["ready", name]:
@@ -146,7 +147,10 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
         known = list(user_namespace_obstacles() if obstacles is None else obstacles)
         if not known and "proc" in reason:
             known = [
-                "parts of /proc are covered here, as in a container: run the lab as root outside of it"
+                (
+                    "parts of /proc are covered here, as in a container: run the lab as root"
+                    " outside of it"
+                )
             ]
         hint = (
             "; ".join(known)
@@ -220,5 +224,8 @@ def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
                 ' load it, or write wire = "store-and-forward".'
             )
         if " htb " in line:
-            return "links cannot be shaped: this kernel has no HTB (module sch_htb): load it, or leave rate out."
+            return (
+                "links cannot be shaped: this kernel has no HTB (module sch_htb): load it, or leave"
+                " rate out."
+            )
     return f"{tool} refused on {where}: {cause}{f' (line: {line})' if line else ''}."

@@ -51,7 +51,10 @@ class _Line:
 
     def text(self, direction: str) -> str:
         loss = round(self.loss * 1e9)
-        return f"{direction}_rate={self.rate} {direction}_delay={self.delay_ns} {direction}_loss={loss}"
+        return (
+            f"{direction}_rate={self.rate} {direction}_delay={self.delay_ns}"
+            f" {direction}_loss={loss}"
+        )
 
 
 def _line(
@@ -104,7 +107,10 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:
-        return f"{device} is not there: `modprobe tun` as root makes it (in a container: pass the device in)"
+        return (
+            f"{device} is not there: `modprobe tun` as root makes it (in a container: pass the"
+            " device in)"
+        )
     except OSError as error:
         return (
             f"{device} cannot be opened ({error.strerror}): `chmod 666 {device}` as root allows it"
@@ -161,7 +167,8 @@ def read_wire_status(folder: Path) -> WireStatus | None:
     )
     if magic != b"WPWIRE1\n" or len(data) < _HEADER.size + ports * _PORT.size:
         raise LabError(
-            f"{folder / STATUS} is not of this version of wireproof: take the lab down and up again."
+            f"{folder / STATUS} is not of this version of wireproof: take the lab down and up"
+            " again."
         )
     counts = tuple(
         PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports)
@@ -182,7 +189,8 @@ def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
         return ""
     return (
         f"the lab's wire fell behind: {late + starved} of {frames} frames were more than"
-        f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were slower than they say"
+        f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were"
+        " slower than they say"
     )
 
 

@@ -59,7 +59,8 @@ def check_prefix(prefix: tuple[str, ...]) -> None:
     for word in prefix:
         if not word or word == ":" or not word.isprintable():
             raise BadInput(
-                f"--prefix: {word[:40]!r} cannot be a word of the command that the ranks are started through."
+                f"--prefix: {word[:40]!r} cannot be a word of the command that the ranks are"
+                " started through."
             )
     if prefix and prefix[0].startswith("-"):
         raise BadInput(f"--prefix begins with the option {prefix[0][:40]}: begin with a program.")
@@ -90,7 +91,8 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
         return direct(request)
     if request.nics and len(request.nics) != request.size:
         raise BadInput(
-            f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or one for all."
+            f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or"
+            " one for all."
         )
     if request.size < 2:
         raise BadInput(

@@ -92,8 +92,8 @@ def _own_cache(environment: Mapping[str, str]) -> Path:
         except OSError as error:
             reasons.append(error.strerror or str(error))
     raise CouldNotMeasure(
-        f"no folder of our own can be made for the link to an MPI library ({'; '.join(reasons)}): set XDG_CACHE_HOME to"
-        " a folder that belongs to you alone."
+        f"no folder of our own can be made for the link to an MPI library ({'; '.join(reasons)}):"
+        " set XDG_CACHE_HOME to a folder that belongs to you alone."
     )
 
 
@@ -116,8 +116,8 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
             fresh.replace(link)
     except OSError as error:
         raise CouldNotMeasure(
-            f"the link to {library.name} cannot be made in {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder"
-            " that can be written."
+            f"the link to {library.name} cannot be made in {folder} ({error.strerror}): set"
+            " XDG_CACHE_HOME to a folder that can be written."
         ) from error
     return folder
 

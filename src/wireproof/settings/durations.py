@@ -23,12 +23,14 @@ def parse_duration(text: str) -> float:
     unit = UNITS.get(found.group(2)) if found else None
     if found is None or unit is None:
         raise BadInput(
-            f"duration {text[:40]!r} is not understood: give a number with ms, s, min or h, such as 500ms, 2s, 10min."
+            f"duration {text[:40]!r} is not understood: give a number with ms, s, min or h, such as"
+            " 500ms, 2s, 10min."
         )
     seconds = float(found.group(1)) * unit
     if not 0 < seconds <= LONGEST_S:
         raise BadInput(
-            f"duration {text.strip()} is out of range: give more than 0 and at most {LONGEST_S / 3600:.0f}h."
+            f"duration {text.strip()} is out of range: give more than 0 and at most"
+            f" {LONGEST_S / 3600:.0f}h."
         )
     return seconds
 
@@ -43,7 +45,8 @@ def time_limit_s(text: str) -> float:
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
         raise BadInput(
-            f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00."
+            f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or"
+            " 1-12:00:00."
         )
     days, rest = found.group(1), [int(part) for part in found.group(2).split(":")]
     if days is not None:

@@ -24,7 +24,10 @@ UNITS = {
     "GB": 10**9,
     "GiB": 1 << 30,
 }
-ALLOWED = "a whole number with one of B, kB, KiB, MB, MiB, GB, GiB or nothing (bytes), such as 8, 64KiB, 4MiB"
+ALLOWED = (
+    "a whole number with one of B, kB, KiB, MB, MiB, GB, GiB or nothing (bytes), such as 8, 64KiB,"
+    " 4MiB"
+)
 _FORM = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)", re.ASCII)
 _MOST_SIZES = 1000
 
@@ -65,13 +68,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     for item in text.split(","):
         if not item.strip():
             raise BadInput(
-                f"the size list {text[:80]!r} has an empty item: give sizes such as 0,8,64KiB or 0:4MiB."
+                f"the size list {text[:80]!r} has an empty item: give sizes such as 0,8,64KiB or"
+                " 0:4MiB."
             )
         for size in _parse_range(item) if ":" in item else [parse_size(item)]:
             sizes[size] = None
         if len(sizes) > _MOST_SIZES:
             raise BadInput(
-                f"the size list has more than {_MOST_SIZES} sizes: give fewer, or a doubling range 0:4MiB."
+                f"the size list has more than {_MOST_SIZES} sizes: give fewer, or a doubling range"
+                " 0:4MiB."
             )
     return tuple(sizes)
 

@@ -61,7 +61,8 @@ def migrate(
     """
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise BadInput(
-            f"{name} was not written by wireproof: give a folder that 'wireproof measure --out' has made."
+            f"{name} was not written by wireproof: give a folder that 'wireproof measure --out' has"
+            " made."
         )
     schema = document.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 0:

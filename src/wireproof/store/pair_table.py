@@ -186,8 +186,8 @@ class PairTable:
         bad = "v / least(a.tx, b.rx)" if self.metric == "goodput" else "greatest(a.tx, b.rx) / v"
         with self._numbers("ends", {"tx": expected_tx, "rx": expected_rx}):
             return self._database.execute(
-                f"SELECT o, t, v, {bad} AS ratio FROM pairs JOIN ends a ON a.i = o JOIN ends b ON b.i = t"  # noqa: S608
-                " ORDER BY ratio LIMIT ?",
+                f"SELECT o, t, v, {bad} AS ratio FROM pairs JOIN ends a ON a.i = o"  # noqa: S608
+                " JOIN ends b ON b.i = t ORDER BY ratio LIMIT ?",
                 [limit],
             ).fetchall()
 
@@ -214,7 +214,10 @@ def _reader(path: Path, descriptor: int) -> str:
     source = f"'/proc/self/fd/{descriptor}'"
     if path.suffix.lower() in (".parquet", ".pq"):
         return f"read_parquet({source})"
-    return f"read_csv({source}, header = true, compression = '{_PACKED.get(path.suffix.lower(), 'none')}')"
+    return (
+        f"read_csv({source}, header = true, compression ="
+        f" '{_PACKED.get(path.suffix.lower(), 'none')}')"
+    )
 
 
 def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
@@ -237,8 +240,8 @@ def _create(
     metric, factor = _VALUES[_plain(value)]
     o, t, v = _quoted(origin), _quoted(target), _quoted(value)
     listed = database.execute(
-        f"SELECT DISTINCT n::VARCHAR FROM (SELECT DISTINCT {o} AS n FROM {source} UNION SELECT DISTINCT {t} FROM"  # noqa: S608
-        f" {source}) WHERE n IS NOT NULL LIMIT {MOST_NODES + 1}"
+        f"SELECT DISTINCT n::VARCHAR FROM (SELECT DISTINCT {o} AS n FROM {source}"  # noqa: S608
+        f" UNION SELECT DISTINCT {t} FROM {source}) WHERE n IS NOT NULL LIMIT {MOST_NODES + 1}"
     ).fetchall()
     if len(listed) > MOST_NODES:
         raise BadInput(f"{path} names more than {MOST_NODES} nodes: are these pairs of nodes?")
@@ -252,8 +255,9 @@ def _create(
     goodness = f"try_cast({v} AS DOUBLE)"
     database.execute(
         f"CREATE TEMP TABLE pairs AS SELECT enum_code({o}::VARCHAR::node)::INTEGER AS o,"  # noqa: S608  quoted names
-        f" enum_code({t}::VARCHAR::node)::INTEGER AS t, {rounds}::INTEGER AS r, ({goodness} * {factor!r})::FLOAT AS v"
-        f" FROM {source} WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
+        f" enum_code({t}::VARCHAR::node)::INTEGER AS t, {rounds}::INTEGER AS r,"
+        f" ({goodness} * {factor!r})::FLOAT AS v FROM {source}"
+        f" WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
     )
     counted = database.execute("SELECT count(*) FROM pairs").fetchone()
     return metric, nodes, int(counted[0]) if counted else 0
@@ -279,8 +283,8 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
         file = open_regular(path)
     except OSError as error:
         raise BadInput(
-            f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table of pairs, or a"
-            " folder of a check."
+            f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table"
+            " of pairs, or a folder of a check."
         ) from error
     with file, tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
         config: dict[str, Any] = {

@@ -30,13 +30,15 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 SCHEMA = 1
 """Version of the tables' columns, kept in the files' own metadata."""
 
-_PAIR = """STRUCT(origin INTEGER, target INTEGER, status VARCHAR, stop VARCHAR, operations_per_batch BIGINT,
+_PAIR = """STRUCT(
+    origin INTEGER, target INTEGER, status VARCHAR, stop VARCHAR, operations_per_batch BIGINT,
     batch_ns DOUBLE[], block_batches BIGINT[], messages_forward BIGINT, messages_backward BIGINT,
     payload_forward_bytes BIGINT, payload_backward_bytes BIGINT, window_used BIGINT,
     warmup STRUCT(operations BIGINT, elapsed_ns DOUBLE, stationary BOOLEAN),
-    estimate STRUCT(median_ns DOUBLE, low_ns DOUBLE, high_ns DOUBLE, blocks BIGINT, effective_blocks DOUBLE,
-        autocorrelation DOUBLE, half_width DOUBLE, label VARCHAR),
-    target_elapsed_ns DOUBLE, formula_value_ns DOUBLE, integrity VARCHAR, origin_core INTEGER, target_core INTEGER)[]"""
+    estimate STRUCT(median_ns DOUBLE, low_ns DOUBLE, high_ns DOUBLE, blocks BIGINT,
+        effective_blocks DOUBLE, autocorrelation DOUBLE, half_width DOUBLE, label VARCHAR),
+    target_elapsed_ns DOUBLE, formula_value_ns DOUBLE, integrity VARCHAR, origin_core INTEGER,
+    target_core INTEGER)[]"""
 _COLUMNS = {
     "frame": "VARCHAR",
     "id": "BIGINT",
@@ -51,16 +53,19 @@ _COLUMNS = {
     "elapsed_ns": "DOUBLE",
     "pairs": _PAIR,
 }
-_PAIRS = """SELECT id AS point, coalesce(repeat, 0) AS repeat, pattern, form, message_bytes, "window",
-    coalesce(window_kind, '') AS window_kind, formula, started_unix_ns, elapsed_ns, unnest(pairs) AS pair
+_PAIRS = """SELECT id AS point, coalesce(repeat, 0) AS repeat, pattern, form, message_bytes,
+    "window", coalesce(window_kind, '') AS window_kind, formula, started_unix_ns, elapsed_ns,
+    unnest(pairs) AS pair
     FROM frames WHERE frame = 'point'"""
-_POINTS = f"""SELECT * EXCLUDE (pair), pair.origin, pair.target, pair.status, pair.stop, pair.operations_per_batch,
-    len(pair.batch_ns) AS batches, pair.messages_forward, pair.messages_backward, pair.payload_forward_bytes,
-    pair.payload_backward_bytes, pair.window_used, pair.warmup.operations AS warmup_operations,
-    pair.warmup.elapsed_ns AS warmup_elapsed_ns, pair.warmup.stationary AS warmup_stationary, pair.estimate.median_ns,
-    pair.estimate.low_ns, pair.estimate.high_ns, pair.estimate.blocks, pair.estimate.effective_blocks,
-    pair.estimate.autocorrelation, pair.estimate.half_width, pair.estimate.label, pair.target_elapsed_ns,
-    pair.formula_value_ns, pair.integrity, pair.origin_core, pair.target_core
+_POINTS = f"""SELECT * EXCLUDE (pair), pair.origin, pair.target, pair.status, pair.stop,
+    pair.operations_per_batch, len(pair.batch_ns) AS batches, pair.messages_forward,
+    pair.messages_backward, pair.payload_forward_bytes, pair.payload_backward_bytes,
+    pair.window_used, pair.warmup.operations AS warmup_operations,
+    pair.warmup.elapsed_ns AS warmup_elapsed_ns, pair.warmup.stationary AS warmup_stationary,
+    pair.estimate.median_ns, pair.estimate.low_ns, pair.estimate.high_ns, pair.estimate.blocks,
+    pair.estimate.effective_blocks, pair.estimate.autocorrelation, pair.estimate.half_width,
+    pair.estimate.label, pair.target_elapsed_ns, pair.formula_value_ns, pair.integrity,
+    pair.origin_core, pair.target_core
     FROM ({_PAIRS}) ORDER BY point, pair.origin"""  # noqa: S608  constants only
 _BATCHES = f"""WITH pairs AS ({_PAIRS}),
     batches AS (SELECT point, repeat, pair.origin AS origin, pair.target AS target,
@@ -70,7 +75,8 @@ _BATCHES = f"""WITH pairs AS ({_PAIRS}),
         unnest(range(len(pair.block_batches))) AS block FROM pairs),
     members AS (SELECT point, origin, block, unnest(range(size)) AS within FROM blocks),
     labels AS (SELECT point, origin, block,
-        row_number() OVER (PARTITION BY point, origin ORDER BY block, within) - 1 AS batch FROM members)
+        row_number() OVER (PARTITION BY point, origin ORDER BY block, within) - 1 AS batch
+        FROM members)
     SELECT batches.*, block FROM batches LEFT JOIN labels USING (point, origin, batch)
     ORDER BY point, origin, batch"""  # noqa: S608  constants only
 
@@ -129,7 +135,10 @@ def _view(descriptor: int, *, torn: bool) -> str:
     into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
-    options = f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns = {{{columns}}}"
+    options = (
+        f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns ="
+        f" {{{columns}}}"
+    )
     source = (
         f"'/proc/self/fd/{descriptor}', ignore_errors = {'true' if torn else 'false'}, {options}"
     )
@@ -172,5 +181,8 @@ def _publish(fresh: Path) -> Path:
 def _reason(folder: Path, error: Exception) -> str:
     text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
     if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
-        return f"no space is left to seal the run in {folder}; its frames are kept: free some and seal it again."
+        return (
+            f"no space is left to seal the run in {folder}; its frames are kept: free some and seal"
+            " it again."
+        )
     return f"the run in {folder} cannot be sealed; its frames are kept: {text}"

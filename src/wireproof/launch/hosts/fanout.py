@@ -139,7 +139,8 @@ def facts_by_host(
     if far:
         if shutil.which(agent or "ssh") is None:
             raise BadInput(
-                f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give --agent."
+                f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give"
+                " --agent."
             )
         listener = _Answers(far, len(near), len(names), progress)
         _run(listener, shlex.join(argv), agent, timeout_s, fanout, dict(environment or {}))

@@ -147,8 +147,8 @@ def _nothing_fits(choice: str, seen: list[MpiInstall]) -> str:
     wanted = f"no usable MPI for --mpi {choice}" if choice else "no usable MPI"
     if not seen:
         return (
-            f"{wanted}: no launcher was found; install one (pip install 'mpich>=5.0.1.post1', or load the site's"
-            " MPI module), or give its prefix with --mpi PATH."
+            f"{wanted}: no launcher was found; install one (pip install 'mpich>=5.0.1.post1', or"
+            " load the site's MPI module), or give its prefix with --mpi PATH."
         )
     found = "; ".join(
         f"{it.title}: {it.problem or 'usable, but another was asked for'}" for it in seen

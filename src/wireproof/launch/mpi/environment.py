@@ -110,7 +110,8 @@ def psm3_variables(nic: str) -> dict[str, str]:
     """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC."""
     if nic and re.fullmatch(r"(0x)?[0-9a-fA-F]+", nic):
         raise BadInput(
-            f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the interface."
+            f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the"
+            " interface."
         )
     hal = {} if re.match(r"(mlx|irdma|hfi|bnxt|rxe|roce)", nic) else {"PSM3_HAL": "sockets"}
     return {"FI_PROVIDER": "psm3", **({"PSM3_NIC": nic} if nic else {}), **hal}

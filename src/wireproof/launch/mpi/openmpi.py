@@ -102,8 +102,8 @@ def _one_nic(request: LaunchRequest) -> str:
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
-            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the network"
-            " as address/length."
+            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the"
+            " network as address/length."
         )
     return nics[0] if nics else ""
 

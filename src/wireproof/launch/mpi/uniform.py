@@ -22,8 +22,8 @@ def one_nic(request: LaunchRequest, program: str) -> str:
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
-            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's own"
-            " launcher."
+            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's"
+            " own launcher."
         )
     return nics[0] if nics else ""
 

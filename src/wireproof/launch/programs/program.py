@@ -86,7 +86,8 @@ def find_tool(
         found = given if _is_program(given) else _below(given, names) if given.is_dir() else None
         if found is None:
             raise BadInput(
-                f"--program {str(given)!r}: there is no program {name}; give its path or a folder above it."
+                f"--program {str(given)!r}: there is no program {name}; give its path or a folder"
+                " above it."
             )
         return found.absolute()
     home = environment.get("OSU_HOME", "")
@@ -128,8 +129,9 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
         install = choose_mpi(choice)
         if families and install.family not in families:
             raise BadInput(
-                f"{program} is linked with {soname} ({' or '.join(families)}), but --mpi is {install.title}: each rank"
-                " would believe that it is alone; give the MPI that it was built with."
+                f"{program} is linked with {soname} ({' or '.join(families)}), but --mpi is"
+                f" {install.title}: each rank would believe that it is alone; give the MPI that it"
+                " was built with."
             )
         return install
     if (
@@ -143,8 +145,8 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
         exact = [one for one in usable if one.soname == soname] or usable
         if not exact:
             raise CouldNotMeasure(
-                f"{program} needs {soname} ({' or '.join(families)}), and no such MPI was found: load its module, or"
-                " give its prefix with --mpi PATH."
+                f"{program} needs {soname} ({' or '.join(families)}), and no such MPI was found:"
+                " load its module, or give its prefix with --mpi PATH."
             )
         return exact[0]
     return choose_mpi(recipe.family if recipe.family in FAMILIES else "")

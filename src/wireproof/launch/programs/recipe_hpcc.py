@@ -10,7 +10,7 @@ __all__ = ["hpcc_input"]
 
 _ROWS = """\
 HPLinpack benchmark input file
-written by wireproof run hpcc: small matrices, because the rings and the ping-pong are what is asked for
+written by wireproof run hpcc: small matrices, the rings and the ping-pong are what is asked for
 HPL.out      output file name (if any)
 8            device out (6=stdout,7=stderr,file)
 1            # of problems sizes (N)

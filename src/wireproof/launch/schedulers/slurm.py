@@ -246,6 +246,18 @@ def _queries() -> Queries:
     )
 
 
+_CANCELLED = r"ON \S{1,255} CANCELLED AT \S{1,40}"
+_ENDINGS = (
+    (
+        rf"\*\*\* (?:JOB|STEP) \S{{1,60}} {_CANCELLED} DUE TO TIME LIMIT",
+        "Slurm ended the job at its time limit",
+    ),
+    (r"CANCELLED AT \S{1,40} DUE TO PREEMPTION", "Slurm preempted the job"),
+    (
+        rf"slurmstepd: error: \*\*\* JOB \S{{1,60}} {_CANCELLED} \*\*\*",
+        "somebody cancelled the job",
+    ),
+)
 _REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")
 SLURM = SCHEDULERS.register(
     Scheduler(
@@ -259,16 +271,6 @@ SLURM = SCHEDULERS.register(
         options=_options,
         queries=_queries,
         check_task=_check_task,
-        endings=(
-            (
-                r"\*\*\* (?:JOB|STEP) \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} DUE TO TIME LIMIT",
-                "Slurm ended the job at its time limit",
-            ),
-            (r"CANCELLED AT \S{1,40} DUE TO PREEMPTION", "Slurm preempted the job"),
-            (
-                r"slurmstepd: error: \*\*\* JOB \S{1,60} ON \S{1,255} CANCELLED AT \S{1,40} \*\*\*",
-                "somebody cancelled the job",
-            ),
-        ),
+        endings=_ENDINGS,
     )
 )

@@ -60,9 +60,9 @@ class SlurmFound:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmOption:
     """By srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's launcher; ``why``.
-    ``in_job_order`` as in ``LaunchRequest``: then the MPI learns from Slurm who shares a node, which
-    Slurm does not say for an arbitrary distribution (Intel MPI: no shared memory between two ranks
-    of a node).
+    ``in_job_order`` as in ``LaunchRequest``: then the MPI learns from Slurm who shares a node,
+    which Slurm does not say for an arbitrary distribution (Intel MPI: no shared memory between two
+    ranks of a node).
     """
 
     starter: Starter

@@ -296,8 +296,8 @@ def test_a_full_disk_ends_the_run_with_its_points_kept(tmp_path: Path, mark: str
     # The tmpfs lives in a mount namespace of its own and is gone with it; its files are copied out
     # at the end.
     script = (
-        'mount -t tmpfs -o size=2500k none "$1" && "$2" -m tests.contract.drive "$1/out" 1500; s=$?;'
-        ' cp -r "$1/out" "$3"; exit $s'
+        'mount -t tmpfs -o size=2500k none "$1" && "$2" -m tests.contract.drive "$1/out" 1500;'
+        ' s=$?; cp -r "$1/out" "$3"; exit $s'
     )
     around = {
         **os.environ,

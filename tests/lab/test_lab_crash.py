@@ -31,7 +31,8 @@ name, moment, wire = sys.argv[1:]
 if moment == "building":
     cluster.connect = lambda *_: (print("ready", flush=True), time.sleep(60))
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
-lab = cluster.up(Topology(nodes=("n1", "n2"), networks=(net,), wire=wire), name, tied=moment == "tied")
+two = Topology(nodes=("n1", "n2"), networks=(net,), wire=wire)
+lab = cluster.up(two, name, tied=moment == "tied")
 print("ready", flush=True)
 time.sleep(60)
 """

@@ -65,7 +65,10 @@ def test_what_is_shared_on_purpose_is_shared_and_nothing_else(build: Build) -> N
 def test_eight_nodes_reach_each_other(build: Build) -> None:
     lab = build(8)
     assert lab.status().state == "up"
-    server = "import socket; s = socket.create_server(('', 7)); print(1, flush=True); s.accept()[0].sendall(b'hello')"
+    server = (
+        "import socket; s = socket.create_server(('', 7)); print(1, flush=True);"
+        " s.accept()[0].sendall(b'hello')"
+    )
     client = "import socket; print(socket.create_connection(('n1', 7), 10).recv(5).decode())"
     for node in ("n2", "n8"):
         waiting = subprocess.Popen(
@@ -209,7 +212,9 @@ from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 with cluster.up(Topology(nodes=("n1", "n2"), networks=(net,)), sys.argv[1], tied=True) as lab:
     for argv in (["getent", "hosts", "n2"], ["cat", "/etc/marker"]):
-        print(subprocess.run(lab.exec_argv("n1", argv), capture_output=True, text=True, timeout=120).stdout.split()[0])
+        inside = lab.exec_argv("n1", argv)
+        done = subprocess.run(inside, capture_output=True, text=True, timeout=120)
+        print(done.stdout.split()[0])
 """
 
 

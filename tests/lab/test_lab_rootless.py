@@ -37,7 +37,8 @@ from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 lab = up(Topology(nodes=("n1", "n2"), networks=(net,), wire=sys.argv[2]), "rootless")
 def say(node, *argv):
-    return subprocess.run(lab.exec_argv(node, argv), capture_output=True, text=True, timeout=120).stdout.strip()
+    inside = lab.exec_argv(node, argv)
+    return subprocess.run(inside, capture_output=True, text=True, timeout=120).stdout.strip()
 found = {
     "user": lab.status().user_namespace,
     "state": lab.status().state,
@@ -148,7 +149,10 @@ def _with_tun(mode: str) -> Callable[[Path], list[str]]:
     """In a mount namespace of its own, /dev/net/tun has this mode."""
 
     def words(home: Path) -> list[str]:
-        script = 'mknod "$1" c 10 200 && chmod "$2" "$1" && mount --bind "$1" /dev/net/tun && shift 2 && exec "$@"'
+        script = (
+            'mknod "$1" c 10 200 && chmod "$2" "$1" && mount --bind "$1" /dev/net/tun && shift 2'
+            ' && exec "$@"'
+        )
         return ["unshare", "--mount", "sh", "-c", script, "sh", str(home / "tun"), mode]
 
     return words
@@ -169,8 +173,8 @@ def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_to
     found.pop("down")
     (note,) = cast("list[str]", found.pop("notes"))
     assert (
-        "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows it"
-        in note
+        "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows"
+        " it" in note
     )
     expected = _expected()
     expected.pop("notes")

@@ -73,8 +73,10 @@ def _keys(folder: Path) -> None:
     )
     for name, identity in (("ssh", "user"), ("stranger", "other")):
         (folder / f"{name}.conf").write_text(
-            f"Host *\n  IdentityFile {folder}/{identity}\n  IdentitiesOnly yes\n  IdentityAgent none\n"
-            f"  UserKnownHostsFile {folder}/known\n  GlobalKnownHostsFile none\n  StrictHostKeyChecking yes\n"
+            f"Host *\n  IdentityFile {folder}/{identity}\n  IdentitiesOnly yes\n  IdentityAgent"
+            " none\n"
+            f"  UserKnownHostsFile {folder}/known\n  GlobalKnownHostsFile none\n "
+            " StrictHostKeyChecking yes\n"
             "  BatchMode yes\n  LogLevel ERROR\n",
             encoding="utf-8",
         )

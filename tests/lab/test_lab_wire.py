@@ -198,7 +198,10 @@ def test_neighbour_discovery_of_ipv6_works(build: Build) -> None:
     for number, node in enumerate(lab.nodes, start=1):
         say(lab, node, "sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/hsn0/disable_ipv6")
         say(lab, node, "ip", "-6", "addr", "add", f"fd00::{number}/64", "dev", "hsn0", "nodad")
-    server = "import socket; s = socket.create_server(('::', 7), family=socket.AF_INET6); print(1, flush=True)"
+    server = (
+        "import socket; s = socket.create_server(('::', 7), family=socket.AF_INET6); print(1,"
+        " flush=True)"
+    )
     client = "import socket; socket.create_connection(('fd00::2', 7), 10); print('hello')"
     argv = lab.exec_argv("n2", [sys.executable, "-c", f"{server}; s.accept()"])
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as waiting:

@@ -139,7 +139,6 @@ def test_reading_a_run_refuses_what_is_no_file(tmp_path: Path, name: str) -> Non
 
 
 # --- TOML
-# -----------------------------------------------------------------------------------------------------------
 
 HOSTILE_TOML = {
     "nested arrays": "a = " + "[" * 100_000,
@@ -199,7 +198,6 @@ def test_named_files_of_hosts_are_regular(tmp_path: Path) -> None:
 
 
 # --- folders of our own
-# ---------------------------------------------------------------------------------------------
 
 
 def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:

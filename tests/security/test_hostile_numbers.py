@@ -83,7 +83,10 @@ def test_a_counter_is_a_count(value: str) -> None:
 @pytest.mark.parametrize("value", ["-1", "18446744073709551616"])
 def test_a_standing_counter_has_64_bits(value: str) -> None:
     """A counter of the upper half was refused, and the whole run with it."""
-    idle = '{"frame":"idle","rank":0,"interval_ns":1.0,"standing":{"ib/hfi1_0/1/counters/port_rcv_data":%s}}'
+    idle = (
+        '{"frame":"idle","rank":0,"interval_ns":1.0,'
+        '"standing":{"ib/hfi1_0/1/counters/port_rcv_data":%s}}'
+    )
     assert decode_frame((idle % "18446744073708849803").encode())
     with pytest.raises(BadFrame, match="standing"):
         decode_frame((idle % value).encode())

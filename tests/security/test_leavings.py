@@ -97,7 +97,6 @@ def test_hydras_files_are_removed_when_they_are_nobodys(
 
 
 # --- what is said
-# ---------------------------------------------------------------------------------------------------
 
 PLAN = Plan(
     run_id="r",

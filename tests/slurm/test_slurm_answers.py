@@ -104,8 +104,10 @@ def test_a_request_that_waiting_does_not_cure_is_told_at_once() -> None:
 
 
 SHOWN = (
-    "JobId=6 JobName=x UserId=root(0) JobState={state} Reason=None Dependency=(null) RunTime=00:00:00"
-    " TimeLimit=01:00:00 EndTime=2026-11-21T15:01:04 Partition=normal AllocNode:Sid=n1:81 ReqNodeList=(null)"
+    "JobId=6 JobName=x UserId=root(0) JobState={state} Reason=None Dependency=(null)"
+    " RunTime=00:00:00"
+    " TimeLimit=01:00:00 EndTime=2026-11-21T15:01:04 Partition=normal AllocNode:Sid=n1:81"
+    " ReqNodeList=(null)"
     " ExcNodeList=(null)"
     " NodeList={nodes} BatchHost=n1 NumNodes=2 Command=(null)\n"
 )
@@ -132,7 +134,8 @@ def test_a_job_as_scontrol_shows_it() -> None:
 
 def test_states_of_nodes() -> None:
     text = (
-        "n1|idle|none\nn1|idle|none\nn2|drained|bad | cable\x1b[31m\nn3|down*|Not responding\nn4|allocated|none\n"
+        "n1|idle|none\nn1|idle|none\nn2|drained|bad | cable\x1b[31m\nn3|down*|Not"
+        " responding\nn4|allocated|none\n"
         "n5|mixed-|none\nn6|draining@|x\nn7|idle~|none\nbroken\n||\n"
     )
     states = parse_node_states(text)
@@ -155,20 +158,27 @@ def test_states_of_nodes() -> None:
             "specified: nope",
         ),
         (
-            "salloc: error: Job submit/allocate failed: Invalid account or account/partition combination specified\n",
+            (
+                "salloc: error: Job submit/allocate failed: Invalid account or account/partition"
+                " combination specified\n"
+            ),
             BadInput,
             "Invalid account",
         ),
         (
             (
-                "salloc: error: Job submit/allocate failed: Requested node configuration is not available\n"
+                "salloc: error: Job submit/allocate failed: Requested node configuration is not"
+                " available\n"
                 "salloc: Job allocation 8 has been revoked.\n"
             ),
             BadInput,
             "node configuration is not available",
         ),
         (
-            "salloc: error: Unable to allocate resources: Unable to contact slurm controller (connect failure)\n",
+            (
+                "salloc: error: Unable to allocate resources: Unable to contact slurm controller"
+                " (connect failure)\n"
+            ),
             CouldNotMeasure,
             "contact slurm controller",
         ),

@@ -123,7 +123,8 @@ def furnish(work: Path, impi: Path) -> None:
     (latest / "env").mkdir(parents=True)
     (latest / "bin").mkdir()
     (latest / "env" / "vars.sh").write_text(
-        f"export I_MPI_ROOT={impi} PATH=/opt/intel/oneapi/mpi/latest/bin:{impi}/bin:$PATH LD_LIBRARY_PATH={impi}/lib\n",
+        f"export I_MPI_ROOT={impi} PATH=/opt/intel/oneapi/mpi/latest/bin:{impi}/bin:$PATH"
+        f" LD_LIBRARY_PATH={impi}/lib\n",
         encoding="ascii",
     )
     imb, osu = latest / "bin" / "IMB-P2P", work / "home" / OSU

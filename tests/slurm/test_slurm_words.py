@@ -63,7 +63,8 @@ def request(family: str, *hosts: str, **more: object) -> LaunchRequest:
 # -------------------------------------------------------------------------------
 
 SRUN = (
-    "srun --jobid=7 --mpi={plugin} --nodes=2 --ntasks=2 --nodelist=n[1-2] --distribution=arbitrary --input=0"
+    "srun --jobid=7 --mpi={plugin} --nodes=2 --ntasks=2 --nodelist=n[1-2] --distribution=arbitrary"
+    " --input=0"
     " --unbuffered --kill-on-bad-exit=1 --cpu-bind=none --export=ALL /w/engine run"
 )
 
@@ -102,11 +103,19 @@ def test_what_each_mpi_is_told_under_srun() -> None:
     [
         (
             "mpich",
-            "/mpi/bin/mpiexec -launcher slurm -genv FI_TCP_IFACE hsn0 -genv UCX_NET_DEVICES hsn0 -hosts n1,n2",
+            (
+                "/mpi/bin/mpiexec -launcher slurm -genv FI_TCP_IFACE hsn0 -genv UCX_NET_DEVICES"
+                " hsn0"
+                " -hosts n1,n2"
+            ),
         ),
         (
             "openmpi",
-            "/usr/bin/mpirun --mca plm slurm --bind-to none --mca pml ob1 --mca btl_tcp_if_include hsn0",
+            (
+                "/usr/bin/mpirun --mca plm slurm --bind-to none --mca pml ob1 --mca"
+                " btl_tcp_if_include"
+                " hsn0"
+            ),
         ),
     ],
 )

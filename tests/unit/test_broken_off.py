@@ -92,7 +92,10 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[int, str, str]]:
 def job(state: str, reason: str = "None") -> tuple[int, str, str]:
     return (
         0,
-        f"JobId=12 JobState={state} Reason={reason} TimeLimit=00:01:00 NodeList=a,b Partition=all\n",
+        (
+            f"JobId=12 JobState={state} Reason={reason} TimeLimit=00:01:00 NodeList=a,b"
+            " Partition=all\n"
+        ),
         "",
     )
 

@@ -72,21 +72,21 @@ def test_the_plan_as_text() -> None:
         "rank index=0 host=n1 nic=hsn0 address=10.0.0.1",
         "rank index=1 host=n2",
         (
-            "policy latency_half_width=0.05 bandwidth_half_width=0.01 point_budget_ms=1000 point_deadline_ms=30000"
-            " run_deadline_ms=600000 in_flight_bytes=4194304 block_us=1500 min_blocks=10 max_batches=2000"
-            " warmup_min_us=2000 warmup_min_operations=1000 yield=1"
+            "policy latency_half_width=0.05 bandwidth_half_width=0.01 point_budget_ms=1000"
+            " point_deadline_ms=30000 run_deadline_ms=600000 in_flight_bytes=4194304 block_us=1500"
+            " min_blocks=10 max_batches=2000 warmup_min_us=2000 warmup_min_operations=1000 yield=1"
         ),
         "witness idle_ms=0 root=/a%20b",
         (
-            "model latency_ns=1000.0 gap_ns_per_byte=0.1 overhead_ns=0.0 eager_limit_bytes=0 rendezvous_ns=0.0"
-            " noise=0.0 stall=0.0 shared=0"
+            "model latency_ns=1000.0 gap_ns_per_byte=0.1 overhead_ns=0.0 eager_limit_bytes=0"
+            " rendezvous_ns=0.0 noise=0.0 stall=0.0 shared=0"
         ),
         "fact kind=file path=/proc/a%3Db limit_bytes=65536 timeout_ms=2000",
         "fact kind=command argv=echo,a%2Cb,c%20d limit_bytes=65536 timeout_ms=5",
         "point id=0 pattern=pingpong message_bytes=8 window=64 formula=robust pairs=0-1",
         (
-            "point id=1 pattern=put form=stream message_bytes=64 window=64 formula=robust window_kind=allocate repeat=2"
-            " pairs=0-1,2-3 budget_ms=9 least_operations=7"
+            "point id=1 pattern=put form=stream message_bytes=64 window=64 formula=robust"
+            " window_kind=allocate repeat=2 pairs=0-1,2-3 budget_ms=9 least_operations=7"
         ),
     ]
 
@@ -96,8 +96,9 @@ def test_a_counter_of_the_model_as_text() -> None:
         rank=1, path="ethtool/hsn0#rx[0]: packets", start=1 << 32, tx_byte=0.25, pegs=1, to_ms=9
     )
     assert write_plan(msgspec.structs.replace(PLAN, model_counters=(counter,))).splitlines()[8] == (
-        "model_counter rank=1 path=ethtool/hsn0#rx[0]:%20packets start=4294967296 width=64 pegs=1 refresh_ms=0"
-        " tx_byte=0.25 rx_byte=0.0 tx_message=0.0 rx_message=0.0 per_second=0.0 from_ms=0 to_ms=9"
+        "model_counter rank=1 path=ethtool/hsn0#rx[0]:%20packets start=4294967296 width=64 pegs=1"
+        " refresh_ms=0 tx_byte=0.25 rx_byte=0.0 tx_message=0.0 rx_message=0.0 per_second=0.0"
+        " from_ms=0 to_ms=9"
     )
 
 
@@ -258,7 +259,10 @@ def test_done_needs_the_close_frame_and_status_0() -> None:
         (b"", 137),
         (b"=   BAD TERMINATION\n=   KILLED BY SIGNAL: 9 (Killed)\n", 9),
         (
-            b"mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9 (Killed).\n",
+            (
+                b"mpirun noticed that process rank 1 with PID 0 on node x exited on signal 9"
+                b" (Killed).\n"
+            ),
             137,
         ),
         (b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n", 9),
@@ -327,7 +331,8 @@ def test_a_loaders_error_is_found_among_the_launchers_paragraphs() -> None:
         b"x: error while loading shared libraries: libmpi.so.12: cannot open shared object file\n"
         b"Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"
         b"mpirun detected that one or more processes exited with non-zero status, thus causing\n"
-        b"the job to be terminated. The first process to do so was:\n  Process name: [[1,1],1]\n  Exit code:    127\n"
+        b"the job to be terminated. The first process to do so was:\n"
+        b"  Process name: [[1,1],1]\n  Exit code:    127\n"
     )
     assert "libmpi.so.12" in classify(PLAN, [], talk, 127).reason
     assert "Process name" not in classify(PLAN, [], talk, 127).reason

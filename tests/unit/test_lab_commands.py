@@ -14,7 +14,10 @@ HSN = Network(name="hsn", device="hsn0", subnet="10.20.1.0/24", rate="1gbit")
 FAST = Network(name="fast", device="fast0", subnet="10.30.1.0/24", rate="10gbit", mtu=9000)
 PLAIN = Network(name="plain", device="plain0", subnet="10.40.1.0/24")
 SLOW = Fault(node="n2", network="hsn", kind="rate", direction="tx", value="300mbit")
-CLASS = "class {0} dev d parent 1: classid 1:1 htb rate {1}bit ceil {1}bit burst {2} cburst {2} quantum 60000"
+CLASS = (
+    "class {0} dev d parent 1: classid 1:1 htb rate {1}bit ceil {1}bit burst {2} cburst {2} quantum"
+    " 60000"
+)
 TWO = Topology(nodes=("n1", "n2"), networks=(HSN,), faults=(SLOW,))
 
 
@@ -56,7 +59,10 @@ def test_links_are_made_on_the_switch_with_their_far_end_in_the_node() -> None:
     assert commands.switch_link_lines(TWO, {"n1": 2, "n2": 3})[:4] == [
         "link add br_hsn type bridge forward_delay 0 mcast_snooping 0",
         "link set dev br_hsn up",
-        "link add n1-hsn0 mtu 1500 gso_max_size 16384 type veth peer name hsn0 mtu 1500 gso_max_size 16384 netns 2",
+        (
+            "link add n1-hsn0 mtu 1500 gso_max_size 16384 type veth peer name hsn0 mtu 1500"
+            " gso_max_size 16384 netns 2"
+        ),
         "link set dev n1-hsn0 master br_hsn up",
     ]
 

@@ -68,7 +68,10 @@ def test_what_did_not_answer_is_ended(agent: str) -> None:
 
 
 def test_an_interrupt_ends_what_runs(agent: str) -> None:
-    words = "import sys; from wireproof.launch.hosts.fanout import reachable; reachable(['hang'], sys.argv[1], 60.0)"
+    words = (
+        "import sys; from wireproof.launch.hosts.fanout import reachable; reachable(['hang'],"
+        " sys.argv[1], 60.0)"
+    )
     asker = subprocess.Popen(
         [sys.executable, "-c", words, agent], stderr=subprocess.PIPE, text=True
     )

@@ -87,14 +87,21 @@ def test_cut_and_mixed_talk_never_blames_another(path: Path) -> None:
             "SIGKILL",
         ),
         (
-            "prterun noticed that process rank 2 with PID 81 on node n3 exited on signal 7 (Bus error).",
+            (
+                "prterun noticed that process rank 2 with PID 81 on node n3 exited on signal 7 (Bus"
+                " error)."
+            ),
             "SIGBUS",
         ),
         ("  Remote daemon: [prterun-n1-44@0,2] on node n3", "daemon"),
         ("srun: error: n3: task 2: Killed", "srun: Killed"),
         ("srun: error: n3: task 2: Segmentation fault (core dumped)", "Segmentation fault"),
         (
-            "srun: error: n3: task 2: Out Of Memory\nsrun: Terminating StepId=5\nsrun: error: n1: task 0: Killed",
+            (
+                "srun: error: n3: task 2: Out Of Memory\nsrun: Terminating StepId=5\nsrun: error:"
+                " n1:"
+                " task 0: Killed"
+            ),
             "Out",
         ),
         ("srun: error: n3: task 2: Exited with exit code 137", "137"),
@@ -125,7 +132,11 @@ def test_what_launchers_say(line: str, says: str) -> None:
         "=   PID 81 RUNNING AT n3\n=   EXIT CODE: 4",
         "  Process name: [[6427,1],2]\n  Exit code:    4",
         "srun: Terminating StepId=5.0\nsrun: error: n3: task 2: Killed",
-        "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 ***\nsrun: error: n3: task 2: Killed",
+        (
+            "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 ***\nsrun:"
+            " error:"
+            " n3: task 2: Killed"
+        ),
         "srun: error: n7: task 19: Killed",
         "Connection to elsewhere closed.",
         "srun: error: n[1-4]: tasks 0-3: Killed",
@@ -205,8 +216,10 @@ def test_who_hangs_in_itself_is_named() -> None:
 
 def test_survivors_name_the_peer_that_closed_not_each_other() -> None:
     talk = (
-        "wireproof-engine: rank 3 on n4 at point 12: tcp-lost: rank 2 at 10.44.1.3:40 closed the connection\n"
-        "wireproof-engine: rank 0 on n1 at point 12: tcp-lost: rank 3 closed the connection (its process ended)\n"
+        "wireproof-engine: rank 3 on n4 at point 12: tcp-lost: rank 2 at 10.44.1.3:40 closed the"
+        " connection\n"
+        "wireproof-engine: rank 0 on n1 at point 12: tcp-lost: rank 3 closed the connection (its"
+        " process ended)\n"
     )
     error = EngineError(code="tcp-lost", message="rank 3 closed the connection", rank=0)
     found = lost(talk, frames=[error])
@@ -219,7 +232,10 @@ def test_survivors_name_the_peer_that_closed_not_each_other() -> None:
 
 
 def test_the_scheduler_is_nobodys_fault() -> None:
-    limit = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO TIME LIMIT ***\n"
+    limit = (
+        "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO TIME LIMIT"
+        " ***\n"
+    )
     killed = "srun: error: n3: task 2: Killed\n"
     assert scheduler_ended(limit.encode()) == "Slurm ended the job at its time limit"
     assert lost(killed + limit) == {}
@@ -227,7 +243,10 @@ def test_the_scheduler_is_nobodys_fault() -> None:
     assert ending.ended == "interrupted"
     assert "time limit" in ending.reason
     assert "PBS" in scheduler_ended(b"=>> PBS: job killed: walltime 3612 exceeded limit 3600")
-    failure = b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO NODE FAILURE, SEE LOG ***"
+    failure = (
+        b"slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO NODE"
+        b" FAILURE, SEE LOG ***"
+    )
     for talk in (
         b"",
         b"all is well",

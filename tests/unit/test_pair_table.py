@@ -28,8 +28,9 @@ def table(
     form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
     duckdb.sql(
         f"COPY (SELECT 'n' || a AS {one}, 'n' || b AS {other},"  # noqa: S608  a test's own names
-        f" (1e10 - 1e8 * abs(sin(a * 12.9 + b * 78.2))) * CASE WHEN a = {SLOW} THEN 0.8 ELSE 1 END * {factor}"
-        f" AS \"{value}\" FROM range({NODES}) x(a), range({NODES}) y(b) WHERE a <> b) TO '{path}' (FORMAT {form})"
+        f" (1e10 - 1e8 * abs(sin(a * 12.9 + b * 78.2))) * CASE WHEN a = {SLOW} THEN 0.8 ELSE 1 END"
+        f' * {factor} AS "{value}" FROM range({NODES}) x(a), range({NODES}) y(b) WHERE a <> b) TO'
+        f" '{path}' (FORMAT {form})"
     )
     return path
 

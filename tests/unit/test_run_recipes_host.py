@@ -33,7 +33,10 @@ def test_a_core_of_the_nics_socket(text: str, core: int | None) -> None:
     ("text", "address"),
     [
         (
-            "7: ib0    inet 10.10.100.22/24 brd 10.10.100.255 scope global ib0\\  valid_lft forever\n",
+            (
+                "7: ib0    inet 10.10.100.22/24 brd 10.10.100.255 scope global ib0\\  valid_lft"
+                " forever\n"
+            ),
             "10.10.100.22",
         ),
         ("Device does not exist\n", ""),

@@ -86,10 +86,6 @@ def prove_command(
     ``CouldNotMeasure`` when no host can be watched: then the command was not started.
     """
     argv, target = wanted.argv, wanted.target
-    if not argv:
-        raise BadInput(
-            "no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`."
-        )
     whole = {**environment, **launcher_environment(target, environment)}
     files = [ResultFile(path) for path in wanted.results]
     with Watch(target, whole, wanted.interval_s, reporter or LoggingReporter()) as watch:

@@ -47,7 +47,7 @@ class ProofOptions(TypedDict, total=False):
 class ProofKeywords(ProofOptions, total=False):
     """The options with the settings that the command line also takes from files and variables."""
 
-    hosts: str
+    hosts: str | Sequence[str]
     nic: str
     launcher: str
 
@@ -70,14 +70,7 @@ def prove(
 
     inherited = own_environment() if environment is None else environment
     reporter = reporter or LoggingReporter()
-    settings = resolve(
-        {
-            "hosts": options.get("hosts"),
-            "nic": options.get("nic"),
-            "launcher": options.get("launcher"),
-        },
-        {},
-    )
+    settings = _settings(options)
     wanted = specification(tuple(argv), settings, options, inherited)
     for line in wanted.target.said:
         reporter.say(line)
@@ -92,6 +85,21 @@ def prove(
     )
 
 
+def _settings(options: ProofKeywords) -> Settings:
+    """Those of the call alone. A name that is no option is a mistake in the program that calls."""
+    known = ProofKeywords.__optional_keys__
+    for name in options:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r}: there are {', '.join(sorted(known))}")
+    hosts = options.get("hosts")
+    texts = {
+        "hosts": hosts if hosts is None or isinstance(hosts, str) else ",".join(hosts),
+        "nic": options.get("nic"),
+        "launcher": options.get("launcher"),
+    }
+    return resolve(texts, {})
+
+
 def specification(
     argv: tuple[str, ...],
     settings: Settings,
@@ -99,6 +107,10 @@ def specification(
     environment: Mapping[str, str],
 ) -> ProofSpecification:
     """Every option typed and checked, and the target found. Raises BadInput."""
+    if not argv:
+        raise BadInput(
+            "no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`."
+        )
     interval_s = _interval_s(options.get("interval", "100ms"))
     argv, lab, node = _entered(argv, options.get("lab"))
     target = target_of_command(

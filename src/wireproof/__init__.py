@@ -1,3 +1,77 @@
-"""wireproof proves what an HPC interconnect does."""
+"""wireproof proves what an HPC interconnect does.
+
+``check``, ``measure``, ``prove``, ``judge``, ``lint`` and ``locate`` do what the subcommands of
+these names do, and give the document that ``--json`` prints. They are imported when they are first
+used, so that ``import wireproof`` costs nothing. See docs/python.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+    from wireproof.workflow.api import check, locate, measure
+    from wireproof.workflow.judge import judge
+    from wireproof.workflow.lint import lint
+    from wireproof.workflow.prove import prove
+    from wireproof.workflow.reporter import LoggingReporter, Reporter
+
+__all__ = [
+    "BadInput",
+    "CouldNotMeasure",
+    "LoggingReporter",
+    "Reporter",
+    "WireproofError",
+    "__version__",
+    "check",
+    "judge",
+    "lint",
+    "locate",
+    "measure",
+    "prove",
+]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "BadInput": "model.errors",
+    "CouldNotMeasure": "model.errors",
+    "LoggingReporter": "workflow.reporter",
+    "Reporter": "workflow.reporter",
+    "WireproofError": "model.errors",
+    "check": "workflow.api",
+    "judge": "workflow.judge",
+    "lint": "workflow.lint",
+    "locate": "workflow.api",
+    "measure": "workflow.api",
+    "prove": "workflow.prove",
+}
+"""Where the public names are defined."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'wireproof' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"wireproof.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """``wireproof.lint`` and ``wireproof.locate`` are functions although packages have these names:
+    the import system would bind the package when some module of it is loaded.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

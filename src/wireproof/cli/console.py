@@ -1,4 +1,4 @@
-"""What the command line says to people: sentences and progress on stderr, because stdout is data."""
+"""What the command line says to people: sentences and progress on stderr; stdout is data."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ __all__ = ["Context", "current_context"]
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Context:
     """``argv`` without the program; ``environment``: where settings and an allocation come from;
-    ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on, which
-    has settings of its own.
+    ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on,
+    which has settings of its own.
     """
 
     argv: Sequence[str] = ()

@@ -68,7 +68,8 @@ def sysfs_root_option(function: F) -> F:
         metavar="DIR",
         default="",
         callback=_folder_name,
-        help="read ports and counters below DIR (a host's / in a container, a recorded tree); {host}: its name.",
+        help="read ports and counters below DIR (a host's / in a container, a recorded tree);"
+        " {host}: its name.",
     )
     decorated: F = option(function)
     return decorated

@@ -1,1 +1,1 @@
-"""What the product does, as a typed library: each job takes a specification and gives a document."""
+"""What the product does, as a typed library: each job takes a specification, gives a document."""

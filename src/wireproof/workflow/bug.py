@@ -52,7 +52,8 @@ def _kept(error: BaseException) -> str:
     """The file that the traceback was written to; "" when there is no room for one."""
     from wireproof.files.private import private_file
 
-    head = f"wireproof {__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n\n"
+    system = f"Python {platform.python_version()}, {platform.platform()}"
+    head = f"wireproof {__version__}, {system}\n{sys.argv}\n\n"
     text = head + "".join(traceback.format_exception(error))
     try:
         return str(

@@ -112,8 +112,8 @@ def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[st
 
 
 def recall(folder: Path) -> StoredInvocation:
-    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no subcommand that
-    can go on.
+    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no
+    subcommand that can go on.
     """
     path = folder / ASKED
     if not folder.is_dir():

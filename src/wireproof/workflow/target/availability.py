@@ -128,8 +128,8 @@ class Availability:
         }
 
     def _closed(self, hosts: Sequence[str], target: Target, queries: Queries) -> dict[str, str]:
-        """None, when the scheduler does not answer: the launch will show who is there, and what is measured
-        must not be lost.
+        """None, when the scheduler does not answer: the launch will show who is there, and what is
+        measured must not be lost.
         """
         try:
             states = queries.node_states(hosts, target.through())

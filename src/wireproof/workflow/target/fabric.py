@@ -39,7 +39,7 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
 
 
 def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
-    """What the job's scheduler knows of the switches above its nodes; None where it does not say."""
+    """The switches above a job's nodes as its scheduler knows them; None where it does not say."""
     if target.scheduler is None or target.scheduler.queries is None:
         return None
     queries = target.scheduler.queries()

@@ -42,8 +42,8 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
         raise BadInput(f"the labs {', '.join(having)} all have these nodes: say which with --lab.")
     if having and (real := real_host(hosts)):
         raise BadInput(
-            f"{real} is a node of lab {having[0]} and a real host too: say which is meant, with --lab {having[0]} or"
-            " --launcher ssh."
+            f"{real} is a node of lab {having[0]} and a real host too: say which is meant, with"
+            f" --lab {having[0]} or --launcher ssh."
         )
     return open_lab(having[0]) if having else None
 

@@ -1,4 +1,4 @@
-"""From what is asked for to a target: an allocation's nodes, a lab's, hosts by ssh, this machine."""
+"""From what is asked for to a target: a job's nodes, a lab's, hosts by ssh, or this machine."""
 
 from __future__ import annotations
 

@@ -28,9 +28,10 @@ MOST_RANKS = 100_000
 class Target:
     """One rank per entry of ``hosts``; none of them means this machine alone, with ``ranks`` ranks.
 
-    ``start_on`` is where the launcher puts them: only a planted lie differs from ``hosts``. ``wire``
-    False: nothing is claimed about a wire (one plain machine). ``environment``: variables that a
-    scheduler inside a lab is reached with. ``said``: what a person should know of this choice.
+    ``start_on`` is where the launcher puts them: only a planted lie differs from ``hosts``.
+    ``wire`` False: nothing is claimed about a wire (one plain machine). ``environment``: variables
+    that a scheduler inside a lab is reached with. ``said``: what a person should know of this
+    choice.
     """
 
     hosts: tuple[str, ...]

@@ -1,0 +1,236 @@
+"""``wireproof.check``, ``wireproof.measure`` and ``wireproof.locate``: what Python programs call.
+
+Options are written as on the command line, and checked by the same table of settings. Neither
+``WIREPROOF_*`` variables nor ``wireproof.toml`` have a say here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack, cast
+
+from wireproof.launch.mpi.environment import own_environment
+from wireproof.model.pattern import Form
+from wireproof.model.plan import Formula
+from wireproof.report.json.result import Document
+from wireproof.settings.model_world import faults_of, model_of
+from wireproof.settings.physics_table import read_table
+from wireproof.settings.resolve import DECLARED, Settings, resolve
+from wireproof.workflow import check as checking
+from wireproof.workflow import locate as locating
+from wireproof.workflow import measure as measuring
+from wireproof.workflow.locate import LocateDocument
+from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.specification import (
+    CheckSpecification,
+    LocateSpecification,
+    MeasureSpecification,
+    Method,
+    Profile,
+    Storage,
+)
+from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
+
+__all__ = ["CheckOptions", "MeasureOptions", "Options", "check", "locate", "measure"]
+
+
+class Options(TypedDict, total=False):
+    """What a check and a measurement have in common; each key is an option of the command line.
+
+    ``hosts``: ``n1,n2``, ``n[1-4]`` or names, one rank each; without them an allocation's nodes, or
+    this machine. ``link``: the claimed link (``10gbe``, ``edr``, ``ethernet:25``). ``budget`` and
+    ``deadline``: time for a point and for the whole, such as ``500ms`` (a number is seconds).
+    ``out``: a folder that keeps records and page; without it nothing is kept. ``environment``: the
+    variables by which an allocation is found, by default those of this process.
+    """
+
+    hosts: str | Sequence[str]
+    nic: str
+    link: str
+    mtu: int
+    pcie: str
+    physics: Path
+    lab: str
+    virtual: bool
+    scheduler: Literal["auto", "none"]
+    starter: Literal["auto", "scheduler", "mpi"]
+    launcher: str
+    prefix: str
+    sysfs_root: str
+    transport: Literal["mpi", "tcp", "null", "model"]
+    model: str
+    mpi: str
+    fabric: str
+    nic_selection: Literal["claimed", "none"]
+    budget: str | float
+    deadline: str | float
+    seed: int
+    repeat: int
+    out: Path | str
+    resume: bool
+    environment: Mapping[str, str]
+
+
+class CheckOptions(Options, total=False):
+    """Options of a check alone."""
+
+    topology: Path
+    rounds: int
+    all_pairs: bool
+    model_faults: Sequence[str]
+
+
+class MeasureOptions(Options, total=False):
+    """Options of a measurement alone; ``sizes``: ``0,8,64KiB``, ``0:4MiB`` (doubling) or bytes."""
+
+    sizes: str | Sequence[int]
+    window: int
+    formula: Formula
+    form: Form
+    ppn: int
+    ranks: int
+    order: Literal["natural", "random"]
+    nonblocking: bool
+    threads: int
+    partitions: int
+    window_kind: Literal["allocate", "create"]
+    both_directions: bool
+
+
+def check(
+    *,
+    profile: Profile = "quick",
+    reporter: Reporter | None = None,
+    **options: Unpack[CheckOptions],
+) -> list[Document]:
+    """Measure, prove, locate and judge what some hosts, or this machine alone, can do.
+
+    Gives one document for each part, as ``wireproof check --json`` prints them: times in ns, sizes
+    in bytes, rates in bytes per second unless a name says bits. Raises ``BadInput`` for options
+    that cannot be used and ``CouldNotMeasure`` when nothing was measured; a bad verdict is no
+    error. ``reporter`` hears what happens meanwhile; by default the logger ``wireproof``.
+    """
+    _check_names(options, CheckOptions.__annotations__)
+    settings = _settings(options, profile=profile)
+    specification = CheckSpecification(
+        target=_target(settings, options),
+        method=_method(settings, options),
+        storage=_storage(settings, options),
+        profile=profile,
+        topology=options.get("topology"),
+        rounds=options.get("rounds"),
+        all_pairs=options.get("all_pairs", False),
+        model_faults=faults_of(options.get("model_faults", ())),
+    )
+    result = checking.check(specification, reporter or LoggingReporter(), _environment(options))
+    return result.documents()
+
+
+def measure(
+    pattern: str, *, reporter: Reporter | None = None, **options: Unpack[MeasureOptions]
+) -> Document:
+    """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
+    prove its path and judge it.
+
+    Gives the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
+    """
+    _check_names(options, MeasureOptions.__annotations__)
+    settings = _settings(options)
+    specification = MeasureSpecification(
+        pattern=pattern,
+        target=_target(settings, options),
+        method=_method(settings, options),
+        storage=_storage(settings, options),
+        sizes=settings.sizes.value,
+        window=settings.window.value,
+        formula=cast(Formula, settings.formula.value),
+        form=options.get("form"),
+        ppn=options.get("ppn", 1),
+        ranks=options.get("ranks", 2),
+        order=options.get("order"),
+        nonblocking=options.get("nonblocking", False),
+        threads=options.get("threads"),
+        partitions=options.get("partitions"),
+        window_kind=options.get("window_kind", "allocate"),
+        both_directions=options.get("both_directions", False),
+    )
+    result = measuring.measure(specification, reporter or LoggingReporter(), _environment(options))
+    return result.documents()[0]
+
+
+def locate(
+    source: Path | str | None = None,
+    *,
+    topology: Path | None = None,
+    world: Path | None = None,
+    rounds: int | None = None,
+) -> LocateDocument:
+    """Which node, port, link or switch is slow, by what was measured before.
+
+    ``source``: the folder of a check, or a table of pairs (Parquet or CSV); or ``world``, a
+    synthetic cluster (TOML) of which ``rounds`` are played. Gives what ``wireproof locate --json``
+    prints; measures nothing. Raises ``BadInput`` for a source that cannot be read.
+    """
+    return locating.locate(
+        LocateSpecification(
+            source=Path(source) if source is not None else None,
+            topology=topology,
+            world=world,
+            rounds=rounds,
+        )
+    )
+
+
+def _check_names(given: Iterable[str], known: Iterable[str]) -> None:
+    """A misspelt option is the caller's mistake, as it is for any function."""
+    strange = sorted(set(given) - set(known))
+    if strange:
+        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(known))}")
+
+
+def _settings(options: Mapping[str, object] | Options, **more: str) -> Settings:
+    """The declared settings among the options, checked as on the command line."""
+    given = {**options, **more}
+    return resolve({name: _text(given[name]) for name in DECLARED if name in given}, {})
+
+
+def _text(value: object) -> str:
+    """A value as the option is written."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+def _target(settings: Settings, options: Options) -> TargetSpecification:
+    return TargetSpecification.from_settings(
+        settings,
+        mtu=options.get("mtu"),
+        pcie=options.get("pcie", ""),
+        lab=options.get("lab"),
+        use_allocation=options.get("scheduler", "auto") == "auto",
+        starter=options.get("starter", "auto"),
+        prefix=prefix_of(options.get("prefix", "")),
+        virtual=options.get("virtual", False),
+        sysfs_root=options.get("sysfs_root", ""),
+    )
+
+
+def _method(settings: Settings, options: Options) -> Method:
+    world = options.get("model")
+    return Method.from_settings(
+        settings,
+        table=read_table(options.get("physics")),
+        model=model_of(world) if world else None,
+    )
+
+
+def _storage(settings: Settings, options: Options) -> Storage:
+    resume = options.get("resume", False)
+    out = settings.out.value
+    return Storage(folder=out, kept=out is not None or resume, resume=resume)
+
+
+def _environment(options: Options) -> Mapping[str, str]:
+    found = options.get("environment")
+    return own_environment() if found is None else found

@@ -10,8 +10,10 @@ __all__ = [
     "duration",
     "gigabits",
     "goodput",
+    "in_every_unit",
     "line_rate",
     "megabytes",
+    "messages",
     "microseconds",
     "percent",
     "plus_minus",
@@ -137,6 +139,22 @@ def goodput(bytes_per_s: float) -> str:
 def rate(bytes_per_s: float) -> str:
     """Bytes per second as a line of arithmetic has them, with one decimal: ``119.5 MB/s``."""
     return f"{bytes_per_s / 1e6:.1f} MB/s"
+
+
+def in_every_unit(bytes_per_s: float) -> str:
+    """A rate in each unit that programs print: ``119.50 MB/s = 113.96 MiB/s = 0.956 Gb/s``."""
+    return (
+        f"{bytes_per_s / 1e6:.2f} MB/s = {bytes_per_s / 2**20:.2f} MiB/s"
+        f" = {bytes_per_s * 8 / 1e9:.4g} Gb/s"
+    )
+
+
+def messages(per_s: float) -> str:
+    """Messages per second with a prefix: ``1.23 M``."""
+    for least, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if per_s >= least:
+            return significant(per_s / least) + prefix
+    return significant(per_s)
 
 
 def throughput(bytes_per_s: float) -> str:

@@ -67,18 +67,10 @@ def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
     nothing is.
     """
     proven = [one for one in judged if one.proof == "on-wire"]
-    level = next(
-        (
-            name
-            for name in ("stack", "function", "wire")
-            if any(one.level == name for one in proven)
-        ),
-        "",
-    )
-    quality = next(
-        (text for name, text in _QUALITIES.items() if any(one.quality == name for one in proven)),
-        "",
-    )
+    levels = {one.level for one in proven}
+    qualities = {one.quality for one in proven}
+    level = next((name for name in ("stack", "function", "wire") if name in levels), "")
+    quality = next((text for name, text in _QUALITIES.items() if name in qualities), "")
     return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
@@ -93,45 +85,44 @@ def _normal(section: Section) -> Answer:
     return Answer("Is it normal?", short, count, judgement.verdict)
 
 
+_PROVEN = {
+    "on-wire": ("Yes", "pass"),
+    "off-wire": ("No", "fail"),
+    "wrong-path": ("Another NIC did", "fail"),
+    "mixed": ("Partly", "fail"),
+    "unproven": ("Not proven", "inconclusive"),
+}
+_IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
+"""What is said instead where some results are on the wire."""
+
+
 def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     question = "Did it use the wire?"
+    if not section.run.claim.wire:
+        text = "Memory or loopback inside one machine; this proves no wire."
+        return Answer(question, "None claimed", text, "note")
+    judged = results(section.judgement)
+    proofs = Counter(one.proof for one in judged)
+    short, tone = _PROVEN[section.judgement.proof]
+    if not proofs:
+        return Answer(question, short, "Nothing was measured.", tone)
+    if proofs["on-wire"]:
+        short = _IN_PART.get(short, short)
+    total = proofs.total()
+    counts = ", ".join(f"{n} of {total} results {proof}" for proof, n in proofs.most_common())
+    where = counted_at(judged)
+    text = f"{counts}. {_counted(found)}" + (f" What proves it was {where}." if where else "")
+    return Answer(question, short, text, tone)
+
+
+def _counted(found: Sequence[Flow]) -> str:
+    """What the counters of the claimed NICs saw of what was due."""
     claimed = [flow for flow in found if flow.claimed and flow.seen_bytes is not None]
+    if not claimed:
+        return "No counter of a claimed NIC could be read."
     seen = sum(flow.seen_bytes or 0.0 for flow in claimed)
     due = sum(flow.expected_bytes for flow in claimed)
-    nics = fold({flow.nic for flow in claimed})
-    count = (
-        f" {seen_of(seen, due)} on {nics}."
-        if claimed
-        else " No counter of a claimed NIC could be read."
-    )
-    if not section.run.claim.wire:
-        return Answer(
-            question,
-            "None claimed",
-            "Memory or loopback inside one machine; this proves no wire.",
-            "note",
-        )
-    proofs = Counter(pair.proof for pair in results(section.judgement))
-    text = (
-        ", ".join(
-            f"{number} of {proofs.total()} results {proof}"
-            for proof, number in proofs.most_common()
-        )
-        + "."
-    )
-    proof = section.judgement.proof
-    short, tone = {
-        "on-wire": ("Yes", "pass"),
-        "off-wire": ("No", "fail"),
-        "wrong-path": ("Another NIC did", "fail"),
-        "mixed": ("Partly", "fail"),
-        "unproven": ("Not proven", "inconclusive"),
-    }[proof]
-    if proofs["on-wire"]:
-        short = {"No": "Not all of it", "Not proven": "Not proven everywhere"}.get(short, short)
-    where = counted_at(results(section.judgement))
-    text = f"{text}{count}" + (f" What proves it was {where}." if where else "")
-    return Answer(question, short, text if proofs else "Nothing was measured.", tone)
+    return f"{seen_of(seen, due)} on {fold({flow.nic for flow in claimed})}."
 
 
 def _which(section: Section) -> Answer:
@@ -173,9 +164,9 @@ def _why(section: Section) -> Answer:
 
 
 def _subject(finding: Finding) -> str:
-    way = {"tx": "sending", "rx": "receiving"}.get(str(finding.evidence.get("direction", "")), "")
+    doing = {"tx": "sending", "rx": "receiving"}.get(str(finding.evidence.get("direction", "")))
     node = finding.evidence.get("node")
-    return f"{node}, {way}" if isinstance(node, str) and way else finding.subject
+    return f"{node}, {doing}" if isinstance(node, str) and doing else finding.subject
 
 
 def _undo(section: Section) -> Answer:

@@ -1,5 +1,5 @@
-"""The cells of a table of group points, as safe words: one list of columns for the terminal and for
-the page.
+"""The cells of a table of group points, as text that is safe to show: one list of columns for the
+terminal and for the page.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from wireproof.report.columns import Head
 from wireproof.report.group_rows import GroupRow, GroupTable
 from wireproof.report.names import clean
 
-__all__ = ["Words", "words"]
+__all__ = ["Cells", "cells_of"]
 
 
 @dataclass(frozen=True)
-class Words:
+class Cells:
     heads: list[Head]
     cells: list[list[str]]
     bad: list[bool]
 
 
-def words(table: GroupTable) -> Words:
+def cells_of(table: GroupTable) -> Cells:
     """Only columns that some row of the table has a value for."""
     columns = [
         (head, value) for head, value in _columns(table) if any(value(row) for row in table.rows)
     ]
-    return Words(
+    return Cells(
         [head for head, _ in columns],
         [[value(row) or quantity.UNKNOWN for _, value in columns] for row in table.rows],
         [_bad(row) for row in table.rows],
@@ -60,7 +60,10 @@ def _columns(table: GroupTable) -> list[tuple[Head, Callable[[GroupRow], str]]]:
         (Head("±%", 8), _half_width),
         (Head("mean µs", 4), lambda row: _time(row.mean_ns)),
         (Head("max µs", 4), lambda row: _time(row.max_ns)),
-        (Head("msg/s", 8), lambda row: _rate(row.messages_per_s)),
+        (
+            Head("msg/s", 8),
+            lambda row: quantity.messages(row.messages_per_s) if row.messages_per_s else "",
+        ),
         (
             Head("MB/s", 8),
             lambda row: "" if not row.bytes_per_s else quantity.megabytes(row.bytes_per_s),
@@ -91,16 +94,6 @@ def _half_width(row: GroupRow) -> str:
     )
 
 
-def _rate(messages_per_s: float | None) -> str:
-    """``1.23 M`` messages per second."""
-    if not messages_per_s:
-        return ""
-    for least, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if messages_per_s >= least:
-            return quantity.significant(messages_per_s / least) + prefix
-    return quantity.significant(messages_per_s)
-
-
 def _formula(row: GroupRow) -> str:
     return (
         f"{clean(row.formula, 20)} {quantity.microseconds(row.formula_ns)} µs"
@@ -126,7 +119,7 @@ def _factor(row: GroupRow) -> str:
 
 def _status(row: GroupRow) -> str:
     """Only what is not as it should be."""
-    words = [] if row.status == "ok" else [clean(row.status, 20)]
-    words += ["payload corrupt"] if row.integrity == "corrupt" else []
-    words += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []
-    return ", ".join(words)
+    parts = [] if row.status == "ok" else [clean(row.status, 20)]
+    parts += ["payload corrupt"] if row.integrity == "corrupt" else []
+    parts += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []
+    return ", ".join(parts)

@@ -121,26 +121,30 @@ def _culprits(located: Located) -> list[Culprit]:
     return [_culprit(group) for group in groups.values()]
 
 
+_DOES = {
+    "": ("is slow", "are slow"),
+    "tx": ("sends slowly", "send slowly"),
+    "rx": ("receives slowly", "receive slowly"),
+}
+_KINDS = {
+    "node": ("", ""),
+    "port": ("", ""),
+    "link": ("link ", "links "),
+    "switch": ("switch ", "switches "),
+    "pair": ("pair ", "pairs "),
+}
+
+
 def _culprit(group: list[Blame]) -> Culprit:
     first = group[0]
     plural = len(group) > 1
-    verb = {
-        "": ("is slow", "are slow"),
-        "tx": ("sends slowly", "send slowly"),
-        "rx": ("receives slowly",) * 2,
-    }
-    kind = {"node": "", "port": "", "link": "link", "switch": "switch", "pair": "pair"}[first.kind]
-    kind += ("es" if kind == "switch" else "s") if plural and kind else ""
-    who = fold([one.subject for one in group], _NAMES)
-    if first.direction == "rx" and plural:
-        verb["rx"] = ("receives slowly", "receive slowly")
     worst = max(group, key=lambda one: one.slowdown if math.isfinite(one.slowdown) else 0.0)
+    value, expected = (value_words(first.metric, one) for one in (worst.value, worst.expected))
     return Culprit(
-        who=f"{kind} {who}".strip(),
-        what=verb[first.direction][plural],
+        who=_KINDS[first.kind][plural] + fold([one.subject for one in group], _NAMES),
+        what=_DOES[first.direction][plural],
         loss=_loss(group),
-        value=f"{'at worst ' if plural else ''}{value_words(first.metric, worst.value)} of "
-        f"{value_words(first.metric, worst.expected)} expected",
+        value=f"{'at worst ' if plural else ''}{value} of {expected} expected",
         sure=_sure(first, min(one.confidence for one in group)),
         confirmed=first.stage == "confirmed",
         causes=[_clean_cause(cause) for cause in first.causes],

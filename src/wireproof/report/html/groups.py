@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wireproof.report.columns import Head
-from wireproof.report.group_cells import Words, words
+from wireproof.report.group_cells import Cells, cells_of
 from wireproof.report.group_rows import group_tables
 from wireproof.report.section import Section
 from wireproof.report.text.groups import LEGEND
@@ -30,10 +30,10 @@ class GroupView:
 
 def group_views(section: Section) -> list[GroupView]:
     """One for each table of group points."""
-    return [_view(table.title, words(table)) for table in group_tables(section)]
+    return [_view(table.title, cells_of(table)) for table in group_tables(section)]
 
 
-def _view(title: str, found: Words) -> GroupView:
+def _view(title: str, found: Cells) -> GroupView:
     count = len(found.cells)
     caption = f"{LEGEND[0].upper()}{LEGEND[1:]}."
     if count > MOST_ROWS:

@@ -4,6 +4,8 @@ light, dark and print.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from statistics import median
@@ -53,6 +55,17 @@ class Plot:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class _Axis:
+    """What is drawn upwards: ``factor`` turns a stored ``unit`` into that of the ``label``."""
+
+    label: str
+    unit: str
+    factor: float
+    scale: str
+    bounds: tuple[float, float]
+
+
 def latency(section: Section, tables: list[Table], target: str) -> Plot | None:
     """Half round trip (time per operation for put and get) against message size, both logarithmic,
     with the floor.
@@ -62,15 +75,13 @@ def latency(section: Section, tables: list[Table], target: str) -> Plot | None:
         return None
     floor = section.limits.floor_ns if section.limits else None
     times = [row.time_ns / 1e3 for line in series for row in line.rows if row.time_ns]
-    low, high = min([*times, *([floor / 1e3] if floor else [])]), max(times)
-    plot = _canvas(series, "log", (low / 1.6, high * 1.6), "half round trip (µs)")
-    for line in series:
-        _draw(plot, line, [_scaled(row, 1e-3, "ns") for row in line.rows])
-    if floor:
-        _limit(plot, floor / 1e3, f"floor {quantity.microseconds(floor)} µs")
-    _decades(plot, low / 1.6, high * 1.6)
-    words = f"floor {quantity.microseconds(floor)} µs" if floor else "no floor known"
-    alt = f"Curve of time against message size. {_in_words(series, 'µs')}; {words}."
+    low = min(times, default=math.inf)
+    bounds = (min(low, floor / 1e3) if floor else low) / 1.6, max(times) * 1.6
+    axis = _Axis("half round trip (µs)", "ns", 1e-3, "log", bounds)
+    words = f"floor {quantity.microseconds(floor)} µs" if floor else ""
+    plot = _figure(series, axis, floor / 1e3 if floor else None, words)
+    said = f"{_in_words(series, 'µs')}; {words or 'no floor known'}."
+    alt = f"Curve of time against message size. {said}"
     return _embed(plot, target, "Latency: half round trip against message size", alt, series, note)
 
 
@@ -78,50 +89,44 @@ def bandwidth(section: Section, tables: list[Table], target: str) -> Plot | None
     """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
     above the ceiling.
     """
-    series, note = _series(
-        [table for table in tables if table.unit != "ns" or table.halved], rates=True
-    )
+    chosen = [table for table in tables if table.unit != "ns" or table.halved]
+    series, note = _series(chosen, rates=True)
     if not series:
         return None
     ceiling = section.limits.attainable_bytes_per_s if section.limits else None
     rates = [row.goodput / 1e6 for line in series for row in line.rows if row.goodput]
-    top = max([*rates, *([ceiling / 1e6] if ceiling else [])])
-    far = bool(ceiling and max(rates) > 4 * ceiling / 1e6)
-    bounds = (min(rates) / 2, top * 3) if far else (0.0, top * 1.14)
-    plot = _canvas(series, "log" if far else "linear", bounds, "goodput (MB/s)")
-    for line in series:
-        _draw(plot, line, [_scaled(row, 1e-6, "bytes_per_s") for row in line.rows])
-    if ceiling:
-        _limit(plot, ceiling / 1e6, f"attainable {quantity.megabytes(ceiling)} MB/s")
-    if far:
-        _decades(plot, *bounds)
-    words = f"attainable {quantity.megabytes(ceiling)} MB/s" if ceiling else "no ceiling known"
-    alt = f"Curve of goodput against message size. {_in_words(series, 'MB/s')}; {words}."
+    most = ceiling / 1e6 if ceiling else None
+    words = f"attainable {quantity.megabytes(ceiling)} MB/s" if ceiling else ""
+    plot = _figure(series, _goodput_axis(rates, most), most, words)
+    said = f"{_in_words(series, 'MB/s')}; {words or 'no ceiling known'}."
+    alt = f"Curve of goodput against message size. {said}"
     return _embed(plot, target, "Bandwidth: goodput against message size", alt, series, note)
+
+
+def _goodput_axis(rates: Sequence[float], ceiling: float | None) -> _Axis:
+    label, unit = "goodput (MB/s)", "bytes_per_s"
+    top = max([*rates, *([ceiling] if ceiling else [])])
+    if ceiling and max(rates) > 4 * ceiling:
+        return _Axis(label, unit, 1e-6, "log", (min(rates) / 2, top * 3))
+    return _Axis(label, unit, 1e-6, "linear", (0.0, top * 1.14))
+
+
+def _figure(series: Sequence[Series], axis: _Axis, limit: float | None, words: str) -> Any:
+    plot = _canvas(series, axis)
+    for line in series:
+        _draw(plot, line, [_scaled(row, axis.factor, axis.unit) for row in line.rows])
+    if limit:
+        _limit(plot, limit, words)
+    if axis.scale == "log":
+        _decades(plot, *axis.bounds)
+    return plot
 
 
 def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str]:
     """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says
     so.
     """
-    lines: list[tuple[str, list[Row]]] = []
-    for table in tables:
-        found: dict[tuple[int, int], list[Row]] = {}
-        for row in table.rows:
-            if (row.goodput if rates else row.time_ns) is not None:
-                found.setdefault((row.pair.origin, row.pair.target), []).append(row)
-        for rows in found.values():
-            merged = _merged(rows)
-            if len(merged) >= 3:
-                lines.append(
-                    (
-                        (
-                            f"{_short(table)} "
-                            f"{' → '.join(clean(name, 40) for name in rows[0].between)}"
-                        ),
-                        merged,
-                    )
-                )
+    lines = [line for table in tables for line in _lines(table, rates)]
     note = ""
     if len(lines) > MOST_SERIES:
         note = (
@@ -131,6 +136,19 @@ def _series(tables: list[Table], rates: bool = False) -> tuple[list[Series], str
         lines.sort(key=lambda line: median(row.goodput or 0.0 for row in line[1]))
         lines = [*lines[: MOST_SERIES // 2], *lines[-(MOST_SERIES - MOST_SERIES // 2) :]]
     return [Series(name, f"s{i}", rows) for i, (name, rows) in enumerate(lines)], note
+
+
+def _lines(table: Table, rates: bool) -> Iterator[tuple[str, list[Row]]]:
+    """One line for each pair of ranks, with its name."""
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in table.rows:
+        if (row.goodput if rates else row.time_ns) is not None:
+            found.setdefault((row.pair.origin, row.pair.target), []).append(row)
+    for rows in found.values():
+        merged = _merged(rows)
+        if len(merged) >= 3:
+            between = " → ".join(clean(name, 40) for name in rows[0].between)
+            yield f"{_short(table)} {between}", merged
 
 
 def _short(table: Table) -> str:
@@ -165,15 +183,15 @@ def _scaled(row: Row, factor: float, unit: str) -> tuple[float, float, float]:
     )
 
 
-def _canvas(series: list[Series], scale: str, bounds: tuple[float, float], label: str) -> Any:
+def _canvas(series: Sequence[Series], axis: _Axis) -> Any:
     models = _bokeh("models")
     sizes = sorted({row.pair.message_bytes for line in series for row in line.rows})
     left, right = (size or ZERO_AT for size in (sizes[0], sizes[-1]))
     plot = _bokeh("plotting").figure(
         x_axis_type="log",
-        y_axis_type=scale,
+        y_axis_type=axis.scale,
         x_range=models.Range1d(left / 1.5, right * 1.5),
-        y_range=models.Range1d(*bounds),
+        y_range=models.Range1d(*axis.bounds),
         sizing_mode="stretch_width",
         height=340,
         min_width=240,
@@ -186,16 +204,21 @@ def _canvas(series: list[Series], scale: str, bounds: tuple[float, float], label
     )
     # Nothing is active at first: a finger that scrolls the page must not be caught by a plot.
     plot.toolbar.logo, plot.toolbar.autohide, plot.toolbar.active_drag = None, True, None
-    step = 6 if right / left > 1 << 16 else 4 if right / left > 1 << 8 else 2
-    ticks = [size for size in (1 << shift for shift in range(0, 41, step)) if left <= size <= right]
-    named: dict[float, str] = {tick: quantity.size(tick) for tick in ticks}
-    if sizes[0] == 0:
-        named = {ZERO_AT: "0", **{tick: name for tick, name in named.items() if tick > 1}}
+    named = _ticks(left, right)
     plot.xaxis.ticker = models.FixedTicker(ticks=list(named))
     plot.xaxis.major_label_overrides = named
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "message size", label
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "message size", axis.label
     _paint_frame(plot)
     return plot
+
+
+def _ticks(left: float, right: float) -> dict[float, str]:
+    """Powers of two with their names; at the left end 0 where a message of 0 bytes is drawn."""
+    step = 6 if right / left > 1 << 16 else 4 if right / left > 1 << 8 else 2
+    sizes = [size for size in (1 << shift for shift in range(0, 41, step)) if left <= size <= right]
+    if left != ZERO_AT:
+        return {size: quantity.size(size) for size in sizes}
+    return {ZERO_AT: "0", **{size: quantity.size(size) for size in sizes if size > 1}}
 
 
 def _paint_frame(plot: Any) -> None:
@@ -230,18 +253,7 @@ def _draw(plot: Any, line: Series, values: list[tuple[float, float, float]]) -> 
             "y": [value for value, _, _ in values],
             "low": [low for _, low, _ in values],
             "high": [high for _, _, high in values],
-            "size": [quantity.size(row.pair.message_bytes) for row in line.rows],
-            "time": [quantity.microseconds(row.time_ns) + " µs" for row in line.rows],
-            "rate": [
-                f"{quantity.megabytes(r.goodput)} MB/s = {quantity.gigabits(r.goodput)} Gb/s"
-                for r in line.rows
-            ],
-            "share": [f"{quantity.percent(row.efficiency)} of attainable" for row in line.rows],
-            "interval": [quantity.plus_minus(row.pair.half_width) for row in line.rows],
-            "proof": [
-                f"{row.pair.proof}, {row.pair.label}, {row.pair.verdict}" for row in line.rows
-            ],
-            "line": [line.name for _ in line.rows],
+            **_pointed_at(line),
         }
     )
     band = plot.varea(x="x", y1="low", y2="high", source=source, fill_alpha=0.22)
@@ -253,6 +265,24 @@ def _draw(plot: Any, line: Series, values: list[tuple[float, float, float]]) -> 
     rows = [("", "@line"), ("size", "@size"), ("time", "@time"), ("goodput", "@rate")]
     rows += [("efficiency", "@share"), ("95 % interval", "@interval"), ("", "@proof")]
     plot.add_tools(models.HoverTool(renderers=[marks], tooltips=rows, visible=False))
+
+
+def _pointed_at(line: Series) -> dict[str, list[str]]:
+    """What a pointer shows of each point, by name."""
+    rates = [quantity.megabytes(row.goodput) + " MB/s" for row in line.rows]
+    shown = [
+        {
+            "size": quantity.size(row.pair.message_bytes),
+            "time": f"{quantity.microseconds(row.time_ns)} µs",
+            "rate": f"{rate} = {quantity.gigabits(row.goodput)} Gb/s",
+            "share": f"{quantity.percent(row.efficiency)} of attainable",
+            "interval": quantity.plus_minus(row.pair.half_width),
+            "proof": f"{row.pair.proof}, {row.pair.label}, {row.pair.verdict}",
+            "line": line.name,
+        }
+        for row, rate in zip(line.rows, rates, strict=True)
+    ]
+    return {name: [one[name] for one in shown] for name in shown[0]}
 
 
 def _limit(plot: Any, at: float, words: str) -> None:
@@ -289,7 +319,7 @@ def _decades(plot: Any, low: float, high: float) -> None:
     }
 
 
-def _in_words(series: list[Series], unit: str) -> str:
+def _in_words(series: Sequence[Series], unit: str) -> str:
     parts = []
     for line in series:
         first, last = line.rows[0], line.rows[-1]

@@ -99,11 +99,7 @@ def view(section: Section, number: int) -> SectionView:
     name = f"run{number}"
     found = tables(section)
     maps, leaves = pair_pictures(section, found, name)
-    drawn = [
-        plots.latency(section, found, f"{name}-latency"),
-        plots.bandwidth(section, found, f"{name}-bandwidth"),
-    ]
-    curves = [plot for plot in drawn if plot is not None]
+    curves = _curves(section, found, name)
     seen = flows(section.run)
     bars, wire_note = _bars(seen)
     raw, raw_note = embedded(section, seen)
@@ -126,8 +122,7 @@ def view(section: Section, number: int) -> SectionView:
         plots=curves,
         tables=[_table(table) for table in found],
         groups=group_views(section),
-        derivation=[clean(line, 600) for line in (limits.derivation if limits else [])]
-        + _criteria(section),
+        derivation=[*_derivation(section), *_criteria(section)],
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
@@ -136,6 +131,18 @@ def view(section: Section, number: int) -> SectionView:
         raw_note=raw_note,
         items=[plot.item for plot in curves],
     )
+
+
+def _curves(section: Section, found: list[Table], name: str) -> list[plots.Plot]:
+    drawn = [
+        plots.latency(section, found, f"{name}-latency"),
+        plots.bandwidth(section, found, f"{name}-bandwidth"),
+    ]
+    return [plot for plot in drawn if plot is not None]
+
+
+def _derivation(section: Section) -> list[str]:
+    return [clean(line, 600) for line in (section.limits.derivation if section.limits else [])]
 
 
 def _proof_tone(section: Section) -> str:
@@ -180,14 +187,19 @@ def _evidence(name: str, value: str | float | list[str] | None) -> str:
     """Evidence in the unit that its name states (``…_bytes``, ``…_bytes_per_s``, ``…_ns``,
     ``…_bits_per_s``).
     """
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return clean(fold(value) if len(value) > 4 else ", ".join(value), 300)
-    if isinstance(value, str):
-        return clean(value, 300)
+    match value:
+        case None:
+            return "unknown"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return clean(fold(value) if len(value) > 4 else ", ".join(value), 300)
+        case str():
+            return clean(value, 300)
+    return _number(name, value)
+
+
+def _number(name: str, value: float) -> str:
     if name.endswith("bytes_per_s"):
         return f"{quantity.megabytes(value)} MB/s"
     if name.endswith("bits_per_s"):
@@ -196,32 +208,26 @@ def _evidence(name: str, value: str | float | list[str] | None) -> str:
         return quantity.volume(value)
     if name.endswith("_ns"):
         return f"{quantity.microseconds(value)} µs"
-    return (
-        f"{value:,}".replace(",", "\u202f")
-        if isinstance(value, int)
-        else quantity.significant(value, 4)
-    )
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f")
+    return quantity.significant(value, 4)
 
 
 def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
     """Bars on one common scale; of very many, those whose seen and expected bytes differ most."""
     note = (
         f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
-        "background subtracted. "
+        "background subtracted. Headers and acknowledgements make the bar a little longer than the "
+        "mark."
     )
-    note += "Headers and acknowledgements make the bar a little longer than the mark."
     shown = found
     if len(found) > MOST_BARS:
-        worst = sorted(
-            found, key=lambda flow: -abs((flow.seen_bytes or 0.0) - flow.expected_bytes)
-        )[:MOST_BARS]
-        chosen = {id(flow) for flow in worst}
+        worst = sorted(found, key=lambda one: -abs((one.seen_bytes or 0.0) - one.expected_bytes))
+        chosen = {id(flow) for flow in worst[:MOST_BARS]}
         shown = [flow for flow in found if id(flow) in chosen]
         note += f" The {MOST_BARS} of {len(found)} where seen and expected differ most are shown."
-    top = (
-        max([max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown], default=0.0)
-        or 1.0
-    )
+    lengths = [max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown]
+    top = max(lengths, default=0.0) or 1.0
     return [_bar(flow, top) for flow in shown], note
 
 
@@ -248,29 +254,30 @@ def _bar(flow: Flow, top: float) -> Bar:
 
 
 def _table(table: Table) -> ResultTable:
-    rows = list(table.rows)
-    left = 0
-    if len(rows) > MOST_ROWS:
-        bad = [row for row in rows if row.pair.verdict != "pass"]
-        fill = [row for row in rows if row.pair.verdict == "pass"]
-        chosen = {id(row) for row in [*bad, *fill][:MOST_ROWS]}
-        left = len(rows) - MOST_ROWS
-        rows = [row for row in rows if id(row) in chosen]
+    rows = _shown(table)
+    left = len(table.rows) - len(rows)
     one = clean(" → ".join(table.rows[0].between), 200) + ". " if table.pairs == 1 else ""
     caption = f"{one}Median with half of its 95 % interval."
     if left:
         caption += f" {left} rows that pass are left out here; the result file holds all."
-    count = f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result"
-    time = "half round trip" if table.halved else "time per message"
     return ResultTable(
         table.title,
         caption,
-        count,
-        time,
+        f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result",
+        "half round trip" if table.halved else "time per message",
         table.unit == "ns",
         len(rows) <= OPEN_ROWS,
         [_row(row) for row in rows],
     )
+
+
+def _shown(table: Table) -> list[Row]:
+    """All rows, or those that do not pass and as many others as there is room for, in order."""
+    if len(table.rows) <= MOST_ROWS:
+        return list(table.rows)
+    first = sorted(table.rows, key=lambda row: row.pair.verdict == "pass")[:MOST_ROWS]
+    chosen = {id(row) for row in first}
+    return [row for row in table.rows if id(row) in chosen]
 
 
 def _row(row: Row) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wireproof.report.columns import grid
-from wireproof.report.group_cells import words
+from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import group_tables
 from wireproof.report.section import Section
 
@@ -29,7 +29,7 @@ def group_parts(section: Section, look: Look) -> list[RenderableType]:
 
     parts: list[RenderableType] = []
     for table in group_tables(section):
-        found = words(table)
+        found = cells_of(table)
         cells = [[look.say(cell, 80) for cell in row] for row in found.cells[:MOST_ROWS]]
         styles = ["bold red" if bad else "" for bad in found.bad[:MOST_ROWS]]
         shown, dropped = grid(found.heads, cells, styles, look)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 
 from wireproof.model import quantity
+from wireproof.model.series import SeriesPoint
 from wireproof.report.json.judgement import JudgedSeries
 from wireproof.report.text.look import Look
 
@@ -31,27 +32,12 @@ def _curve(judged: JudgedSeries, look: Look) -> str:
     """Goodput by size as bars; a full bar is the attainable goodput, or the best when no link is
     claimed.
     """
-    best: dict[int, float] = {}
-    for point in judged.points:
-        time = point.hrt_ns or point.time_ns
-        goodput = point.goodput_bytes_per_s
-        if goodput is None and time and point.hrt_ns:
-            goodput = point.message_bytes / time * 1e9
-        if goodput is not None and math.isfinite(goodput) and point.message_bytes:
-            best[point.message_bytes] = max(
-                goodput / judged.directions, best.get(point.message_bytes, 0.0)
-            )
+    best = _best_by_size(judged)
     if len(best) < 4 or len(best) > _WIDEST_CURVE:
         return ""
     full = judged.attainable_bytes_per_s or max(best.values())
     blocks = _ASCII_BLOCKS if look.ascii else _BLOCKS
-    bars = (
-        "".join(
-            blocks[min(8, max(0, math.ceil(8 * best[size] / full - 0.25)))] for size in sorted(best)
-        )
-        if full
-        else ""
-    )
+    bars = "".join(_bar(best[size], full, blocks) for size in sorted(best))
     above = any(reason.code == "above-ceiling" for reason in judged.reasons)
     over = " (above it!)" if above and max(best.values()) > full else ""
     what = "attainable" if judged.attainable_bytes_per_s else "the best"
@@ -59,30 +45,54 @@ def _curve(judged: JudgedSeries, look: Look) -> str:
     return f"{first} |{bars}| {last}   goodput by size, full bar = {what}{over}"
 
 
+def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
+    """The best goodput of one direction at each size that says one."""
+    best: dict[int, float] = {}
+    for point in judged.points:
+        goodput = _goodput(point)
+        if goodput is not None and math.isfinite(goodput) and point.message_bytes:
+            known = best.get(point.message_bytes, 0.0)
+            best[point.message_bytes] = max(goodput / judged.directions, known)
+    return best
+
+
+def _goodput(point: SeriesPoint) -> float | None:
+    """As printed, else of the half round trip."""
+    if point.goodput_bytes_per_s is not None or not point.hrt_ns:
+        return point.goodput_bytes_per_s
+    return point.message_bytes / point.hrt_ns * 1e9
+
+
+def _bar(value: float, full: float, blocks: str) -> str:
+    return blocks[min(8, max(0, math.ceil(8 * value / full - 0.25)))] if full else ""
+
+
 def _value(judged: JudgedSeries) -> str:
     """The number in every unit that people use, and what share of what it is."""
     parts = []
     if judged.start_ns is not None:
         parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
-    best, share = judged.best_bytes_per_s, judged.share_of_nominal
     small = judged.start_ns is not None and all(
         point.message_bytes < _TELLING for point in judged.points
     )
-    if best is not None and not (small and judged.efficiency is None):
-        if judged.efficiency is not None and judged.attainable_bytes_per_s:
-            # What is held against the link: a size that a bucket of tokens let through at once is
-            # no rate of it.
-            held = judged.efficiency * judged.attainable_bytes_per_s
-            share, best = share * held / best if share and best else share, held
-        text = f"{best / 1e6:.2f} MB/s = {best / 2**20:.2f} MiB/s = {best * 8 / 1e9:.4g} Gb/s"
-        if judged.efficiency is not None and judged.attainable_bytes_per_s:
-            text += (
-                f": {judged.efficiency:.1%} of attainable "
-                f"{judged.attainable_bytes_per_s / 1e6:.1f} MB/s"
-            )
-            text += "" if share is None else f", {share:.1%} of nominal"
-        parts.append(text)
+    if judged.best_bytes_per_s is not None and not (small and judged.efficiency is None):
+        parts.append(_rate(judged, judged.best_bytes_per_s))
     return "; ".join(parts)
+
+
+def _rate(judged: JudgedSeries, best: float) -> str:
+    attainable = judged.attainable_bytes_per_s
+    if judged.efficiency is None or not attainable:
+        return quantity.in_every_unit(best)
+    # What is held against the link: a size that a bucket of tokens let through at once is no rate
+    # of it.
+    held, share = judged.efficiency * attainable, judged.share_of_nominal
+    share = share * held / best if share and best else share
+    nominal = "" if share is None else f", {share:.1%} of nominal"
+    return (
+        f"{quantity.in_every_unit(held)}: {judged.efficiency:.1%} of attainable "
+        f"{quantity.rate(attainable)}{nominal}"
+    )
 
 
 def _what(judged: JudgedSeries, look: Look) -> str:

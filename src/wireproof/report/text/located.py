@@ -26,29 +26,34 @@ def story_lines(located: tuple[Located, ...]) -> list[str]:
 
 
 def _story(story: Story) -> list[str]:
-    lines = [story.title]
-    for culprit in story.culprits[:MOST_LINES]:
-        lines += _culprit(culprit)
-    if len(story.culprits) > MOST_LINES:
-        lines.append(
-            f"  and {len(story.culprits) - MOST_LINES} more; all are in the report and in --json"
-        )
-    if not story.culprits:
-        lines.append("  nobody stands out")
+    lines = [story.title, *_culprits(story)]
     if story.cleared:
         lines.append(f"  cleared (suspected by the screen, good alone): {story.cleared}")
     lines += [f"  no fault: {sentence}" for _, _, _, sentence in story.contention[:MOST_LINES]]
     if len(story.contention) > MOST_LINES:
         lines.append(f"  no fault, but contention: {len(story.contention) - MOST_LINES} more")
     if len(story.tiers) > 1 or any(slower for *_, slower in story.tiers):
-        paths = [
-            f"{name} {median}" + (f" ({slower})" if slower else "")
-            for name, median, _, slower in story.tiers
-        ]
-        lines.append(f"  paths: {'; '.join(paths[:MOST_LINES])}")
+        lines.append(f"  paths: {'; '.join(_paths(story)[:MOST_LINES])}")
     lines += [f"  no sample of {nodes}: {reason}" for nodes, reason in story.missing]
     lines.append(f"  {story.silence}")
     return lines
+
+
+def _culprits(story: Story) -> list[str]:
+    if not story.culprits:
+        return ["  nobody stands out"]
+    lines = [line for culprit in story.culprits[:MOST_LINES] for line in _culprit(culprit)]
+    left = len(story.culprits) - MOST_LINES
+    return (
+        [*lines, f"  and {left} more; all are in the report and in --json"] if left > 0 else lines
+    )
+
+
+def _paths(story: Story) -> list[str]:
+    return [
+        f"{name} {median}" + (f" ({slower})" if slower else "")
+        for name, median, _, slower in story.tiers
+    ]
 
 
 def _culprit(culprit: Culprit) -> list[str]:

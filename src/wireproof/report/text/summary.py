@@ -6,7 +6,7 @@ Every function returns a string; nothing here prints.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,26 +65,32 @@ def summary(section: Section, look: Look = PLAIN) -> str:
         look.say(f"path: {_path(section)}; {_counts(section)}"),
     )
     parts.append(verdict)
-    groups = grouped(judgement.findings)
-    if not groups:
-        parts.append(Padding(Text(look.say(headline(section))), (0, 0, 0, 2)))
-    told = [group for group in groups if group[0].severity in ("fail", "inconclusive")][
-        :MOST_FINDINGS
-    ] or groups[:2]
-    for group in told:
-        parts.append(Padding(_finding(group, look), (0, 0, 0, 2)))
-    counts: dict[str, int] = {}
-    for group in groups:
-        if group not in told:
-            counts[group[0].code] = counts.get(group[0].code, 0) + len(group)
-    if counts:
-        codes = ", ".join(f"{code} ({count})" for code, count in counts.items())
-        parts.append(Padding(Text(look.say(f"also, in the report: {codes}")), (0, 0, 0, 2)))
+    parts.extend(Padding(one, (0, 0, 0, 2)) for one in _findings(section, look))
     for line in located_lines(section):
         depth = len(line) - len(line.lstrip())
         parts.append(Padding(Text(look.say(line, 1200)), (0, 0, 0, depth)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     return _paint(parts, look)
+
+
+def _findings(section: Section, look: Look) -> Iterator[RenderableType]:
+    """The gravest findings in full, the others by their codes."""
+    from rich.text import Text
+
+    groups = grouped(section.judgement.findings)
+    if not groups:
+        yield Text(look.say(headline(section)))
+    decisive = [group for group in groups if group[0].severity in ("fail", "inconclusive")]
+    shown = decisive[:MOST_FINDINGS] or groups[:2]
+    for group in shown:
+        yield _finding(group, look)
+    counts: dict[str, int] = {}
+    for group in groups:
+        if group not in shown:
+            counts[group[0].code] = counts.get(group[0].code, 0) + len(group)
+    if counts:
+        codes = ", ".join(f"{code} ({count})" for code, count in counts.items())
+        yield Text(look.say(f"also, in the report: {codes}"))
 
 
 def result_tables(section: Section, look: Look = PLAIN) -> str:

@@ -68,7 +68,7 @@ def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     if not shares:
         return []
     share, host, port = max(shares, key=lambda one: one[0])
-    speed = f"{(port.speed_bits_per_s or 0) / 1e9:g} Gb/s"
+    speed = quantity.line_rate(port.speed_bits_per_s)
     return [
         (
             f"  the peak is {quantity.percent(share)} of the {speed} that {clean(port.nic, 32)} of "
@@ -82,21 +82,14 @@ def _peak(port: PortTraffic) -> float:
 
 
 def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
-    hosts = sorted(
-        (one for one in traffic.hosts if not one.error), key=lambda one: natural(one.host)
-    )
+    watched = [one for one in traffic.hosts if not one.error]
+    hosts = sorted(watched, key=lambda one: natural(one.host))
     rows = [row for host in hosts[:MOST_HOSTS] for row in _rows(host)]
-    if len(hosts) > MOST_HOSTS:
-        rows.append([f"... and {len(hosts) - MOST_HOSTS} more hosts (--json has all)"])
     head = ["host", "port", "out", "peak MB/s", "in", "peak MB/s", "port's speed"]
-    widths = [
-        max(len(row[i]) for row in [head, *rows] if i < len(row) > 1) for i in range(len(head))
-    ]
-    return [
-        "  "
-        + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=False)).rstrip()
-        for row in [head, *rows]
-    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in [head, *rows]]
+    left = len(hosts) - MOST_HOSTS
+    return [*lines, f"  ... and {left} more hosts (--json has all)"] if left > 0 else lines
 
 
 def _rows(host: HostTraffic) -> list[list[str]]:
@@ -109,14 +102,20 @@ def _bytes(port: PortTraffic) -> float:
 
 
 def _row(host: HostTraffic, port: PortTraffic) -> list[str]:
-    speed = f"{port.speed_bits_per_s / 1e9:g} Gb/s" if port.speed_bits_per_s else "unknown"
-    return [clean(host.host, 64), clean(port.nic, 32), *_way(port.tx), *_way(port.rx), speed]
+    speed = quantity.line_rate(port.speed_bits_per_s) if port.speed_bits_per_s else "unknown"
+    return [
+        clean(host.host, 64),
+        clean(port.nic, 32),
+        *_direction(port.tx),
+        *_direction(port.rx),
+        speed,
+    ]
 
 
-def _way(way: DirectionTraffic) -> list[str]:
-    if way.bytes is None:
-        return [f"unknown ({way.trouble})", "-"]
+def _direction(one: DirectionTraffic) -> list[str]:
+    if one.bytes is None:
+        return [f"unknown ({one.trouble})", "-"]
     unsure = (
-        f" ±{quantity.volume(way.background)}" if way.background > 0.01 * way.bytes + 1000 else ""
+        f" ±{quantity.volume(one.background)}" if one.background > 0.01 * one.bytes + 1000 else ""
     )
-    return [quantity.volume(way.bytes) + unsure, quantity.megabytes(way.peak_bytes_per_s)]
+    return [quantity.volume(one.bytes) + unsure, quantity.megabytes(one.peak_bytes_per_s)]

@@ -209,28 +209,12 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
     """``mode``: AGGREGATE, NON-AGGREGATE or ""; ``active``: IMB-EXT, which synchronizes by a
     fence.
     """
-    each = mode != "AGGREGATE"
-    end = ("a fence" if active else "a flush") + (" each" if each else " once, after the last")
-    metric = "latency" if each else "bandwidth"
-    if name in _ATOMIC:
-        text = f"t = time of one {name} with {end}; bandwidth = size / t"
-        one = name in _ONE_SIZE
-        return ImbTest(metric, "atomic", text, clock="t", messages=1, waits=each, one_size=one)
     way, _, verb = name.partition("_")
+    if name in _ATOMIC:
+        return _synchronized(name, name, "atomic", mode, active)
     if way in ("unidir", "bidir") and verb in ("put", "get"):
-        text = f"t = time of one {verb} with {end}; bandwidth = size / t"
-        if way == "bidir":
-            return ImbTest(
-                metric,
-                "exchange",
-                text + ", one of the two directions",
-                clock="t",
-                messages=1,
-                waits=each,
-            )
-        return ImbTest(
-            metric, "put" if verb == "put" else "get", text, clock="t", messages=1, waits=each
-        )
+        kind: Traffic = "put" if verb == "put" else "get"
+        return _synchronized(name, verb, "exchange" if way == "bidir" else kind, mode, active)
     if name in ("put_local", "get_local"):
         text = (
             f"t = time of one {way} until the buffer may be used again (local completion); "
@@ -238,9 +222,8 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
         )
         return ImbTest("bandwidth", "other", text, clock="t", messages=1)
     if name in ("exchange_put", "exchange_get"):
-        return replace(
-            _COLLECTIVE, traffic="other", formula=f"time of one {verb} with each of two neighbours"
-        )
+        text = f"time of one {verb} with each of two neighbours"
+        return replace(_COLLECTIVE, traffic="other", formula=text)
     if name in _ALL_RMA:
         text = (
             "time of one transfer with every other process; a printed bandwidth counts the size "
@@ -251,6 +234,22 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
         text = "t_pure: put while the target waits in MPI; t_ovrl: while it computes first"
         return ImbTest("overlap", "other", text, clock="t_pure")
     return None
+
+
+def _synchronized(name: str, verb: str, traffic: Traffic, mode: str, active: bool) -> ImbTest:
+    """One operation and its synchronization, each time or once for all."""
+    each = mode != "AGGREGATE"
+    end = ("a fence" if active else "a flush") + (" each" if each else " once, after the last")
+    text = f"t = time of one {verb} with {end}; bandwidth = size / t"
+    return ImbTest(
+        "latency" if each else "bandwidth",
+        traffic,
+        text + (", one of the two directions" if traffic == "exchange" else ""),
+        clock="t",
+        messages=1,
+        waits=each,
+        one_size=name in _ONE_SIZE,
+    )
 
 
 def _collective(name: str) -> ImbTest | None:

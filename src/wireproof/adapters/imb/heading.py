@@ -211,6 +211,11 @@ def _begins_another(line: str, columns: list[str]) -> bool:
     return (is_table(line) and not columns) or _TITLE.match(line) is not None
 
 
+def _may_tell(line: str, below: int, named: bool) -> bool:
+    """True for IMB's own lines: its comments, and those just below a benchmark's name."""
+    return line.lstrip().startswith("#") or (named and below <= 4)
+
+
 def read_heading(page: Page, start: int) -> Heading:
     """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column
     names.
@@ -229,11 +234,10 @@ def read_heading(page: Page, start: int) -> Heading:
             heading.columns, heading.first = columns, index + 1
             _second_line(page, heading)
             break
-        bare = line.strip()
-        if bare.startswith("#") or (named is not None and index <= start + 4):
+        if _may_tell(line, index - start, named is not None):
             if index < last or not page.cut:
                 _learn(heading, line)
-        elif bare:
+        elif line.strip():
             idle += 1
             if idle > _PATIENCE or starts_result(line):
                 break

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.documents import Document, amount, document_at, member, text
-from wireproof.adapters.iperf3.results import Flow, Said, series_of
+from wireproof.adapters.iperf3.results import Flow, Said, series_of, spread
 from wireproof.adapters.page import Page
 
 __all__ = ["DOCUMENT", "STREAM", "parse_document", "parse_stream"]
@@ -98,13 +98,7 @@ def _range(intervals: object, name: str) -> dict[str, float]:
         rate, seconds = amount(one.get("bits_per_second")), amount(one.get("seconds"))
         if rate is not None and seconds is not None and seconds >= length / 2:
             rates.append(rate / 8)
-    if len(rates) < 2:
-        return {}
-    return {
-        "interval_min_bytes_per_s": min(rates),
-        "interval_max_bytes_per_s": max(rates),
-        "intervals": len(rates),
-    }
+    return spread(rates)
 
 
 def _rtt(end: dict[str, Any]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["Flow", "Said", "series_of"]
+__all__ = ["Flow", "Said", "series_of", "spread"]
 
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
@@ -86,6 +86,17 @@ def _point(said: Said, known: list[Flow]) -> SeriesPoint:
         values=_values(known, said.values),
         line=said.lines[1],
     )
+
+
+def spread(rates: list[float]) -> dict[str, float]:
+    """Slowest and fastest interval; nothing of one alone."""
+    if len(rates) < 2:
+        return {}
+    return {
+        "interval_min_bytes_per_s": min(rates),
+        "interval_max_bytes_per_s": max(rates),
+        "intervals": len(rates),
+    }
 
 
 def _missing(said: Said, known: list[Flow]) -> str:

@@ -8,7 +8,7 @@ import re
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3.iperf2 import old_series
-from wireproof.adapters.iperf3.results import Flow, Said, series_of
+from wireproof.adapters.iperf3.results import Flow, Said, series_of, spread
 from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, collect, datagram, extra
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series
@@ -69,13 +69,7 @@ def _range(run: Run) -> dict[str, float]:
         return {}
     length = sums[0].end - sums[0].start
     rates = [row.rate for row in sums if row.end - row.start >= length / 2]
-    if len(rates) < 2:
-        return {}
-    return {
-        "interval_min_bytes_per_s": min(rates),
-        "interval_max_bytes_per_s": max(rates),
-        "intervals": len(rates),
-    }
+    return spread(rates)
 
 
 def _is_iperf2(run: Run, head: str) -> bool:

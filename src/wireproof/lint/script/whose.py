@@ -44,21 +44,23 @@ def whose(job: Job, launch: Launch) -> Mpi | None:
     PATH before it, variables of one MPI; None when there is no sign or when signs contradict.
     """
     command = launch.command
-    direct = _by_place(" ".join(word.text for word in (command.words[:1] or ())))
+    places = [word.text for word in command.words[:1]]
+    places += [word.text for word in command.assignments if word.text.startswith("PATH=")][-1:]
+    direct = [mpi for place in places if (mpi := _by_place(place)) is not None]
     if direct:
-        return direct
-    paths = [word.text for word in command.assignments if word.text.startswith("PATH=")]
-    if paths and (found := _by_place(paths[-1])):
-        return found
+        return direct[0]
     around = _around(job, command.line)
     if around:
         return _fitting(around, launch)
-    signs: set[Mpi] = {
-        mpi for name in seen(job, launch) for prefix, mpi in _PREFIXES if name.startswith(prefix)
-    }
+    signs = _of_variables(job, launch)
     if "openmpi" in launch.families:
         signs.add("openmpi")
     return next(iter(signs)) if len(signs) == 1 else None
+
+
+def _of_variables(job: Job, launch: Launch) -> set[Mpi]:
+    names = seen(job, launch)
+    return {mpi for prefix, mpi in _PREFIXES if any(name.startswith(prefix) for name in names)}
 
 
 def _by_place(text: str) -> Mpi | None:

@@ -1,4 +1,4 @@
-"""The one place that finds here-documents: ``<<EOF`` and the lines up to the next that is ``EOF``."""
+"""The one place that finds here-documents: ``<<EOF`` and the lines up to ``EOF``."""
 
 from __future__ import annotations
 

@@ -42,23 +42,32 @@ def _commands(recipe: Recipe) -> tuple[Command, ...]:
 
 def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
     lines = list(recipe.lines[part.first - 1 : part.last])
-    blanked: list[str] = []
+    indents = [0] * len(lines)
+    if not part.script:
+        lines, indents = _shown_commands(lines)
+    reader = _Reader(recipe, part)
+    for token in tokens(lines, part.first, indents, spanning=part.script):
+        yield from reader.take(token)
+    yield from reader.end()
+
+
+def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
+    """The lines of a document without sentences and remarks, and how far each is indented by a
+    prompt or a bullet.
+    """
+    shown: list[str] = []
     indents: list[int] = []
     continued = False
     for line in lines:
-        sentence = not part.script and not continued and is_prose(line)
-        shown = "" if sentence else line if part.script else _cut_remark(line)
-        blanked.append(shown)
-        indents.append(0 if part.script or continued else min(indent(shown), len(shown)))
+        sentence = not continued and is_prose(line)
+        command = "" if sentence else _cut_remark(line)
+        indents.append(0 if continued else min(indent(command), len(command)))
         continued = line.rstrip(" \t\r").endswith("\\") and not sentence
-    for number, line in enumerate(blanked):
-        if line.endswith(("\\ ", "\\\r", "\\\t")) and not part.script:
+        if command.endswith(("\\ ", "\\\r", "\\\t")):
             # a document's line end: the backslash was meant to continue
-            blanked[number] = line.rstrip()
-    reader = _Reader(recipe, part)
-    for token in tokens(blanked, part.first, indents, spanning=part.script):
-        yield from reader.take(token)
-    yield from reader.end()
+            command = command.rstrip()
+        shown.append(command)
+    return shown, indents
 
 
 def _cut_remark(line: str) -> str:

@@ -72,11 +72,8 @@ def segments(recipe: Recipe) -> list[Segment]:
     sentences.
     """
     lines = recipe.lines
-    start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
-    head = lines[start].lstrip("\ufeff \t") if start < len(lines) else ""
-    trusted = head.startswith(("#!", "#SBATCH")) or recipe.name.endswith(SCRIPT_NAMES)
     inside = lines_inside(recipe)
-    if trusted and not _document(lines, inside):
+    if _trusted(recipe) and not _document(lines, inside):
         return [Segment(1, len(lines), True)]
     cuts: list[Segment] = []
     first, script = 1, False
@@ -88,6 +85,13 @@ def segments(recipe: Recipe) -> list[Segment]:
             first, script = (number, True) if opens else (number + fence, False)
     _cut(cuts, first, len(lines), script)
     return cuts
+
+
+def _trusted(recipe: Recipe) -> bool:
+    """A script by its first line or by its name."""
+    head = next((line for line in recipe.lines if line.strip()), "")
+    by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
+    return by_head or recipe.name.endswith(SCRIPT_NAMES)
 
 
 def _document(lines: tuple[str, ...], inside: frozenset[int]) -> bool:

@@ -73,9 +73,7 @@ def inner(words: tuple[Word, ...]) -> int | None:
     values = _VALUES.get(name)
     if values is None:
         return None
-    positional = _POSITIONAL.get(name, 0)
-    if name == "taskset" and not any(_affinity(word.text) for word in words[1:3]):
-        positional = 1  # a mask instead of -c LIST
+    positional = _positional(name, words)
     at = 1
     while at < len(words):
         text = words[at].text
@@ -90,6 +88,13 @@ def inner(words: tuple[Word, ...]) -> int | None:
             positional -= 1
         at += 1
     return None
+
+
+def _positional(name: str, words: tuple[Word, ...]) -> int:
+    """How many words of its own, that are no options, a wrapper has before the program."""
+    if name == "taskset" and not any(_affinity(word.text) for word in words[1:3]):
+        return 1  # a mask instead of -c LIST
+    return _POSITIONAL.get(name, 0)
 
 
 def _affinity(text: str) -> bool:

@@ -52,7 +52,6 @@ def cut(samples: Samples, keep: np.ndarray) -> Samples:  # type: ignore[type-arg
 
 
 # --- little
-# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 5])
@@ -98,7 +97,6 @@ def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
 
 
 # --- exact
-# ---------------------------------------------------------------------------------------------------------
 
 
 def test_without_noise_the_figures_are_the_planted_ones() -> None:
@@ -142,7 +140,6 @@ def test_the_expected_value_of_each_sample_follows_its_slower_port() -> None:
 
 
 # --- hostile
-# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
@@ -175,7 +172,6 @@ def test_a_confirm_stage_of_another_metric_is_refused() -> None:
 
 
 # --- the confirm stage
-# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +274,6 @@ def test_nodes_of_another_run_are_no_partners(bad_world: World) -> None:
 
 
 # --- tiers
-# ---------------------------------------------------------------------------------------------------------
 
 
 def test_three_levels_of_switches_are_three_tiers() -> None:

@@ -170,7 +170,10 @@ def test_what_is_wrong_is_one_sentence(text: str, sentence: str) -> None:
 
 
 def test_rails_need_their_nics_named() -> None:
-    text = "[[switch]]\nname='a'\nnodes='n[1-2]'\nnic='ib0'\n[[switch]]\nname='b'\nnodes='n[1-2]'\nnic='ib1'\n"
+    text = "".join(
+        f"[[switch]]\nname='{name}'\nnodes='n[1-2]'\nnic='{nic}'\n"
+        for name, nic in (("a", "ib0"), ("b", "ib1"))
+    )
     fabric = read_topology(text, "rails.toml")
     assert fabric.leaf_of("n2", "ib1") == "b"
     assert [each.switch for each in against(fabric, ["n1", "n2"], "ib1")[0].attachments] == [

@@ -38,6 +38,8 @@ _UNITS = {
     "pcie_max_speed": "GT/s",
 }
 
+_SHARES = {"busy_share", "claimed_share", "clock_apart", "kernel_share", "other_share"}
+
 
 @dataclass(frozen=True)
 class Sign:
@@ -66,7 +68,9 @@ def _shown(name: str, value: float | str) -> str:
         return line_rate(value)
     if name.endswith("_goodput"):
         return f"{volume(value)}/s"
-    number = f"{value:.0f}" if value == int(value) else significant(value, 4)
+    if name in _SHARES:
+        return percent(value, 1)
+    number = f"{value:.0f}" if value == int(value) else significant(value)
     return f"{number} {_UNITS.get(name, '')}".rstrip()
 
 

@@ -22,7 +22,8 @@ _BLOCK = re.compile(
 )
 _PORT = re.compile(
     r"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?(?:\[ext \d{1,4}\])?\s+"
-    r'"([SHR]-[0-9a-fA-F]{1,16})"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?[^#\n]{0,80}(?:#(.{0,400}))?'
+    r'"([SHR]-[0-9a-fA-F]{1,16})"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?[^#\n]{0,80}'
+    r"(?:#(.{0,400}))?"
 )
 _QUOTED = re.compile(r'"([^"\n]{0,200})"')
 _SPEED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
@@ -40,7 +41,8 @@ _LANE = {
     "XDR": 200.0,
 }
 _NIC = re.compile(
-    r"(HCA-\d{1,2}|(?:mlx|mthca|qib|ipath|hfi|bnxt_re|irdma|rocep|ibp|ib|hns_|cxgb)\w{0,30}(?::\d{1,3})?)"
+    r"(HCA-\d{1,2}|(?:mlx|mthca|qib|ipath|hfi|bnxt_re|irdma|rocep|ibp|ib|hns_|cxgb)\w{0,30}"
+    r"(?::\d{1,3})?)"
 )
 
 

@@ -20,8 +20,8 @@ from wireproof.model.fabric import Fabric
 __all__ = ["read_opareport"]
 
 _END = re.compile(
-    r"(?:(?P<rate>\d{1,4}(?:\.\d)?)g|(?P<far><->)|\?\?\?g?)\s+0x(?P<guid>[0-9a-fA-F]{1,16})\s+(?P<port>\d{1,4})\s+"
-    r"(?P<type>FI|SW|CA|RT)\s*(?P<name>.{0,200})"
+    r"(?:(?P<rate>\d{1,4}(?:\.\d)?)g|(?P<far><->)|\?\?\?g?)\s+0x(?P<guid>[0-9a-fA-F]{1,16})\s+"
+    r"(?P<port>\d{1,4})\s+(?P<type>FI|SW|CA|RT)\s*(?P<name>.{0,200})"
 )
 
 

@@ -17,7 +17,10 @@ from tests.cli.verb import document, one_sentence, wireproof
 
 pytestmark = pytest.mark.engine
 
-NOISE = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4); sys.stderr.write('talk\\n'); sys.exit(7)"
+NOISE = (
+    "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4);"
+    " sys.stderr.write('talk\\n'); sys.exit(7)"
+)
 
 
 def prove(*argv: object, **options: object) -> subprocess.CompletedProcess[bytes]:

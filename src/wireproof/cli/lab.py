@@ -33,9 +33,8 @@ def _wire_lines(status: LabStatus) -> list[str]:
     lines = [f"  wire: {', '.join(['store-and-forward', *added])}"]
     if wire is None:
         return [*lines, "  wire: DEAD, no node reaches another"]
-    lines[0] += (
-        f"; {wire.frames} frames, {wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
-    )
+    late = f"{wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
+    lines[0] += f"; {wire.frames} frames, {late}"
     lines[0] += "" if wire.first else "; it has no right to run before ordinary processes"
     behind = fallen_behind(None, wire)
     return [*lines, f"  NOTE: {behind}"] if behind else lines
@@ -44,17 +43,15 @@ def _wire_lines(status: LabStatus) -> list[str]:
 def _describe(status: LabStatus) -> str:
     lines = [f"{status.name}: {status.state}", *(f"  NOTE: {note}" for note in status.notes)]
     for network in status.topology.networks if status.topology else ():
-        lines.append(
-            f"  network {network.name}: {network.device}, {network.rate or 'not shaped'}, MTU {network.mtu}"
-        )
+        rate = network.rate or "not shaped"
+        lines.append(f"  network {network.name}: {network.device}, {rate}, MTU {network.mtu}")
     lines += _wire_lines(status)
     for node in status.nodes:
         where = ", ".join(f"{name} {address}" for name, address in node.addresses.items())
         lines.append(f"  {node.name}: {'up' if node.alive else 'DEAD'}, {where}")
     for fault in status.faults:
-        lines.append(
-            f"  planted: {fault.node} {fault.network} {fault.direction} {fault.kind} {fault.value}".rstrip()
-        )
+        what = f"{fault.direction} {fault.kind} {fault.value}".rstrip()
+        lines.append(f"  planted: {fault.node} {fault.network} {what}")
     return "\n".join(lines)
 
 

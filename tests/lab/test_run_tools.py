@@ -108,6 +108,7 @@ def test_imb_one_sided(lab: Lab) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.openmpi
 def test_hpcc_works_in_a_folder_of_its_own(lab: Lab, tmp_path: Path) -> None:
     need("hpcc")

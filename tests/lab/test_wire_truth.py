@@ -96,8 +96,14 @@ def surely(result: Any) -> float:
     )
 
 
-@pytest.mark.parametrize("transport", ["mpi", "tcp"])
-@pytest.mark.parametrize("rate", RATES)
+_EVERY = [(rate, transport) for rate in RATES for transport in ("mpi", "tcp")]
+_QUICK = (("100mbit", "tcp"), ("1gbit", "mpi"))
+
+
+@pytest.mark.parametrize(
+    ("rate", "transport"),
+    [one if one in _QUICK else pytest.param(*one, marks=pytest.mark.slow) for one in _EVERY],
+)
 def test_no_size_is_above_its_ceiling(wired: Any, rate: str, transport: str) -> None:
     lab = wired(rate)
     ceiling = RATES[rate] / 8 * CEILING

@@ -22,6 +22,15 @@ EVERY_MPI = [
     pytest.param("openmpi", marks=[pytest.mark.engine, pytest.mark.openmpi]),
     pytest.param("debian-mpich", marks=[pytest.mark.engine, pytest.mark.debian_mpich]),
 ]
+TWO_QUICK_MPIS = [
+    pytest.param("mpich", marks=pytest.mark.mpi),
+    pytest.param("intel", marks=[pytest.mark.engine, pytest.mark.intelmpi, pytest.mark.slow]),
+    pytest.param("openmpi", marks=[pytest.mark.engine, pytest.mark.openmpi]),
+    pytest.param(
+        "debian-mpich", marks=[pytest.mark.engine, pytest.mark.debian_mpich, pytest.mark.slow]
+    ),
+]
+"""Every MPI, two of them only in ``make test-all``: for tests that wait for a deadline."""
 LIBRARY = {
     "mpich": "MPICH",
     "intel": "Intel(R) MPI Library",

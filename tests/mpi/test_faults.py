@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.processes import marked, none_left
-from tests.mpi.mpis import EVERY_MPI, QUICK, ROOT, install_of, run, sweep
+from tests.mpi.mpis import EVERY_MPI, QUICK, ROOT, TWO_QUICK_MPIS, install_of, run, sweep
 
 from wireproof.instrument import measure as instrument
 from wireproof.launch.command import prepare
@@ -83,7 +83,7 @@ def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
     assert load_run(outcome.folder) == outcome.run
 
 
-@pytest.mark.parametrize("name", EVERY_MPI)
+@pytest.mark.parametrize("name", TWO_QUICK_MPIS)
 def test_a_rank_that_hangs_ends_at_the_deadline(
     name: str, tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.context import current_context
+from wireproof.cli.declare import file, flag, number, setting, text
 from wireproof.cli.options import (
-    job_options,
+    JOB,
+    LINK,
+    OUTPUT,
+    TARGET,
     job_request,
-    link_options,
     method_of,
-    output_options,
-    place_options,
     settings_of,
     target_specification,
 )
@@ -33,41 +33,31 @@ PROLOG_ENDING_S = 8.0
 """Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
 
 
-@click.command("check")
-@click.option(
-    "--profile", metavar="quick|standard|acceptance", help="how much is measured; default quick."
+OPTIONS: tuple[click.Parameter, ...] = (
+    setting("profile", "quick|standard|acceptance", "how much is measured; default quick."),
+    setting("repeat", "N", "how often each point is measured in a launch; default 1."),
+    file(
+        "--topology",
+        "which switch each node hangs on: topology.conf, ibnetdiscover, opareport, lldpctl or"
+        " TOML.",
+        metavar="FILE",
+    ),
+    number("--rounds", 1, 100_000, "rounds of pairs; default: all up to 64 hosts, 12 to 20 above."),
+    flag("--all-pairs", "every pair, however many hosts."),
+    flag("--dry-run", "print every command and script, and start nothing."),
+    flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
+    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    text(
+        "--model-fault",
+        "rank=N,tx=SHARE",
+        "a fault planted in that world.",
+        multiple=True,
+        default=(),
+    ),
 )
-@click.option(
-    "--repeat", metavar="N", help="how often each point is measured in a launch; default 1."
-)
-@click.option(
-    "--topology",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="which switch each node hangs on: "
-    "topology.conf, ibnetdiscover, opareport, lldpctl or TOML.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1, 100_000),
-    metavar="N",
-    help="rounds of pairs; default: all up to 64 hosts, 12 to 20 above.",
-)
-@click.option("--all-pairs", is_flag=True, help="every pair, however many hosts.")
-@click.option("--dry-run", is_flag=True, help="print every command and script, and start nothing.")
-@click.option(
-    "--prolog",
-    is_flag=True,
-    help="health check before a job: one line, at most 60 s, nothing changed.",
-)
-@click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
-@click.option(
-    "--model-fault", multiple=True, metavar="rank=N,tx=SHARE", help="a fault planted in that world."
-)
-@place_options
-@job_options
-@link_options
-@output_options
+
+
+@click.command("check", params=[*OPTIONS, *TARGET, *JOB, *LINK, *OUTPUT])
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
 
@@ -81,15 +71,9 @@ def command(**options: Any) -> int:
         return _run_prolog(options)
     from wireproof.cli.console import Console
     from wireproof.workflow.check import check, plan_check
-    from wireproof.workflow.specification import Storage
 
     settings = settings_of(options)
-    storage = Storage(
-        folder=settings.out.value,
-        resume=options["resume"],
-        may_change_mode=settings.out.origin != "file",
-    )
-    specification = _specification(options, storage)
+    specification = _specification(options, storage_of(settings, options, kept=True))
     environment = current_context().environment
     if options["dry_run"]:
         from wireproof.cli.dry_run import show

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.declare import file, flag, number
+
 if TYPE_CHECKING:
     from wireproof.workflow.locate import LocateDocument
 
@@ -59,24 +61,20 @@ def _as_text(found: LocateDocument) -> str:
     return "\n".join(lines)
 
 
-@click.command("locate")
-@click.argument("source", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--topology",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="which switch each node hangs on.",
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["source"], type=click.Path(path_type=Path), required=False),
+    file("--topology", "which switch each node hangs on.", metavar="FILE"),
+    file(
+        "--world",
+        "a synthetic cluster instead (TOML): what would be found on one of this size and noise?",
+        metavar="FILE",
+    ),
+    number("--rounds", 1, 100_000, "rounds of pairs in that world."),
+    flag("--json as_json", "one JSON document on stdout."),
 )
-@click.option(
-    "--world",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="a synthetic cluster instead (TOML): what would be found on one of this size and noise?",
-)
-@click.option(
-    "--rounds", type=click.IntRange(1, 100_000), metavar="N", help="rounds of pairs in that world."
-)
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+
+
+@click.command("locate", params=[*OPTIONS])
 def command(
     source: Path | None,
     topology: Path | None,

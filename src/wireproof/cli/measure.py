@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.context import current_context
+from wireproof.cli.declare import choice, flag, number, setting, text
 from wireproof.cli.options import (
-    link_options,
+    LINK,
+    OUTPUT,
+    TARGET,
     method_of,
-    output_options,
-    place_options,
     settings_of,
+    storage_of,
     target_specification,
 )
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
@@ -23,66 +25,45 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("measure")
-@click.argument(
-    "pattern", metavar="PATTERN", type=click.Choice((*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation"))
+ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["pattern"], metavar="PATTERN", type=click.Choice(ALL_PATTERNS)),
+    setting("sizes", "LIST", "message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
+    setting(
+        "window",
+        "N",
+        "messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.",
+    ),
+    setting(
+        "formula",
+        "robust|osu|imb-mpi1|imb-p2p|hpcc",
+        "whose loop and formula gives the number.",
+    ),
+    choice(
+        "--form",
+        ["latency", "stream"],
+        "put, get, accumulate: flush each or each window; persistent, partitioned, threads: there"
+        " and back, or one way.",
+    ),
+    number("--ppn", 1, 4096, "ranks on each host.", default=1),
+    choice("--order", ["natural", "random"], "ring: of the ranks; default natural."),
+    flag("--nonblocking", "collectives: the non-blocking form, and how much of it overlaps."),
+    number("--threads", 1, 256, "threads: how many in each rank."),
+    number("--partitions", 1, 4096, "partitioned: of each message."),
+    choice(
+        "--window-kind",
+        ["allocate", "create"],
+        "put, get: how the remote memory is made.",
+        default="allocate",
+    ),
+    flag("--both-directions", "also from the second host to the first."),
+    setting("repeat", "N", "how often each point is measured; default 1."),
+    number("--ranks", 1, 4096, "ranks, without --hosts.", default=2),
+    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
 )
-@click.option(
-    "--sizes", metavar="LIST", help="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."
-)
-@click.option(
-    "--window",
-    metavar="N",
-    help="messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.",
-)
-@click.option(
-    "--formula",
-    metavar="robust|osu|imb-mpi1|imb-p2p|hpcc",
-    help="whose loop and formula gives the number.",
-)
-@click.option(
-    "--form",
-    type=click.Choice(["latency", "stream"]),
-    help="put, get, accumulate: flush each or each "
-    "window; persistent, partitioned, threads: there and back, or one way.",
-)
-@click.option(
-    "--ppn", type=click.IntRange(1, 4096), default=1, show_default=True, help="ranks on each host."
-)
-@click.option(
-    "--order", type=click.Choice(["natural", "random"]), help="ring: of the ranks; default natural."
-)
-@click.option(
-    "--nonblocking",
-    is_flag=True,
-    help="collectives: the non-blocking form, and how much of it overlaps.",
-)
-@click.option(
-    "--threads", type=click.IntRange(1, 256), metavar="N", help="threads: how many in each rank."
-)
-@click.option(
-    "--partitions", type=click.IntRange(1, 4096), metavar="N", help="partitioned: of each message."
-)
-@click.option(
-    "--window-kind",
-    type=click.Choice(["allocate", "create"]),
-    default="allocate",
-    show_default=True,
-    help="put, get: how the remote memory is made.",
-)
-@click.option("--both-directions", is_flag=True, help="also from the second host to the first.")
-@click.option("--repeat", metavar="N", help="how often each point is measured; default 1.")
-@click.option(
-    "--ranks",
-    type=click.IntRange(1, 4096),
-    default=2,
-    show_default=True,
-    help="ranks, without --hosts.",
-)
-@click.option("--model", "model_world", metavar="NAME=N,...", help="world of the model transport.")
-@place_options
-@link_options
-@output_options
+
+
+@click.command("measure", params=[*OPTIONS, *TARGET, *LINK, *OUTPUT])
 def command(pattern: str, **options: Any) -> int:
     """Measure one PATTERN over a range of sizes, prove its path, judge it.
 
@@ -97,20 +78,15 @@ def command(pattern: str, **options: Any) -> int:
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
     from wireproof.workflow.measure import measure
-    from wireproof.workflow.specification import MeasureSpecification, Storage
+    from wireproof.workflow.specification import MeasureSpecification
 
     settings = settings_of(options)
-    out, resume = settings.out.value, options["resume"]
+    kept = settings.out.value is not None or options["resume"]
     specification = MeasureSpecification(
         pattern=pattern,
         target=target_specification(settings, options),
         method=method_of(settings, options),
-        storage=Storage(
-            folder=out,
-            kept=out is not None or resume,
-            resume=resume,
-            may_change_mode=settings.out.origin != "file",
-        ),
+        storage=storage_of(settings, options, kept=kept),
         sizes=settings.sizes.value,
         window=settings.window.value,
         formula=cast("Formula", settings.formula.value),

@@ -6,73 +6,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from wireproof.cli.context import current_context
+from wireproof.cli.declare import choice, file, flag, number, setting, text
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
 
 if TYPE_CHECKING:
     from wireproof.launch.schedulers.slurm_job import JobRequest
-    from wireproof.workflow.specification import Method
+    from wireproof.workflow.specification import Method, Storage
     from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
-    "job_options",
+    "JOB",
+    "LINK",
+    "OUTPUT",
+    "SYSFS_ROOT",
+    "TARGET",
     "job_request",
-    "link_options",
     "method_of",
-    "output_options",
-    "place_options",
     "settings_file",
     "settings_of",
+    "storage_of",
     "sysfs_root_option",
     "target_specification",
 ]
-
 F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
+
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
-
-
-def _declared(*names: str, **metavars: str) -> Callable[[F], F]:
-    """Click options for declared settings, each with the help of the one table that declares it."""
-
-    def decorate(function: F) -> F:
-        def add(inner: F, name: str) -> F:
-            option = click.option(
-                "--" + name.replace("_", "-"),
-                name,
-                default=None,
-                metavar=metavars.get(name, "TEXT"),
-                help=DECLARED[name].help + ".",
-            )
-            return option(inner)
-
-        return reduce(add, reversed(names), function)
-
-    return decorate
-
-
-def sysfs_root_option(function: F) -> F:
-    """Where a machine's own files are, when not at ``/``: of ``check``, ``measure`` and
-    ``prove``.
-    """
-    option = click.option(
-        "--sysfs-root",
-        metavar="DIR",
-        default="",
-        callback=_folder_name,
-        help="read ports and counters below DIR (a host's / in a container, a recorded tree);"
-        " {host}: its name.",
-    )
-    decorated: F = option(function)
-    return decorated
 
 
 def _folder_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
@@ -81,129 +47,87 @@ def _folder_name(_context: click.Context, _parameter: click.Parameter, value: st
     return value
 
 
-def place_options(function: F) -> F:
-    """Where the ranks run and what carries the messages."""
-    parts = (
-        click.option(
-            "--lab",
-            metavar="NAME",
-            default=None,
-            help="the virtual cluster that --hosts names nodes of.",
-        ),
-        click.option(
-            "--virtual",
-            is_flag=True,
-            help="the hosts are namespaces or containers of one machine, on purpose.",
-        ),
-        click.option(
-            "--scheduler",
-            type=click.Choice(["auto", "none"]),
-            default="auto",
-            show_default=True,
-            help="use the Slurm, PBS, LSF or Flux allocation that we run in, or none.",
-        ),
-        click.option(
-            "--starter",
-            type=click.Choice(["auto", "scheduler", "mpi"]),
-            default="auto",
-            show_default=True,
-            help="in an allocation: what starts the ranks, the scheduler's launcher or the MPI's.",
-        ),
-        click.option(
-            "--prefix",
-            metavar="'CMD ARG...'",
-            default="",
-            help="site command that every rank is started through: modules, a container.",
-        ),
-    )
-    chained: F = reduce(
-        lambda inner, option: option(inner), reversed(parts), sysfs_root_option(function)
-    )
-    names = ("hosts", "mpi", "transport", "fabric", "nic", "nic_selection", "launcher")
-    return _declared(
-        *names,
-        hosts="N1,N2|N[1-4]",
-        mpi="PATH|NAME",
-        transport="mpi|tcp|null|model",
-        fabric="tcp|verbs|psm3|...",
-        nic="NAME",
-        nic_selection="claimed|none",
-        launcher="ssh|PATH",
-    )(chained)
+SYSFS_ROOT = text(
+    "--sysfs-root",
+    "DIR",
+    "read ports and counters below DIR (a host's / in a container, a recorded tree);"
+    " {host}: its name.",
+    callback=_folder_name,
+)
+TARGET: tuple[click.Parameter, ...] = (
+    setting("hosts", "N1,N2|N[1-4]"),
+    setting("mpi", "PATH|NAME"),
+    setting("transport", "mpi|tcp|null|model"),
+    setting("fabric", "tcp|verbs|psm3|..."),
+    setting("nic", "NAME"),
+    setting("nic_selection", "claimed|none"),
+    setting("launcher", "ssh|PATH"),
+    text("--lab", "NAME", "the virtual cluster that --hosts names nodes of.", default=None),
+    flag("--virtual", "the hosts are namespaces or containers of one machine, on purpose."),
+    choice(
+        "--scheduler",
+        ["auto", "none"],
+        "use the Slurm, PBS, LSF or Flux allocation that we run in, or none.",
+        default="auto",
+    ),
+    choice(
+        "--starter",
+        ["auto", "scheduler", "mpi"],
+        "in an allocation: what starts the ranks, the scheduler's launcher or the MPI's.",
+        default="auto",
+    ),
+    text(
+        "--prefix",
+        "'CMD ARG...'",
+        "site command that every rank is started through: modules, a container.",
+    ),
+    SYSFS_ROOT,
+)
+"""Where the ranks run and what carries the messages."""
+
+JOB: tuple[click.Parameter, ...] = (
+    flag("--slurm", "get nodes from Slurm for the time of the check."),
+    number("-N --nodes", 1, 100_000, "nodes of that job."),
+    text("-p --partition job_partition", "NAME", "partition (queue) of the job."),
+    text("-t --time job_time", "H:MM:SS", "time limit of the job; default 10 minutes."),
+    text("-A --account job_account", "NAME", "account that the job is charged to."),
+    text("-q --qos job_qos", "NAME", "quality of service."),
+    text("-w --nodelist job_nodelist", "NODES", "nodes that the job must have."),
+    text("-x --exclude job_exclude", "NODES", "nodes that the job must not have."),
+    text("--reservation job_reservation", "NAME", "reservation to run in."),
+    text("-C --constraint job_constraint", "FEATURES", "features that the nodes must have."),
+    text("--wait job_wait", "TIME", "longest wait in the queue."),
+)
+"""A job of our own: how many nodes and where. The words are the scheduler's."""
+
+LINK: tuple[click.Parameter, ...] = (
+    setting("link", "10gbe|edr|opa100|..."),
+    number("--mtu", 68, 65535, "MTU, when it cannot be read.", metavar="BYTES"),
+    text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
+    file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
+)
+"""What is claimed about the link, and the table of physics that it is judged by."""
+
+OUTPUT: tuple[click.Parameter, ...] = (
+    setting("out", "DIR"),
+    setting("budget", "1s"),
+    setting("deadline", "10min"),
+    setting("seed", "N"),
+    flag("--json", "one JSON document on stdout.", default=None),
+    flag("--resume", "continue the run in --out: only missing points are measured."),
+)
+"""Where the result goes, and how long it takes."""
 
 
-_JOB = {
-    "partition": ("-p", "NAME", "partition (queue) of the job."),
-    "time": ("-t", "H:MM:SS", "time limit of the job; default 10 minutes."),
-    "account": ("-A", "NAME", "account that the job is charged to."),
-    "qos": ("-q", "NAME", "quality of service."),
-    "nodelist": ("-w", "NODES", "nodes that the job must have."),
-    "exclude": ("-x", "NODES", "nodes that the job must not have."),
-    "reservation": ("", "NAME", "reservation to run in."),
-    "constraint": ("-C", "FEATURES", "features that the nodes must have."),
-}
-
-
-def job_options(function: F) -> F:
-    """A job of our own: how many nodes and where. The words are the scheduler's."""
-    parts: list[Decorator[F]] = [
-        click.option(
-            "--slurm", is_flag=True, help="get nodes from Slurm for the time of the check."
-        ),
-        click.option(
-            "-N", "--nodes", type=click.IntRange(1, 100_000), metavar="N", help="nodes of that job."
-        ),
-    ]
-    for name, (short, metavar, text) in _JOB.items():
-        names = [*([short] if short else []), f"--{name}", f"job_{name}"]
-        parts.append(click.option(*names, metavar=metavar, default="", help=text))
-    parts.append(
-        click.option(
-            "--wait", "job_wait", metavar="TIME", default="", help="longest wait in the queue."
-        )
-    )
-    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
-    return chained
-
-
-def link_options(function: F) -> F:
-    """What is claimed about the link, and the table of physics that it is judged by."""
-    parts = (
-        click.option(
-            "--mtu",
-            type=click.IntRange(68, 65535),
-            metavar="BYTES",
-            help="MTU, when it cannot be read.",
-        ),
-        click.option(
-            "--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16."
-        ),
-        click.option(
-            "--physics",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="TOML file that overrides constants of the limits.",
-        ),
-    )
-    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
-    return _declared("link", link="10gbe|edr|opa100|...")(chained)
-
-
-def output_options(function: F) -> F:
-    """Where the result goes."""
-    parts = (
-        click.option(
-            "--json", "json", is_flag=True, default=None, help="one JSON document on stdout."
-        ),
-        click.option(
-            "--resume",
-            is_flag=True,
-            help="continue the run in --out: only missing points are measured.",
-        ),
-    )
-    chained: F = reduce(lambda inner, option: option(inner), reversed(parts), function)
-    return _declared(
-        "out", "budget", "deadline", "seed", out="DIR", budget="1s", deadline="10min", seed="N"
-    )(chained)
+def sysfs_root_option(function: F) -> F:
+    """Where a machine's own files are, when not at ``/``."""
+    return click.option(
+        *SYSFS_ROOT.opts,
+        metavar=SYSFS_ROOT.metavar,
+        default="",
+        callback=_folder_name,
+        help=SYSFS_ROOT.help,
+    )(function)
 
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
@@ -226,7 +150,7 @@ def settings_file() -> dict[str, tuple[str, str]]:
 
 
 def target_specification(settings: Settings, options: Mapping[str, Any]) -> TargetSpecification:
-    """The target that ``place_options`` and the settings name."""
+    """The target that ``TARGET`` and the settings name."""
     from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
 
     return TargetSpecification.from_settings(
@@ -254,8 +178,20 @@ def method_of(settings: Settings, options: Mapping[str, Any]) -> Method:
     )
 
 
+def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) -> Storage:
+    """Where the records go, by ``--out`` and ``--resume``."""
+    from wireproof.workflow.specification import Storage
+
+    return Storage(
+        folder=settings.out.value,
+        kept=kept,
+        resume=options["resume"],
+        may_change_mode=settings.out.origin != "file",
+    )
+
+
 def job_request(options: Mapping[str, Any]) -> JobRequest:
-    """What ``job_options`` ask for. Raises ``BadInput`` when not even a number of nodes was
+    """What ``JOB`` asks for. Raises ``BadInput`` when not even a number of nodes was
     given.
     """
     from wireproof.launch.schedulers.slurm_job import JobRequest

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from wireproof.cli.context import Context, current_context
+from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
@@ -156,7 +157,7 @@ def told_again(name: str, value: str = "") -> BadInput:
     )
 
 
-def _programs(asked: StoredInvocation, options: Mapping[str, str | None]) -> list[str]:
+def _programs(asked: StoredInvocation, options: Mapping[str, str]) -> list[str]:
     """Options that name programs: from who resumes, and all that the first time had."""
     for name in asked.again:
         if not options[name]:
@@ -182,22 +183,22 @@ def _environment(asked: StoredInvocation) -> tuple[dict[str, str], dict[str, str
     return stored, {**kept, **stored}
 
 
-@click.command("resume")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--mpi", metavar="PATH|NAME", help="the MPI, where the check was begun with a path.")
-@click.option(
-    "--launcher",
-    metavar="ssh|PATH",
-    help="how hosts are reached, where it was begun with a program.",
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["folder"], type=click.Path(path_type=Path)),
+    text("--mpi", "PATH|NAME", "the MPI, where the check was begun with a path."),
+    text(
+        "--launcher",
+        "ssh|PATH",
+        "how hosts are reached, where it was begun with a program.",
+    ),
+    text("--prefix", "'CMD ARG...'", "site command of every rank, where it was begun with one."),
+    flag("--json as_json", "one JSON document on stdout."),
 )
-@click.option(
-    "--prefix",
-    metavar="'CMD ARG...'",
-    help="site command of every rank, where it was begun with one.",
-)
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+
+
+@click.command("resume", params=[*OPTIONS])
 @click.pass_context
-def command(context: click.Context, /, folder: Path, as_json: bool, **programs: str | None) -> int:
+def command(context: click.Context, /, folder: Path, as_json: bool, **programs: str) -> int:
     """Go on with the check in FOLDER: hosts that were lost are tried again, only what is missing is
     measured.
 

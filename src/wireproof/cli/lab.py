@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wireproof.lab.state import LabStatus
+    from wireproof.lab.status import LabStatus
     from wireproof.model.topology import Fault
 
 __all__ = ["command"]
@@ -92,7 +92,7 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def status(name: str | None, as_json: bool) -> int:
     """Show the labs of this user, or the one called NAME."""
-    from wireproof.lab.cluster import find_labs
+    from wireproof.lab.status import find_labs
     from wireproof.model.errors import BadInput
 
     labs = find_labs()
@@ -213,7 +213,7 @@ def slurm(name: str, end: bool) -> int:
 def down(name: str | None, every: bool) -> int:
     """Take the lab NAME down, or what a crash has left of it."""
     from wireproof.lab.cluster import down as remove
-    from wireproof.lab.cluster import find_labs
+    from wireproof.lab.status import find_labs
     from wireproof.model.errors import BadInput
 
     if bool(name) == every:

@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["GuardedProcess", "guard_argv"]
+__all__ = ["GuardedProcess"]
 
 CHUNK = 1 << 16
 END_SECONDS = 12.0
@@ -28,11 +29,6 @@ END_SECONDS = 12.0
 DRAIN_SECONDS = 3.0
 
 Channel = Literal["out", "talk"]
-
-
-def guard_argv(node: Path, control_fd: int, argv: tuple[str, ...]) -> list[str]:
-    """The command that runs ``argv`` under the guard."""
-    return [str(node), "guard", "--control-fd", str(control_fd), "--", *argv]
 
 
 class GuardedProcess:
@@ -46,18 +42,7 @@ class GuardedProcess:
         reading, self._control = os.pipe()
         try:
             with plan.open("rb") as stdin:
-                # A session of its own: the terminal's Ctrl-C reaches us alone, and we end the tree
-                # in order.
-                self._process = subprocess.Popen(
-                    guard_argv(node, reading, argv),
-                    env=dict(environment),
-                    stdin=stdin,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                    pass_fds=(reading,),
-                    bufsize=0,
-                )
+                self._process = start_guarded(node, reading, argv, environment, stdin.fileno())
         except OSError as error:
             os.close(self._control)
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wireproof.instrument.process import guard_argv
 from wireproof.instrument.watch import Watcher
+from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["MOST_OUTPUT", "Hearing", "WatchedCommand"]
@@ -87,21 +87,6 @@ def _stdin(held: int | None) -> Iterator[int]:
         os.close(null)
 
 
-def _guarded(
-    node: Path, argv: Sequence[str], environment: Mapping[str, str], control: int, stdin: int
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        guard_argv(node, control, tuple(argv)),
-        env=dict(environment),
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        pass_fds=(control,),
-        bufsize=0,
-    )
-
-
 class WatchedCommand:
     """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to;
     None: to nobody.
@@ -131,7 +116,7 @@ class WatchedCommand:
             held, self._stdin = os.pipe()
         try:
             with _stdin(held) as stdin:
-                self._process = _guarded(node, argv, environment, reading, stdin)
+                self._process = start_guarded(node, reading, argv, environment, stdin)
         except OSError as error:
             self._let_go()
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error

@@ -4,10 +4,10 @@ Nothing of it is in the host's network namespace, and one process owns all of it
 the kernel removes the rest.
 """
 
-from wireproof.lab.cluster import Lab, down, find_labs, up
+from wireproof.lab.cluster import Lab, down, up
 from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import missing_for_lab
-from wireproof.lab.state import LabStatus, NodeStatus
+from wireproof.lab.status import LabStatus, NodeStatus, find_labs
 from wireproof.lab.topology_file import load_topology
 
 __all__ = [

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import msgspec
 
@@ -23,8 +22,6 @@ from wireproof.lab.links import buildable, claimed_link, connect, replant, write
 from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
 from wireproof.lab.state import (
     LabState,
-    LabStatus,
-    NodeStatus,
     find_holders,
     is_alive,
     read_state,
@@ -32,13 +29,14 @@ from wireproof.lab.state import (
     terminate,
     write_state,
 )
+from wireproof.lab.status import LabStatus, find_labs, status_of
 from wireproof.lab.wire import PortCount, WireStatus, read_wire_status, wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.topology import Fault, Topology, check_fault, check_topology
 
-__all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "find_labs", "up"]
+__all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "open_lab", "up"]
 
 AGENT = "wireproof-agent"
 STATE_VARIABLE = "WIREPROOF_LAB_STATE"
@@ -188,7 +186,7 @@ class Lab:
             write_state(self.folder, self._state)
 
     def status(self) -> LabStatus:
-        return _status(self.folder)
+        return status_of(self.folder)
 
     def down(self) -> DownResult:
         if self._control is not None:
@@ -240,7 +238,7 @@ def _new_folder(name: str) -> Path:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         raise BadInput(
-            f"lab {name} is there already ({_status(folder).state}): give another name, or"
+            f"lab {name} is there already ({status_of(folder).state}): give another name, or"
             f" `wireproof lab down {name}`."
         ) from None
     return folder
@@ -256,32 +254,18 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     check_topology(topology)
     if missing := missing_for_lab():
         raise LabError(f"no lab can be built here: {'; '.join(missing)}.")
-    topology, notes = buildable(topology)
     program = find_program("wireproof-node")
+    state = _new_state(name, topology, tied)
     folder = _new_folder(name)
-    state = LabState(
-        name=name,
-        cookie=secrets.token_hex(16),
-        topology=topology,
-        created_unix=time.time(),
-        tied=tied,
-        user_namespace=needs_user_namespace(),
-        faults=topology.faults,
-        notes=notes,
-    )
     control: int | None = None
     try:
-        (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
-        (folder / AGENT).symlink_to(program)
-        if topology.serialises:
-            write_wire(folder, topology, topology.faults, revision=1)
-        write_state(folder, state)
+        _write_files(folder, program, state)
         started = supervisor.start(
             program,
             name=name,
             folder=folder,
             cookie=state.cookie,
-            topology=topology,
+            topology=state.topology,
             user=state.user_namespace,
         )
         control = started.control
@@ -299,6 +283,30 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
         supervisor.release(control)
         control = None
     return Lab(folder, state, program, control)
+
+
+def _new_state(name: str, topology: Topology, tied: bool) -> LabState:
+    topology, notes = buildable(topology)
+    return LabState(
+        name=name,
+        cookie=secrets.token_hex(16),
+        topology=topology,
+        created_unix=time.time(),
+        tied=tied,
+        user_namespace=needs_user_namespace(),
+        faults=topology.faults,
+        notes=notes,
+    )
+
+
+def _write_files(folder: Path, program: Path, state: LabState) -> None:
+    """What the lab's processes find in its folder when they start."""
+    topology = state.topology
+    (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
+    (folder / AGENT).symlink_to(program)
+    if topology.serialises:
+        write_wire(folder, topology, topology.faults, revision=1)
+    write_state(folder, state)
 
 
 def _remove(folder: Path) -> DownResult:
@@ -339,55 +347,7 @@ def open_lab(name: str) -> Lab:
     state = read_state(folder)
     if state is None or state.phase != "up" or not is_alive(state.supervisor):
         raise LabError(
-            f"lab {name} is {_status(folder).state}: `wireproof lab down {name}` removes what is"
+            f"lab {name} is {status_of(folder).state}: `wireproof lab down {name}` removes what is"
             " left."
         )
     return Lab(folder, state, find_program("wireproof-node"))
-
-
-def find_labs() -> list[LabStatus]:
-    """All labs of this user, crashed ones too, by name."""
-    root = state_root()
-    folders = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
-    return [_status(folder) for folder in folders]
-
-
-def _phase(
-    folder: Path, state: LabState, nodes: tuple[NodeStatus, ...]
-) -> Literal["up", "degraded", "building", "crashed"]:
-    if state.phase == "building":
-        return "building" if any(find_holders(folder, state.cookie)) else "crashed"
-    if not is_alive(state.supervisor):
-        return "crashed"
-    whole = all(node.alive for node in nodes) and (state.wire is None or is_alive(state.wire))
-    return "up" if whole else "degraded"
-
-
-def _status(folder: Path) -> LabStatus:
-    state = read_state(folder)
-    if state is None:
-        return LabStatus(folder.name, "crashed", folder)
-    nodes = tuple(
-        NodeStatus(
-            node,
-            is_alive(state.nodes.get(node)),
-            state.nodes[node].pid if node in state.nodes else None,
-            {
-                network.name: state.topology.address(node, network.name)
-                for network in state.topology.networks
-            },
-        )
-        for node in state.topology.nodes
-    )
-    return LabStatus(
-        folder.name,
-        _phase(folder, state, nodes),
-        folder,
-        created_unix=state.created_unix,
-        user_namespace=state.user_namespace,
-        nodes=nodes,
-        topology=state.topology,
-        faults=state.faults,
-        wire=read_wire_status(folder) if state.wire is not None else None,
-        notes=state.notes,
-    )

@@ -104,20 +104,25 @@ def slurm_conf(
         f"TopologyPlugin=topology/{'tree' if tree else 'none'}",
         *_FIXED.splitlines(),
     ]
-    for node in topology.nodes:
-        address = topology.address(node, first)
-        lines.append(
-            f"NodeName={node} NodeAddr={address} NodeHostname={node} CPUs={cpus} RealMemory=2000"
-            " State=UNKNOWN"
-        )
-    for index, partition in enumerate(partitions):
-        lines.append(
-            f"PartitionName={partition.name} Nodes={','.join(partition.nodes or topology.nodes)}"
-            f" Default={'NO' if index else 'YES'} MaxTime={partition.most_minutes}"
-            f" OverSubscribe={'EXCLUSIVE' if partition.whole else 'NO'}"
-            f" State={'UP' if partition.up else 'DOWN'}"
-        )
+    lines += [
+        f"NodeName={node} NodeAddr={topology.address(node, first)} NodeHostname={node} CPUs={cpus}"
+        " RealMemory=2000 State=UNKNOWN"
+        for node in topology.nodes
+    ]
+    lines += [
+        _partition_line(partition, topology, default=index == 0)
+        for index, partition in enumerate(partitions)
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _partition_line(partition: Partition, topology: Topology, *, default: bool) -> str:
+    return (
+        f"PartitionName={partition.name} Nodes={','.join(partition.nodes or topology.nodes)}"
+        f" Default={'YES' if default else 'NO'} MaxTime={partition.most_minutes}"
+        f" OverSubscribe={'EXCLUSIVE' if partition.whole else 'NO'}"
+        f" State={'UP' if partition.up else 'DOWN'}"
+    )
 
 
 def topology_conf(switches: Mapping[str, Sequence[str]]) -> str:

@@ -7,7 +7,6 @@ a pid alone may have been given to a stranger since.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import signal
 import tempfile
@@ -20,13 +19,10 @@ import msgspec
 
 from wireproof.files.private import foreign
 from wireproof.lab.errors import LabError
-from wireproof.lab.wire import WireStatus
 from wireproof.model.topology import Fault, Topology
 
 __all__ = [
     "LabState",
-    "LabStatus",
-    "NodeStatus",
     "ProcessId",
     "find_holders",
     "is_alive",
@@ -67,32 +63,6 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
     nodes: dict[str, ProcessId] = msgspec.field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     wire: ProcessId | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class NodeStatus:
-    name: str
-    alive: bool
-    pid: int | None
-    addresses: dict[str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class LabStatus:
-    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its
-    folder is left).
-    """
-
-    name: str
-    state: Literal["up", "degraded", "building", "crashed"]
-    folder: Path
-    created_unix: float | None = None
-    user_namespace: bool = False
-    nodes: tuple[NodeStatus, ...] = ()
-    topology: Topology | None = None
-    faults: tuple[Fault, ...] = ()
-    wire: WireStatus | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import Unpack
 
 from wireproof import __version__
 from wireproof.launch.direct import direct
@@ -15,7 +16,7 @@ from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.environment import inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, RequestFields
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
@@ -108,27 +109,32 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
 
 
 def request_for(
-    transport: TransportKind, install: MpiInstall | None, **wishes: object
+    transport: TransportKind,
+    install: MpiInstall | None,
+    *,
+    fabric: Fabric = "",
+    **wishes: Unpack[RequestFields],
 ) -> LaunchRequest:
-    """Choose the engine, fill in this machine's cores and whether we are root. ``wishes`` are
-    fields of the request.
-    """
+    """Choose the engine, fill in this machine's cores and whether we are root."""
     request = LaunchRequest(
-        engine=engine_for(transport, install), install=install, root=os.geteuid() == 0
+        engine=engine_for(transport, install),
+        install=install,
+        fabric=fabric,
+        root=os.geteuid() == 0,
+        cores=len(os.sched_getaffinity(0)),
     )
-    request = dataclasses.replace(request, **wishes)  # type: ignore[arg-type]
-    return (
-        request
-        if request.cores
-        else dataclasses.replace(request, cores=len(os.sched_getaffinity(0)))
-    )
+    return dataclasses.replace(request, **wishes)
 
 
 def prepare(
-    transport: TransportKind, install: MpiInstall | None, **wishes: object
+    transport: TransportKind,
+    install: MpiInstall | None,
+    *,
+    fabric: Fabric = "",
+    **wishes: Unpack[RequestFields],
 ) -> LaunchCommand:
     """The command of ``request_for``."""
-    return build_command(transport, request_for(transport, install, **wishes))
+    return build_command(transport, request_for(transport, install, fabric=fabric, **wishes))
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:

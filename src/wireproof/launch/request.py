@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import MpiInstall
 
-__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "Starter"]
+__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "RequestFields", "Starter"]
 
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]
@@ -102,6 +103,27 @@ class LaunchRequest:
             else tuple(dict.fromkeys(nic for nic in self.nics if nic))
         )
 
+    def started(
+        self,
+        launcher: str,
+        argv: Sequence[str],
+        environment: dict[str, str],
+        *,
+        clear: tuple[str, ...],
+        notes: tuple[str, ...] = (),
+    ) -> LaunchCommand:
+        """The command by which ``launcher`` fulfils this request."""
+        return LaunchCommand(
+            argv=tuple(argv),
+            environment=environment,
+            launcher=launcher,
+            clear=clear,
+            notes=notes,
+            library=str(self.install.library or "") if self.install else "",
+            expect=self.engine.expect,
+            engine=self.engine.path,
+        )
+
     def sections(self) -> list[tuple[str, str, int]]:
         """Runs of (host, claimed NIC, count) in rank order, for launchers that are told rank by
         rank.
@@ -109,6 +131,29 @@ class LaunchRequest:
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
         hosts = self.hosts or ("",) * self.size
         return [(*key, len(list(group))) for key, group in groupby(zip(hosts, nics, strict=True))]
+
+
+class RequestFields(TypedDict, total=False):
+    """Fields of ``LaunchRequest`` that say where and how ranks are started; the fabric is apart,
+    because some name it in another way.
+    """
+
+    hosts: tuple[str, ...]
+    ranks: int
+    nics: tuple[str, ...]
+    agent: str
+    nic_selection: NicSelection
+    machine_ranks: int
+    root: bool
+    meet: str
+    extra: tuple[tuple[str, str], ...]
+    shared_memory: bool | None
+    folder: str
+    windows: bool
+    scheduler: str
+    job: str
+    starter: Starter
+    prefix: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -83,16 +83,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
             f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides"
         )
     argv = hydra_argv(request, environment, mpich_nic, request.words)
-    return LaunchCommand(
-        argv=tuple(argv),
-        environment=environment,
-        launcher="hydra",
-        clear=clearings("mpich"),
-        notes=tuple(notes),
-        library=str(request.install.library) if request.install else "",
-        expect=request.engine.expect,
-        engine=request.engine.path,
-    )
+    return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
 
 
 def sockets(request: LaunchRequest) -> LaunchCommand:

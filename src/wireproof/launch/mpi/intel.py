@@ -30,16 +30,8 @@ def intel(request: LaunchRequest) -> LaunchCommand:
         f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin"
     )
     argv = hydra_argv(request, environment, intel_nic, request.words)
-    return LaunchCommand(
-        argv=tuple(argv),
-        environment=environment,
-        launcher="intel-hydra",
-        clear=clearings("intel"),
-        notes=(crowded,) if request.crowded else (),
-        library=str(request.install.library) if request.install else "",
-        expect=request.engine.expect,
-        engine=request.engine.path,
-    )
+    notes = (crowded,) if request.crowded else ()
+    return request.started("intel-hydra", argv, environment, clear=clearings("intel"), notes=notes)
 
 
 def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:

@@ -129,15 +129,12 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     argv += ["--wdir", request.folder] if request.folder else []
     argv += _placement(request, request.words)
     notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]
-    return LaunchCommand(
-        argv=tuple(argv),
-        environment=environment,
-        launcher=f"open-mpi-{major}",
+    return request.started(
+        f"open-mpi-{major}",
+        argv,
+        environment,
         clear=clearings("openmpi"),
         notes=tuple(notes if request.crowded else ()),
-        library=str(request.install.library or ""),
-        expect=request.engine.expect,
-        engine=request.engine.path,
     )
 
 

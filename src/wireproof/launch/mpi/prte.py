@@ -76,12 +76,5 @@ def prte(request: LaunchRequest) -> LaunchCommand:
         word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
     ]
     argv += ["--wdir", request.folder] if request.folder else []
-    return LaunchCommand(
-        argv=(*argv, *_placement(request)),
-        environment=environment,
-        launcher="prte",
-        clear=clearings("openmpi"),
-        library=str(request.install.library or ""),
-        expect=request.engine.expect,
-        engine=request.engine.path,
-    )
+    argv += _placement(request)
+    return request.started("prte", argv, environment, clear=clearings("openmpi"))

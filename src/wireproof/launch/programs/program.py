@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
@@ -17,7 +18,7 @@ from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.programs.recipe import Recipe
-from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod
+from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 __all__ = [
@@ -190,7 +191,7 @@ def prepare_program(
     *,
     fabric: str = "",
     environment: Mapping[str, str] | None = None,
-    **wishes: object,
+    **wishes: Unpack[RequestFields],
 ) -> LaunchCommand:
     """The command that starts ``words`` on the hosts of ``wishes`` (fields of ``LaunchRequest``)
     under ``install``.
@@ -216,8 +217,7 @@ def prepare_program(
         if wishes.get("machine_ranks") or not wishes.get("hosts")
         else 0,
     )
-    request = dataclasses.replace(request, **wishes)  # type: ignore[arg-type]
-    return build_command("mpi", request)
+    return build_command("mpi", dataclasses.replace(request, **wishes))
 
 
 def shell_line(

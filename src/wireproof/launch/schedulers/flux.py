@@ -60,23 +60,11 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     if request.starter != "scheduler":
         return MPIS[request.install.family].build(request)
     environment = uniform_environment(request, one_nic(request, "flux run"))
-    return LaunchCommand(
-        argv=(
-            "flux",
-            "run",
-            "--unbuffered",
-            "--input=0",
-            *_options(request, environment),
-            *request.words,
-        ),
-        environment=environment,
-        launcher="flux",
-        clear=clearings(request.install.family),
-        notes=("Flux numbers the hosts in its own order: the engine says which rank ran where",),
-        library=str(request.install.library or ""),
-        expect=request.engine.expect,
-        engine=request.engine.path,
-    )
+    argv = ["flux", "run", "--unbuffered", "--input=0", *_options(request, environment)]
+    argv += request.words
+    note = "Flux numbers the hosts in its own order: the engine says which rank ran where"
+    clear = clearings(request.install.family)
+    return request.started("flux", argv, environment, clear=clear, notes=(note,))
 
 
 def flux_submit_argv(

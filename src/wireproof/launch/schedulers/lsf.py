@@ -60,31 +60,17 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
             " orders."
         )
     environment = uniform_environment(request, one_nic(request, "jsrun"))
-    argv = [
-        request.agent,
-        "--nrs",
-        str(request.size // each),
-        "--rs_per_host",
-        "1",
-        "--tasks_per_rs",
-        str(each),
-    ]
+    argv = [request.agent, "--nrs", str(request.size // each), "--rs_per_host", "1"]
+    argv += ["--tasks_per_rs", str(each)]
     argv += ["--cpu_per_rs", "ALL_CPUS", "--bind", "none", "--exit_on_error", "1"]
     argv += ["--launch_distribution", "cyclic" if order == "cyclic" and each > 1 else "packed"]
     argv += ["--chdir", request.folder] if request.folder else []
     argv += [
         word for name, value in sorted(environment.items()) for word in ("--env", f"{name}={value}")
     ]
-    return LaunchCommand(
-        argv=(*argv, *request.words),
-        environment=environment,
-        launcher="jsrun",
-        clear=clearings("openmpi"),
-        notes=("jsrun chooses among the job's hosts itself: the engine says which rank ran where",),
-        library=str(request.install.library or ""),
-        expect=request.engine.expect,
-        engine=request.engine.path,
-    )
+    note = "jsrun chooses among the job's hosts itself: the engine says which rank ran where"
+    argv += request.words
+    return request.started("jsrun", argv, environment, clear=clearings("openmpi"), notes=(note,))
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:

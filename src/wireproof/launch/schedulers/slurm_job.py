@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.launch.engines import find_program
+from wireproof.launch.guard import start_guarded
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,
@@ -108,18 +109,11 @@ class _Held:
         self.job = ""
         self.talk = ""
         reading, self._control = os.pipe()
-        guard = [str(find_program("wireproof-node")), "guard", "--control-fd", str(reading), "--"]
-        argv = [*guard, *request.through, *salloc_argv(request, HOLD)]
+        argv = [*request.through, *salloc_argv(request, HOLD)]
+        node = find_program("wireproof-node")
         try:
-            self._process = subprocess.Popen(
-                argv,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=(reading,),
-                bufsize=0,
+            self._process = start_guarded(
+                node, reading, argv, _environment(), subprocess.DEVNULL, subprocess.DEVNULL
             )
         except OSError as error:
             os.close(self._control)

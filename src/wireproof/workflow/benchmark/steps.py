@@ -23,7 +23,7 @@ from wireproof.launch.programs.program import (
 )
 from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.tool import Role, ToolRequest
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
@@ -310,23 +310,20 @@ def _rank_command(
     variables: dict[str, str] = {}
     if pairs == 1 and target.hosts:
         words, variables = pinned(words, wanted.cpu, install.family, lab=target.lab is not None)
-    return prepare_program(
-        install,
-        words,
-        fabric=wanted.fabric,
-        environment=variables,
-        agent=target.agent,
-        root=os.geteuid() == 0,
+    placed: RequestFields = {
+        **_rank_hosts(target, pairs),
+        "agent": target.agent,
+        "root": os.geteuid() == 0,
         # A wire test must not have shared memory to fall into; several ranks of a ring on one host
         # need it.
-        shared_memory=False if target.hosts and recipe.result_file == "" else None,
-        folder=folder,
-        windows=recipe.one_sided,
-        **_rank_hosts(target, pairs),
-    )
+        "shared_memory": False if target.hosts and recipe.result_file == "" else None,
+        "folder": folder,
+        "windows": recipe.one_sided,
+    }
+    return prepare_program(install, words, fabric=wanted.fabric, environment=variables, **placed)
 
 
-def _rank_hosts(target: Target, pairs: int) -> dict[str, object]:
+def _rank_hosts(target: Target, pairs: int) -> RequestFields:
     """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on
     another host.
     """

@@ -28,7 +28,8 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
     Raises ``BadInput`` when the names are nodes of a lab and of real hosts too: what is measured is
     never a guess.
     """
-    from wireproof.lab.cluster import find_labs, open_lab
+    from wireproof.lab.cluster import open_lab
+    from wireproof.lab.status import find_labs
 
     if name:
         return open_lab(name)

@@ -18,6 +18,7 @@ from wireproof.cli.options import (
     job_request,
     method_of,
     settings_of,
+    storage_of,
     target_specification,
 )
 from wireproof.model.errors import BadInput

@@ -11,9 +11,7 @@ from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, 
 from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 
 __all__ = [
-    "SURE",
     "UNKNOWN_END",
-    "UNSURE",
     "Estimate",
     "blame_of",
     "is_of_node",
@@ -21,10 +19,8 @@ __all__ = [
     "pair_of",
 ]
 
-SURE, UNSURE = 0.999, 0.95
-"""The most that is claimed of what was measured again alone, and of what was only seen among
-others.
-"""
+# the most that is claimed of what was measured again alone, and of what was only seen among others
+_SURE, _UNSURE = 0.999, 0.95
 UNKNOWN_END = "?"
 """The far end of a link of which only the leaf is known."""
 
@@ -81,7 +77,7 @@ def blame_of(
     errors.
     """
     slowness, error = estimate.slowness, estimate.error
-    most = SURE if stage == "confirmed" else UNSURE
+    most = _SURE if stage == "confirmed" else _UNSURE
     return Blame(
         kind=kind_of(about),
         subject=name_of(about),

@@ -9,12 +9,10 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.significance import Floats
+from wireproof.locate.arrays import Flags, Floats, Indices, Ints
 
 __all__ = ["Groups", "grouped_best", "grouped_median"]
 
-Ints = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 _WASTE = 16  # a table this many times larger than its values is not worth its memory
 
@@ -28,15 +26,15 @@ class Groups:
         self.group, self.count = group, count
 
     @functools.cached_property
-    def _members(self) -> NDArray[np.intp]:
+    def _members(self) -> Indices:
         return np.bincount(self.group, minlength=self.count)
 
     @functools.cached_property
-    def _order(self) -> NDArray[np.intp]:
+    def _order(self) -> Indices:
         return np.argsort(self.group, kind="stable")
 
     @functools.cached_property
-    def _slot(self) -> NDArray[np.intp]:
+    def _slot(self) -> Indices:
         """Where each value stands in the table, in the order of ``_order``."""
         own = self.group[self._order].astype(np.intp)
         first = np.cumsum(self._members) - self._members
@@ -46,9 +44,7 @@ class Groups:
     def _width(self) -> int:
         return int(self._members.max(initial=0))
 
-    def _sorted(
-        self, values: Floats, use: Flags | None
-    ) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+    def _sorted(self, values: Floats, use: Flags | None) -> tuple[Floats, Indices, Indices]:
         """(values in the order of groups and size, first place, members) of each group; unused
         values come last.
         """
@@ -70,7 +66,7 @@ class Groups:
         """(median, members) of each group, over the values of ``use``; NaN where there is none.
 
         Of two members the faster (smaller): one bad partner of two must not make a port slow.
-        ``early``: the lower quartile, for as long as nobody knows who is bad.
+        ``early``: the lower quartile, as long as it is not known which are bad.
         """
         ordered, first, members = self._sorted(values, use)
         above = np.maximum(members - 1, 0)

@@ -1,12 +1,12 @@
-"""Samples of a screen as columns: who measured with whom in which round, and what came out."""
+"""Samples of a screen as columns: which pair measured in which round, and what came out."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Floats, Ints
 from wireproof.model.located import Metric
 
 __all__ = ["Samples"]
@@ -26,12 +26,12 @@ class Samples:
 
     metric: Metric
     nodes: tuple[str, ...]
-    origin: NDArray[np.int32]
-    target: NDArray[np.int32]
-    round: NDArray[np.int32]
-    value: NDArray[np.float64]
-    half_width: NDArray[np.float64]
-    when: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
+    origin: Ints
+    target: Ints
+    round: Ints
+    value: Floats
+    half_width: Floats
+    when: Floats = dataclasses.field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.value)

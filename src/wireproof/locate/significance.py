@@ -11,12 +11,12 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+
+from wireproof.locate.arrays import Floats, Ints
 
 __all__ = [
     "MEDIAN_FACTOR",
     "REACH",
-    "Floats",
     "as_normal",
     "as_student",
     "at_least_half",
@@ -29,7 +29,6 @@ __all__ = [
     "upper_tail",
 ]
 
-Floats = NDArray[np.float64]
 
 MEDIAN_FACTOR = math.sqrt(math.pi / 2.0)
 """Standard error of a median over that of a mean (1.2533)."""
@@ -122,9 +121,7 @@ def robust_scale(x: Floats) -> float:
     return float(_MAD * np.median(np.abs(x - np.median(x)))) if x.size else 0.0
 
 
-def median_error(
-    sigma: float | Floats, count: float | Floats | NDArray[np.int32], spread: float
-) -> Floats:
+def median_error(sigma: float | Floats, count: float | Floats | Ints, spread: float) -> Floats:
     """Standard error of a port's median: ``sigma`` of one sample, ``count`` samples, ``spread`` of
     healthy ports.
     """

@@ -8,11 +8,11 @@ import math
 
 import numpy as np
 
+from wireproof.locate.arrays import Floats
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import Floats
 from wireproof.model.located import Metric
 
-__all__ = ["check", "log_of", "log_slowness", "rounding", "value_of"]
+__all__ = ["check", "log_slowness", "rounding", "value_of"]
 
 _MANTISSAS = (10.0, 5.0, 2.5, 2.0, 1.25, 1.0)
 _COARSE, _FINE = 0.1, 0.002
@@ -44,11 +44,6 @@ def log_slowness(samples: Samples) -> Floats:
     return np.asarray(-logs if samples.metric == "goodput" else logs, dtype=np.float64)
 
 
-def log_of(metric: Metric, value: float) -> float:
-    """The log slowness of one value."""
-    return math.log(value) * (-1.0 if metric == "goodput" else 1.0)
-
-
 def value_of(metric: Metric, slowness: float) -> float:
     """The value, in the metric's unit, of a log slowness."""
     return float(np.exp(-slowness if metric == "goodput" else slowness))
@@ -59,9 +54,8 @@ def rounding(values: Floats) -> float:
     or there is none.
 
     A step is 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are found in
-    bytes/s), or that times
-    1.048576 (MiB/s). All values are multiples of it and the closest two are one step apart, at most
-      a tenth.
+    bytes/s), or that times 1.048576 (MiB/s). All values are multiples of it, and the closest two
+    are one step apart, at most a tenth.
     """
     some = np.unique(values[:: max(1, values.size // _LOOKED_AT)])
     if some.size < 2:

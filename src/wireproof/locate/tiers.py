@@ -9,13 +9,13 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Ints
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 
 __all__ = ["ALL", "ONE_SWITCH", "Paths", "Places", "paths_of", "places_of", "tiers_of"]
 
-Ints = NDArray[np.int32]
 
 ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", "place unknown"
 
@@ -89,7 +89,7 @@ class Paths:
     names: tuple[str, ...]
 
     @property
-    def within(self) -> NDArray[np.bool_]:
+    def within(self) -> Flags:
         """Samples within one leaf."""
         return np.asarray([name == ONE_SWITCH for name in self.names])[self.tier]
 

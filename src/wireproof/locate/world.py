@@ -1,7 +1,7 @@
 """Synthetic clusters with a known truth: what `locate` is tried on, up to ten thousand nodes.
 
 Noise model, all from one seed. A port's capacity is rate x (1 - |N(0, spread)|): healthy ports
-differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its way) x
+differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its path) x
 exp(N(0, sigma)); a share ``tail_share`` of the samples is slower still, by 1 + Exp(tail_size):
 contention and disturbed machines are one-sided. Half round trips are the sum of the path's latency
 and both ends' (``latency_ns`` and what faults add), with the same noise upwards.
@@ -20,16 +20,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.samples import Samples
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Direction, Metric
 
 __all__ = ["Fault", "World"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[int, int]]
 
 
@@ -64,7 +62,7 @@ class Fault:
         """Whether it holds all the time."""
         return self.begins <= 0.0 and self.ends >= 1.0 and self.period == 0
 
-    def holds(self, at: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def holds(self, at: Floats) -> Flags:
         """Whether it holds at each time: 0 to 1 in the screen, above in the confirm stage."""
         now = (at >= self.begins) & ((at < self.ends) | (self.ends >= 1.0))
         return np.asarray(
@@ -98,7 +96,7 @@ class World:
         return tuple(f"n{number:0{width}d}" for number in range(self.nodes))
 
     @property
-    def leaf(self) -> Ints:
+    def leaf(self) -> Longs:
         """Each node's leaf."""
         return np.arange(self.nodes, dtype=np.int64) // -(-self.nodes // self.leaves)
 
@@ -122,44 +120,39 @@ class World:
         """Samples of ``rounds`` of disjoint pairs: both directions one after the other (half round
         trips once).
 
-        ``alone``: as in a confirm stage, nobody shares a link. The same arguments give the same
+        ``alone``: as in a confirm stage, no flow shares a link. The same arguments give the same
         samples.
         """
         rng = np.random.default_rng([self.seed, len(rounds), int(alone), int(metric == "hrt")])
         flat = [(a, b, number) for number, pairs in enumerate(rounds) for a, b in pairs]
-        table = np.asarray(flat, dtype=np.int64).reshape(-1, 3)
-        a, b, number = table.T
+        a, b, number = np.asarray(flat, dtype=np.int64).reshape(-1, 3).T
         if metric == "goodput":
-            origin, target, both = (
-                np.concatenate((a, b)),
-                np.concatenate((b, a)),
-                np.concatenate((number, number)),
-            )
-            turn = both * 2 + np.repeat((0, 1), a.size)
+            origin, target = np.concatenate((a, b)), np.concatenate((b, a))
+            number = np.concatenate((number, number))
+            turn = number * 2 + np.repeat((0, 1), a.size)
             when = self._times(turn, alone)
             truth = self._goodput_at(origin, target, np.arange(turn.size) if alone else turn, when)
             value = truth * np.exp(-self._noise(rng, truth.size))
         else:
-            origin, target, both = a, b, number
-            when = self._times(number, alone)
+            origin, target, when = a, b, self._times(number, alone)
             value = self._half_round_trip(a, b) * np.exp(self._noise(rng, a.size))
         return Samples(
             metric=metric,
             nodes=self.names,
             origin=origin.astype(np.int32),
             target=target.astype(np.int32),
-            round=both.astype(np.int32),
+            round=number.astype(np.int32),
             value=value,
             half_width=np.full(value.size, np.nan),
             when=when,
         )
 
-    def _times(self, turn: Ints, alone: bool) -> Floats:
+    def _times(self, turn: Longs, alone: bool) -> Floats:
         """When each sample begins: 0 to 1 for the screen, 1 to 2 for a confirm stage."""
         last = float(turn.max(initial=0)) + 1.0
         return np.asarray(turn / last + (1.0 if alone else 0.0), dtype=np.float64)
 
-    def _goodput_at(self, origin: Ints, target: Ints, turn: Ints, when: Floats) -> Floats:
+    def _goodput_at(self, origin: Longs, target: Longs, turn: Longs, when: Floats) -> Floats:
         """As ``_goodput``, with the faults that come and go in those samples that they meet."""
         passing = [fault for fault in self.faults if not fault.lasting]
         if not passing:
@@ -173,9 +166,8 @@ class World:
                 *lasting,
                 *(fault for fault, on in zip(passing, now.tolist(), strict=True) if on),
             )
-            found[own] = dataclasses.replace(self, faults=faults)._goodput(origin, target, turn)[
-                own
-            ]
+            world = dataclasses.replace(self, faults=faults)
+            found[own] = world._goodput(origin, target, turn)[own]
         return found
 
     def _noise(self, rng: np.random.Generator, count: int) -> Floats:
@@ -202,17 +194,17 @@ class World:
                 rx[hit] *= fault.share
         return tx, rx
 
-    def _goodput(self, origin: Ints, target: Ints, turn: Ints) -> Floats:
+    def _goodput(self, origin: Longs, target: Longs, turn: Longs) -> Floats:
         """True bytes/s of each flow; flows of one ``turn`` run together."""
         tx, rx = self._capacities()
         share = np.minimum(tx[origin], rx[target])
         if self.uplinks:
-            share = np.minimum(share, self._way(origin, target, turn))
+            share = np.minimum(share, self._shares(origin, target, turn))
         for fault in self.faults:
             if fault.kind == "pair":
-                one_way = (origin == fault.node) & (target == fault.other)
-                other_way = (origin == fault.other) & (target == fault.node)
-                hit = one_way & (fault.direction != "rx") | other_way & (fault.direction != "tx")
+                there = (origin == fault.node) & (target == fault.other)
+                back = (origin == fault.other) & (target == fault.node)
+                hit = there & (fault.direction != "rx") | back & (fault.direction != "tx")
                 share = np.where(hit, share * fault.share, share)
         return np.asarray(share * self.rate, dtype=np.float64)
 
@@ -238,7 +230,7 @@ class World:
                 into[rows, columns] *= fault.share
         return out, into
 
-    def uplink_of(self, origin: Ints, target: Ints) -> Ints:
+    def uplink_of(self, origin: Longs, target: Longs) -> Longs:
         """Which of its leaf's links each flow takes."""
         if self.routing == "destination":
             return np.asarray(target % self.uplinks, dtype=np.int64)
@@ -246,7 +238,7 @@ class World:
         mixed = ((mixed ^ (mixed >> 16)) * 73244475) & 0xFFFFFFFF
         return np.asarray(((mixed ^ (mixed >> 16)) >> 3) % self.uplinks, dtype=np.int64)
 
-    def _way(self, origin: Ints, target: Ints, turn: Ints) -> Floats:
+    def _shares(self, origin: Longs, target: Longs, turn: Longs) -> Floats:
         """The share of the rate that the links between leaves leave to each flow (infinite within a
         leaf).
         """
@@ -258,14 +250,15 @@ class World:
         else:
             link = self.uplink_of(origin, target)
         across = a != b
-        way = np.full(origin.size, np.inf)
+        share = np.full(origin.size, np.inf)
         for leaf, capacity in ((a, out), (b, into)):
             key = (turn * self.leaves + leaf) * max(1, self.uplinks) + link
             _, place, flows = np.unique(key[across], return_inverse=True, return_counts=True)
-            way[across] = np.minimum(way[across], (capacity[leaf, link][across]) / flows[place])
-        return way
+            own = capacity[leaf, link][across] / flows[place]
+            share[across] = np.minimum(share[across], own)
+        return share
 
-    def _half_round_trip(self, a: Ints, b: Ints) -> Floats:
+    def _half_round_trip(self, a: Longs, b: Longs) -> Floats:
         """True ns: the path, and what each end adds."""
         added = (
             np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes))

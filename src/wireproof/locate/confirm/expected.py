@@ -10,13 +10,13 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Ints, Longs
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, robust_scale
+from wireproof.locate.significance import MEDIAN_FACTOR, robust_scale
 from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import ALL, tiers_of
 from wireproof.model.subject import Direction
@@ -25,8 +25,6 @@ __all__ = ["OTHER", "Alone", "alone"]
 
 OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int32]
 
 _CONTROLS = 3
 _PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05
@@ -176,7 +174,7 @@ class _Stage:
         return float(np.median(fast)) if fast.size else math.inf
 
 
-def _routes(samples: Samples) -> NDArray[np.int64]:
+def _routes(samples: Samples) -> Longs:
     """A number for each sample's route."""
     return samples.origin.astype(np.int64) * len(samples.nodes) + samples.target
 

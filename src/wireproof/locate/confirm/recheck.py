@@ -12,13 +12,12 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Floats, Indices
 from wireproof.locate.blame import Estimate
 from wireproof.locate.confirm.expected import Alone
 from wireproof.locate.significance import (
     MEDIAN_FACTOR,
-    Floats,
     as_normal,
     at_least_half,
     holm,
@@ -27,7 +26,7 @@ from wireproof.locate.significance import (
 from wireproof.locate.tiers import ONE_SWITCH
 from wireproof.model.subject import Direction
 
-__all__ = ["Partner", "Recheck", "recheck_nodes", "recheck_pairs"]
+__all__ = ["Recheck", "recheck_nodes", "recheck_pairs"]
 
 Shape = Literal["all", "path", "partner", "fast", "unclear"]
 
@@ -170,7 +169,7 @@ def _of_fastest_nic(partners: list[Partner]) -> tuple[Partner, ...]:
     return tuple(one for one in partners if one.kind == fastest)
 
 
-def _partner(view: Alone, name: str, tier: int, rows: NDArray[np.intp]) -> Partner:
+def _partner(view: Alone, name: str, tier: int, rows: Indices) -> Partner:
     each = view.logs[rows] - view.expected[rows]
     return Partner(
         name=name,

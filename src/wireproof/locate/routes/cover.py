@@ -3,7 +3,7 @@ them slow.
 
 A set is judged by how many of its samples are slower than a threshold, against the share of such
 samples in the whole screen (hypergeometric tail, Fisher's exact test): no assumption about the
-noise, and contention that hits everybody is no evidence against anybody. Thresholds and sets are
+noise, and contention that hits all is no evidence against one. Thresholds and sets are
 all counted as hypotheses (Bonferroni).
 """
 
@@ -15,17 +15,14 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Indices, Longs
 from wireproof.locate.routes.crossing import Crossing
 from wireproof.locate.routes.guess import Guess, sharing, without_load
 from wireproof.model.located import Direction
 
 __all__ = ["Culprit", "Cut", "Key", "best_cover", "cuts", "key_of", "log_tail", "thresholds"]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Kind = Literal["link", "spine", "leaf"]
 Key = tuple[Kind, Direction, int, int, str]
 """What tells a culprit from the others: kind, direction, leaf, number and the rule of the guess."""
@@ -64,7 +61,7 @@ class Cut:
     """
 
     kind: Kind
-    keys: tuple[Ints, ...]
+    keys: tuple[Longs, ...]
     kinds: tuple[tuple[Direction, tuple[int, ...]], ...]
     size: int
     guess: Guess | None
@@ -92,7 +89,7 @@ def _log_factorials(most: int) -> Floats:
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
 
 
-def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
+def log_tail(slow: Longs, total: Longs, all_slow: int, all_total: int) -> Floats:
     """log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples, of which
     ``all_slow`` are slow.
 
@@ -101,7 +98,7 @@ def log_tail(slow: Ints, total: Ints, all_slow: int, all_total: int) -> Floats:
     """
     factorial = _log_factorials(all_total)
 
-    def choose(n: Ints, k: Ints) -> Floats:
+    def choose(n: Longs, k: Longs) -> Floats:
         return np.asarray(factorial[n] - factorial[k] - factorial[n - k], dtype=np.float64)
 
     more = slow * all_total > total * all_slow
@@ -168,7 +165,7 @@ class _Candidate(NamedTuple):
     number: int
     direction: Direction
     keys: tuple[int, ...]
-    rows: NDArray[np.intp]
+    rows: Indices
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,7 +178,7 @@ class _Counts:
     values: Floats
     use: Flags
     total: int
-    totals: list[Ints]
+    totals: list[Longs]
     enough: list[Flags]
 
     @property
@@ -207,7 +204,7 @@ class _Counts:
                     yield _Candidate(float(log_p[index]), number, direction, keys, rows)
 
     def _first(
-        self, places: NDArray[np.intp], log_p: Floats, direction: Direction, refused: Set[Key]
+        self, places: Indices, log_p: Floats, direction: Direction, refused: Set[Key]
     ) -> int:
         """Index of the least likely set that is not refused; -1 when there is none."""
         cut = self.cut
@@ -241,7 +238,7 @@ def _counts(cut: Cut, values: Floats, use: Flags) -> _Counts:
     return _Counts(cut, values, use, int(np.sum(use)), totals, enough)
 
 
-def _count(keys: Ints, size: int) -> Ints:
+def _count(keys: Longs, size: int) -> Longs:
     """Samples in each set; key 0 is none."""
     return np.asarray(np.bincount(keys, minlength=size + 1)[1:], dtype=np.int64)
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import switch_of, uplinks
 from wireproof.model.fabric import Fabric
 
 __all__ = ["Crossing", "View", "crossing"]
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,14 +23,14 @@ class Crossing:
     up-links.
     """
 
-    rows: Ints
-    out: Ints
-    into: Ints
-    origin: Ints
-    target: Ints
-    turn: Ints
+    rows: Longs
+    out: Longs
+    into: Longs
+    origin: Longs
+    target: Longs
+    turn: Longs
     leaves: tuple[str, ...]
-    leaf: Ints
+    leaf: Longs
     up: tuple[tuple[str, ...], ...]
 
 
@@ -90,7 +86,7 @@ def crossing(samples: Samples, fabric: Fabric) -> Crossing:
     )
 
 
-def _turns(samples: Samples, rows: Ints) -> Ints:
+def _turns(samples: Samples, rows: Longs) -> Longs:
     """A number for each part of a round in which pairs ran together. The pairs of a round are
     streamed in one direction, then in the other: the schedule has the lower number first.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wireproof.locate.blame import UNKNOWN_END, kind_of
 from wireproof.locate.criteria import as_slowdown
@@ -16,7 +15,6 @@ from wireproof.model.subject import Link, Switch
 
 __all__ = ["blame_of_culprit", "blame_of_stain"]
 
-Flags = NDArray[np.bool_]
 
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
 _LISTED = 12
@@ -51,7 +49,7 @@ def blame_of_stain(view: View, stain: Stain) -> Blame:
         f" {percent(1 / width)}; elsewhere {percent(stain.usual, 1)} are that slow"
     )
     unknown = (
-        f"which of the {width} up-links it is end-to-end samples do not tell: how flows are spread"
+        f"which of the {width} up-links it is end-to-end samples do not show: how flows are spread"
         " is not known"
     )
     evidence = [counted, unknown, _READ_THE_PORTS]

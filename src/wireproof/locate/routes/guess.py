@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.routes.crossing import Crossing
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import positions
@@ -22,8 +22,6 @@ from wireproof.model.fabric import Fabric
 
 __all__ = ["Guess", "guesses", "settled", "sharing", "without_load"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _MOST_CLASSES = 4096
 _MOST_LOAD = 64
 _FEWEST_OF_LOAD = 12
@@ -34,7 +32,7 @@ _SEVERAL = 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guess:
-    """``rule``: how it chooses, in words. ``out`` and ``into``: of each crossing sample the number
+    """``rule``: how it chooses. ``out`` and ``into``: of each crossing sample the number
     of the up-link of its first leaf, and of the link into its last; ``width``: numbers are below
     it. ``exact``: of each leaf, whether the numbers are those of its listed up-links. ``load``: how
     many flows share the fuller of a sample's two links, ``shows_out`` and ``shows_into``: whether
@@ -43,14 +41,14 @@ class Guess:
     """
 
     rule: str
-    out: Ints
-    into: Ints
+    out: Longs
+    into: Longs
     width: int
-    exact: NDArray[np.bool_]
-    load: Ints
-    shows_out: NDArray[np.bool_]
-    shows_into: NDArray[np.bool_]
-    widespread: NDArray[np.bool_]
+    exact: Flags
+    load: Longs
+    shows_out: Flags
+    shows_into: Flags
+    widespread: Flags
 
 
 def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
@@ -79,7 +77,7 @@ def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
     return found
 
 
-def _widths(cross: Crossing, listed: Ints) -> list[Ints]:
+def _widths(cross: Crossing, listed: Longs) -> list[Longs]:
     """How many up-links each leaf may have: as listed, or as many as it has nodes (nothing is
     oversubscribed).
     """
@@ -88,9 +86,7 @@ def _widths(cross: Crossing, listed: Ints) -> list[Ints]:
     return [np.maximum(listed, 1), np.full(len(cross.leaves), usual, dtype=np.int64)]
 
 
-def _guess(
-    rule: str, number: Ints, widths: Ints, exact: NDArray[np.bool_], cross: Crossing
-) -> Guess:
+def _guess(rule: str, number: Longs, widths: Longs, exact: Flags, cross: Crossing) -> Guess:
     out, into = number % widths[cross.out], number % widths[cross.into]
     width = int(widths.max())
     first, last = (
@@ -112,7 +108,7 @@ def _guess(
     )
 
 
-def _leaves_of_load(load: Ints, leaf: Ints) -> Ints:
+def _leaves_of_load(load: Longs, leaf: Longs) -> Longs:
     """Of each load, on how many leaves there are samples of it."""
     pairs = np.unique(leaf * (_MOST_LOAD + 1) + load)
     return np.asarray(
@@ -120,7 +116,7 @@ def _leaves_of_load(load: Ints, leaf: Ints) -> Ints:
     )
 
 
-def _load(turn: Ints, link: Ints) -> Ints:
+def _load(turn: Longs, link: Longs) -> Longs:
     """How many samples of its turn each sample shares its link with, itself included."""
     if turn.size == 0:
         return turn
@@ -140,7 +136,7 @@ def _same(one: Guess, other: Guess) -> bool:
     )
 
 
-def without_load(residual: Floats, guess: Guess, active: NDArray[np.bool_]) -> Floats:
+def without_load(residual: Floats, guess: Guess, active: Flags) -> Floats:
     """``residual`` less the median of the samples that share their link with as many: what
     contention explains, if the guess is right (if it is wrong the medians are alike). A load that
     few samples or leaves have takes its neighbours' median, or it would explain a slow leaf away.
@@ -172,7 +168,7 @@ def sharing(cross: Crossing) -> Guess:
 
 
 def settled(
-    residual: Floats, guesses: Sequence[Guess], active: NDArray[np.bool_]
+    residual: Floats, guesses: Sequence[Guess], active: Flags
 ) -> tuple[Guess | None, Floats]:
     """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it
     leaves.
@@ -184,9 +180,9 @@ def settled(
     least = _EXPLAINS * _scatter(residual[active])
     for guess in guesses:
         adjusted = without_load(residual, guess, active)
-        told = active & np.isfinite(adjusted)
-        if np.sum(told) > 0.8 * np.sum(active) and _scatter(adjusted[told]) < least:
-            least, chosen, best = _scatter(adjusted[told]), guess, adjusted
+        known = active & np.isfinite(adjusted)
+        if np.sum(known) > 0.8 * np.sum(active) and _scatter(adjusted[known]) < least:
+            least, chosen, best = _scatter(adjusted[known]), guess, adjusted
     return chosen, best
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Set
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Ints
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.routes.cover import Culprit, Cut, Key, best_cover, cuts, key_of
 from wireproof.locate.routes.crossing import View, crossing
@@ -26,8 +26,6 @@ from wireproof.model.located import Blame, Direction
 
 __all__ = ["blame_paths"]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _MOST = 16
 _RESTLESS = 0.2
@@ -75,11 +73,11 @@ def blame_paths(
 def _usable(samples: Samples, excluded: Set[tuple[str, Direction]]) -> Flags:
     """Samples of which neither end is excluded."""
     number = {name: index for index, name in enumerate(samples.nodes)}
-    bad = {way: np.zeros(len(samples.nodes), dtype=np.bool_) for way in ("tx", "rx")}
+    bad = {each: np.zeros(len(samples.nodes), dtype=np.bool_) for each in ("tx", "rx")}
     for node, direction in excluded:
-        for way in ("tx", "rx") if direction == "" else (direction,):
+        for each in ("tx", "rx") if direction == "" else (direction,):
             if node in number:
-                bad[way][number[node]] = True
+                bad[each][number[node]] = True
     if samples.metric == "hrt":
         bad["tx"] = bad["rx"] = bad["tx"] | bad["rx"]
     return np.asarray(~bad["tx"][samples.origin] & ~bad["rx"][samples.target], dtype=np.bool_)
@@ -177,7 +175,7 @@ class _Search:
         most = max(0.5 * self.view.practical, 0.25 * found.slowness)
         return rest.size < 2 or float(np.median(rest)) < most
 
-    def _is_fast_inside(self, node: int, ends: NDArray[np.int32], slowness: float) -> bool:
+    def _is_fast_inside(self, node: int, ends: Ints, slowness: float) -> bool:
         """Whether ``node``, as this end, is fast within its own leaf: two samples at least say
         so.
         """

@@ -6,17 +6,14 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.routes.cover import log_tail, thresholds
 from wireproof.locate.routes.crossing import Crossing, View
 from wireproof.model.located import Direction
 
 __all__ = ["Stain", "stains"]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 _FEWEST = 4
 _OF_ONE_NODE = 0.4
@@ -46,12 +43,12 @@ def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[
     """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active``
     those that count.
 
-    A stain is told from contention by three signs: it is beyond chance when samples that are slow
+    A stain differs from contention by three signs: it is beyond chance when samples that are slow
     in one turn count as one event; the leaf stands out from the others; and what is slow is slow by
     one factor, a link's share of all.
     """
     use = active & np.isfinite(values)
-    ends: tuple[tuple[Direction, Ints], ...] = (("tx", view.cross.out), ("rx", view.cross.into))
+    ends: tuple[tuple[Direction, Longs], ...] = (("tx", view.cross.out), ("rx", view.cross.into))
     found = [
         _stain(view, direction, key, values, use, one)
         for direction, key in ends
@@ -70,7 +67,7 @@ class _Candidate(NamedTuple):
 
 
 def _candidates(
-    view: View, key: Ints, values: Floats, use: Flags, log_alpha: float
+    view: View, key: Longs, values: Floats, use: Flags, log_alpha: float
 ) -> list[_Candidate]:
     """Each suspicious leaf with its likeliest threshold. ``key``: the leaf of each sample."""
     count = len(view.cross.leaves)
@@ -90,7 +87,7 @@ def _candidates(
 
 
 def _stain(
-    view: View, direction: Direction, key: Ints, values: Floats, use: Flags, one: _Candidate
+    view: View, direction: Direction, key: Longs, values: Floats, use: Flags, one: _Candidate
 ) -> Stain | None:
     """The candidate as a stain; None when it looks like contention, or like one node."""
     own = use & (key == one.leaf)
@@ -116,7 +113,7 @@ def _stain(
     )
 
 
-def _clumped(cross: Crossing, key: Ints, beyond: Flags) -> float:
+def _clumped(cross: Crossing, key: Longs, beyond: Flags) -> float:
     """How many slow samples come together in one turn of one leaf (by their own number: sum m^2 /
     sum m): flows that collide are slow together and are one event, not several.
     """
@@ -126,7 +123,7 @@ def _clumped(cross: Crossing, key: Ints, beyond: Flags) -> float:
     return float(np.sum(together**2) / np.sum(together)) if together.size else 1.0
 
 
-def _outstanding(slow: Ints, total: Ints) -> Flags:
+def _outstanding(slow: Longs, total: Longs) -> Flags:
     """Leaves whose share of slow samples is far from that of the others, as these scatter among
     themselves.
     """

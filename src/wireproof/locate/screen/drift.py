@@ -1,14 +1,14 @@
 """What all ports suffer together as time goes by: a machine that grows hot, another job that comes.
-Nobody's fault.
+No node is at fault.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import Floats, robust_scale
+from wireproof.locate.significance import robust_scale
 
 __all__ = ["drift_of"]
 
@@ -19,9 +19,7 @@ _FEWEST = 12  # samples of a part of the time, to know its median
 _SURE = 5.0  # standard errors between the fastest part and the slowest
 
 
-def drift_of(
-    samples: Samples, residual: Floats, use: NDArray[np.bool_], least: float
-) -> Floats | None:
+def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Floats | None:
     """Log slowness of each sample that its time explains, the fastest part of the time 0; None
     where there is none.
 
@@ -36,8 +34,8 @@ def drift_of(
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
     pieces = np.array_split(rows, parts)
     middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
-    # The faster quarter: one node of four that became slow is in half of the samples, and nobody
-    # else became slow.
+    # The faster quarter: one node of four that became slow is in half of the samples, and no
+    # other became slow.
     level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
     noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
     # of the difference of two parts

@@ -15,8 +15,9 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Indices, Ints, Longs
 from wireproof.locate.groups import Groups, grouped_median
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, median_error, robust_scale
+from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
 __all__ = [
     "Effects",
@@ -28,12 +29,10 @@ __all__ = [
     "levels_of",
 ]
 
-Ints = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 _TURNS = 4
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
-"""A few samples do not tell their own noise: they are joined by eight imagined ones of 2 % (usual
+"""A few samples do not show their own noise: they are joined by eight imagined ones of 2 % (usual
 from run to run).
 """
 
@@ -74,7 +73,7 @@ class Ports:
         return Groups(self.either, self.count)
 
     @functools.cached_property
-    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    def _cells(self) -> tuple[Longs, Indices]:
         key = (
             np.concatenate((self.stratum, self.stratum)).astype(np.int64) * self.count + self.either
         )
@@ -84,7 +83,7 @@ class Ports:
         return cells, place
 
     @property
-    def cell_stratum(self) -> NDArray[np.int64]:
+    def cell_stratum(self) -> Longs:
         """The stratum of each cell."""
         return self._cells[0] // self.count
 

@@ -8,14 +8,14 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.screen.drift import drift_of
 from wireproof.locate.screen.effects import Effects, Polishing, Ports, explained, fine_strata
 from wireproof.locate.screen.leaves import leaf_excess, slow_inside
 from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
-from wireproof.locate.significance import REACH, Floats, median_error
+from wireproof.locate.significance import REACH, median_error
 from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
 
@@ -123,7 +123,7 @@ def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects |
     )
 
 
-def shown(ports: Ports, effects: Effects) -> NDArray[np.bool_]:
+def shown(ports: Ports, effects: Effects) -> Flags:
     """Samples on the kinds of path that show a port: the collisions on others are not what a port
     is judged by.
     """

@@ -7,18 +7,15 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Indices, Ints
 from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Ports, Start
-from wireproof.locate.significance import Floats
 from wireproof.locate.tiers import Paths, Places
 
 __all__ = ["leaf_excess", "slow_inside"]
 
-Ints = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 _FEW_LEAVES = 8  # with more of them, the nodes of one leaf are a minority that medians stand
 _LEAF_NODES = 3
@@ -37,7 +34,7 @@ class _View:
     within: Flags
     across: Flags
 
-    def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, NDArray[np.intp]]:
+    def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, Indices]:
         """(median over its nodes of their medians, nodes) of each leaf, by this end of the
         ``chosen`` samples.
         """

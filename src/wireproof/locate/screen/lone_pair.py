@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wireproof.locate.arrays import Floats
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.suspects import Suspect
-from wireproof.locate.significance import MEDIAN_FACTOR, REACH, Floats, as_normal, upper_tail
+from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
 from wireproof.locate.slowness import log_slowness
 
 __all__ = ["screen_two"]

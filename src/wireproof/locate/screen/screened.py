@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from wireproof.locate.arrays import Floats
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.strata import Kinds
 from wireproof.locate.screen.suspects import Suspect, directions_of
-from wireproof.locate.significance import MEDIAN_FACTOR, Floats, detectable, loose
+from wireproof.locate.significance import MEDIAN_FACTOR, detectable, loose
 from wireproof.locate.tiers import Places
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located
@@ -73,7 +74,7 @@ def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
 
 
 def least_found(screened: Screened, *, again: bool) -> float:
-    """The slowdown that is found with 95 % power: as a suspect who is measured ``again`` (or would
+    """The slowdown that is found with 95 % power: as a suspect that is measured ``again`` (or would
     be, where there are no suspects), else as the screen's own blame.
     """
     effects, located = screened.effects, screened.located

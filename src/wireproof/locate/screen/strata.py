@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Floats, Indices, Ints
 from wireproof.locate.groups import grouped_best
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
-from wireproof.locate.significance import Floats, robust_scale
+from wireproof.locate.significance import robust_scale
 from wireproof.locate.tiers import Paths, Places
 
 __all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]
 
-Ints = NDArray[np.int32]
 
 # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
 _GAP = 0.22
@@ -97,11 +96,11 @@ def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats
     return grouped_best(ends, both, len(samples.nodes))
 
 
-def _is_kind(group: NDArray[np.intp], best: Floats, measured: int) -> bool:
+def _is_kind(group: Indices, best: Floats, measured: int) -> bool:
     return group.size >= max(_FEWEST, _SHARE * measured) and robust_scale(best[group]) < _TIGHT
 
 
-def _one_leaf(group: NDArray[np.intp], places: Places) -> bool:
+def _one_leaf(group: Indices, places: Places) -> bool:
     """Whether ``group`` is what hangs on one leaf of several."""
     own = np.unique(places.leaf[group])
     if not places.known or own.size != 1 or own[0] < 0 or len(places.leaves) < 2:

@@ -26,7 +26,7 @@ _FEW_SAMPLES = 3
 
 
 def counts(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> Located:
-    """How much was measured, and who is missing."""
+    """How much was measured, and which nodes are missing."""
     ends = (samples.origin, samples.target)
     sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
     missing = {}

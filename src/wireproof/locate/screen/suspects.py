@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Indices, Longs
 from wireproof.locate.blame import Estimate, blame_of, pair_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.groups import grouped_median
@@ -19,7 +19,6 @@ from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.unsteady import Unsteady
 from wireproof.locate.significance import (
     REACH,
-    Floats,
     as_normal,
     at_least_half,
     holm,
@@ -217,8 +216,8 @@ class _Routes:
     median log slowness of each route that nothing explains yet, with its standard ``error``.
     """
 
-    number: NDArray[np.int64]
-    place: NDArray[np.intp]
+    number: Longs
+    place: Indices
     slow: Floats
     error: Floats
 
@@ -281,7 +280,7 @@ def suspected_pairs(
     return found
 
 
-def _are_rare(slow: Floats) -> NDArray[np.bool_]:
+def _are_rare(slow: Floats) -> Flags:
     """Which are slower than most: what is as slow as many others is a kind of path that no topology
     names, not a fault of one.
     """

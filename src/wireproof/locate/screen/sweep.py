@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from wireproof.locate.arrays import Floats
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
@@ -28,7 +29,6 @@ from wireproof.locate.screen.suspects import (
     with_unsteady,
 )
 from wireproof.locate.screen.unsteady import unsteady_ports
-from wireproof.locate.significance import Floats
 from wireproof.locate.slowness import check, log_slowness, rounding, value_of
 from wireproof.locate.tiers import paths_of, places_of
 from wireproof.model.fabric import Fabric

@@ -14,15 +14,12 @@ from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wireproof.locate.arrays import Flags, Floats, Indices
 from wireproof.locate.samples import Samples
-from wireproof.locate.significance import Floats
 
 __all__ = ["Unsteady", "unsteady_ports"]
 
-Ints = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 Shape = Literal["since", "until", "at times"]
 
 _FEWEST, _FEWEST_FAST = 3, 2  # samples of each sort
@@ -39,22 +36,29 @@ _REAL_TIME = 1e9  # seconds since 1970: smaller ones are counted from the start 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Unsteady:
-    """``port``: index into the ports of both ways (sending first). ``rows``: its slow samples;
-    ``of``: all of them.
-
-    ``slowness``: the median of the slow ones (log). ``p``: that chance and the tail of the noise
-    did it, for all ports. ``moment``: s, of the first sample after the change. ``sentence``: what
-    was seen.
+    """``port``: index into the ports of both directions (sending first). ``rows``: its slow
+    samples. ``slowness``: their median (log). ``p``: that chance and the tail of the noise did it,
+    for all ports. ``sentence``: what was seen.
     """
 
     port: int
-    shape: Shape
-    rows: Ints
-    of: int
+    rows: Indices
     slowness: float
     p: float
-    moment: float
     sentence: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _View:
+    """``ends``: the ports of each sample, (2, K). ``usable``: the ends that may be at fault;
+    ``slow``: slow samples that no port explains yet.
+    """
+
+    samples: Samples
+    leftover: Floats
+    ends: Indices
+    usable: Flags
+    slow: Flags
 
 
 def unsteady_ports(
@@ -78,22 +82,16 @@ def unsteady_ports(
     ends = np.stack((samples.origin, samples.target + len(samples.nodes))).astype(np.intp)
     known = np.asarray([steady.get(port, 0.0) for port in range(2 * len(samples.nodes))])
     # a port that is always slow explains itself, and its partner's sample with it
-    usable = known[ends] <= 0.0
-    slow = leftover > least
-    left = slow.copy()
+    view = _View(samples, leftover, ends, known[ends] <= 0.0, leftover > least)
     found: list[Unsteady] = []
     while len(found) < _MOST:
-        drafts = [
-            one
-            for port in _candidates(ends, usable, left, known.size)
-            if (one := _look(port, samples, leftover, ends, usable, left, least)) is not None
-        ]
+        drafts = [one for port in _candidates(view) if (one := _look(view, port)) is not None]
         best = min(drafts, key=lambda one: (-one.rows.size, one.p), default=None)
         if best is None or best.p > alpha:
             return found
         found.append(best)
-        left[best.rows] = False
-        usable[:, best.rows] = False
+        view.slow[best.rows] = False
+        view.usable[:, best.rows] = False
     return found
 
 
@@ -107,54 +105,51 @@ def _noise_of_fast(leftover: Floats) -> float:
     return float(high - low) / _QUANTILES_APART
 
 
-def _candidates(ends: Ints, usable: Flags, slow: Flags, count: int) -> list[int]:
+def _candidates(view: _View) -> list[int]:
     """Ports with enough slow samples and enough fast ones."""
+    count = 2 * len(view.samples.nodes)
     total, own = np.zeros(count), np.zeros(count)
     for side, far in ((0, 1), (1, 0)):
-        use = usable[far]
-        total += np.bincount(ends[side][use], minlength=count)
-        own += np.bincount(ends[side][use & slow], minlength=count)
+        use = view.usable[far]
+        total += np.bincount(view.ends[side][use], minlength=count)
+        own += np.bincount(view.ends[side][use & view.slow], minlength=count)
     return [int(port) for port in np.nonzero((own >= _FEWEST) & (total - own >= _FEWEST_FAST))[0]]
 
 
-def _look(
-    port: int,
-    samples: Samples,
-    leftover: Floats,
-    ends: Ints,
-    usable: Flags,
-    slow: Flags,
-    least: float,
-) -> Unsteady | None:
+def _look(view: _View, port: int) -> Unsteady | None:
+    """A port whose samples are slow at some times only; None when it is no such port."""
+    samples, leftover = view.samples, view.leftover
     side = 0 if port < len(samples.nodes) else 1
-    rows = np.nonzero((ends[side] == port) & usable[1 - side])[0]
+    rows = np.nonzero((view.ends[side] == port) & view.usable[1 - side])[0]
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
     # What is far less slow than the rest is the tail of the noise, before or after.
-    own = slow[rows] & (leftover[rows] > _ALIKE * float(np.median(leftover[rows][slow[rows]])))
+    slow = view.slow[rows]
+    own = slow & (leftover[rows] > _ALIKE * float(np.median(leftover[rows][slow])))
     count, size = int(np.sum(own)), int(rows.size)
     if count < _FEWEST or size - count < _FEWEST_FAST:
         return None
-    node = port % len(samples.nodes)
-    others = (samples.origin != node) & (samples.target != node) & usable[0] & usable[1]
-    usual = (float(np.sum(slow & others)) + 1.0) / (float(np.sum(others)) + 1.0)
-    chance = _at_least(count, size, usual) * 2 * len(samples.nodes)
     shape, place, order = _shape(own)
     if order > 1.0 / _FEWEST or shape == "at times":
-        if _mixed_routes(port, ends[1 - side][rows], own) < _ROUTES:
+        if _mixed_routes(view.ends[1 - side][rows], own) < _ROUTES:
             return None
         shape, place, order = "at times", int(np.argmax(own)), 1.0
+    chance = _at_least(count, size, _usual(view, port)) * 2 * len(samples.nodes)
     moment = float(samples.when[rows[min(place, size - 1)]])
-    hit = rows[own]
     return Unsteady(
         port=port,
-        shape=shape,
-        rows=hit.astype(np.intp),
-        of=size,
-        slowness=float(np.median(leftover[hit])),
+        rows=rows[own].astype(np.intp),
+        slowness=float(np.median(leftover[rows[own]])),
         p=min(1.0, chance * order),
-        moment=moment,
         sentence=_sentence(shape, count, size, moment, float(np.min(samples.when))),
     )
+
+
+def _usual(view: _View, port: int) -> float:
+    """The share of slow samples among those that do not meet the port's node."""
+    node = port % len(view.samples.nodes)
+    others = (view.samples.origin != node) & (view.samples.target != node)
+    others = others & view.usable[0] & view.usable[1]
+    return (float(np.sum(view.slow & others)) + 1.0) / (float(np.sum(others)) + 1.0)
 
 
 def _shape(slow: Flags) -> tuple[Shape, int, float]:
@@ -171,12 +166,12 @@ def _shape(slow: Flags) -> tuple[Shape, int, float]:
     place, wrong = int(np.argmin(astray)), int(astray.min())
     if wrong > max(1, int(_ASTRAY * size)) or wrong >= count:
         return "at times", place, 1.0
-    ways = sum(math.comb(size, j) for j in range(wrong + 1)) * 2
-    return shape, place, min(1.0, ways / math.comb(size, count))
+    orders = sum(math.comb(size, j) for j in range(wrong + 1)) * 2
+    return shape, place, min(1.0, orders / math.comb(size, count))
 
 
-def _mixed_routes(port: int, partners: Ints, slow: Flags) -> int:
-    """Partners with whom the port was slow at one time and fast at another."""
+def _mixed_routes(partners: Indices, slow: Flags) -> int:
+    """With how many partners the port was slow at one time and fast at another."""
     return sum(
         bool(np.any(slow[partners == one]) and not np.all(slow[partners == one]))
         for one in np.unique(partners)
